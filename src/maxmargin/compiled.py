@@ -1,0 +1,38 @@
+"""What all compiled code shares: the decorator, its flags, and vectorisable extrema.
+
+Numba does not vectorise ``if x > best: best = x``; a call of LLVM's ``maxnum`` it does. That is
+the difference between 1.7 and 0.45 ns an element in the passes of the loop.
+"""
+
+import numba
+from llvmlite import ir
+from numba.extending import intrinsic
+
+# No 'ninf': infinite bounds and penalties are ordinary values here.
+FASTMATH = {"nnan", "nsz", "contract", "arcp", "reassoc"}
+
+compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
+inlined = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
+# Where the order of additions is the point (compensated sums, exact comparisons).
+compiled_strict = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+
+def _extremum(name):
+    @intrinsic
+    def extremum(_typing, a, _b):
+        def codegen(_context, builder, _signature, args):
+            kind = args[0].type
+            function = builder.module.declare_intrinsic(
+                name, (kind,), ir.FunctionType(kind, [kind, kind])
+            )
+            return builder.call(function, args, fastmath=("nnan", "nsz"))
+
+        return a(a, a), codegen
+
+    return extremum
+
+
+if numba.config.DISABLE_JIT:
+    largest, smallest = max, min
+else:
+    largest, smallest = _extremum("llvm.maxnum"), _extremum("llvm.minnum")
