@@ -1,0 +1,101 @@
+"""The plain records that travel between Python and the compiled loop."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# Events: why the compiled loop came back.
+CONVERGED, STEPS_DONE, ROW_MISSING, STUCK, UNBOUNDED, TARGET_REACHED = range(6)
+
+# Selection policies.
+SECOND_ORDER, MVP, MAX_GAIN, HYBRID_MAX_GAIN, GREEDY, PLATT, RANDOM = range(7)
+SELECTIONS = {
+    "second_order": SECOND_ORDER,
+    "mvp": MVP,
+    "max_gain": MAX_GAIN,
+    "hybrid_max_gain": HYBRID_MAX_GAIN,
+    "greedy": GREEDY,
+    "platt": PLATT,
+    "random": RANDOM,
+}
+
+# Kinds of step, as the trace records them.
+FREE, CLIPPED, PLANNED, FACE = range(4)
+STEP_KINDS = ("free", "clipped", "planned", "face")
+
+# Slots of the integer memory that outlives a slab.
+(
+    CLOCK,  # steps taken so far; also the time stamp of row use
+    PENDING_I,  # a pair chosen before a row went missing, or -1
+    PENDING_J,
+    RECENT,  # how many recent pairs are known
+    LAST_KIND,  # kind of the previous step
+    CURSOR,  # where Platt's sweep stands
+    SWEEP_ALL,  # whether Platt's sweep is over all variables
+    SWEEP_FOUND,  # whether it has found a violator
+    RANDOM_STATE,
+    FREE_STEPS,
+    PLANNED_STEPS,
+    NEGATIVE,  # steps along directions of negative curvature
+    INTEGERS,
+) = range(13)
+
+# Slots of the real memory.
+RATIO, DUAL, REALS = range(3)
+
+
+class Variables(NamedTuple):
+    """The variables a loop works on, and what it knows of each.
+
+    `rise` and `fall` have a row a group: 0 where the variable belongs to the group and may rise
+    (fall), else −∞ (+∞), so that extrema are taken without branches.
+    """
+
+    alpha: np.ndarray
+    gradient: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    ridge: np.ndarray
+    diagonal: np.ndarray  # of Q, ridge included
+    group: np.ndarray
+    rise: np.ndarray
+    fall: np.ndarray
+    scores: np.ndarray  # float32 scratch
+
+
+class RowStore(NamedTuple):
+    """Gram rows in memory: row of sample s is ``values[slot[s]]``, absent where slot is -1."""
+
+    values: np.ndarray
+    slot: np.ndarray
+    used: np.ndarray  # time stamp of last use, a slot each
+
+
+class Control(NamedTuple):
+    """What the loop is told."""
+
+    selection: int
+    planning: int  # number of recent pairs planned with; 0 takes Newton steps
+    overstep: float  # factor on the Newton step
+    tol: float
+    floor: float  # smallest curvature believed
+    target: float  # dual value that ends the run
+    max_steps: int
+
+
+class Memory(NamedTuple):
+    """What the loop remembers from slab to slab."""
+
+    integers: np.ndarray
+    reals: np.ndarray
+    recent: np.ndarray  # (N + 1, 2) most recent pairs, newest first
+    recent_bend: np.ndarray  # (N + 1,) curvature along each of them
+
+
+class StepTrace(NamedTuple):
+    """One entry a step; empty arrays when no trace is wanted."""
+
+    violation: np.ndarray
+    gain: np.ndarray
+    kind: np.ndarray
+    ratio: np.ndarray

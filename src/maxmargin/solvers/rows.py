@@ -1,0 +1,155 @@
+"""Where the loop finds Gram rows: the whole matrix in memory, or an LRU cache of rows.
+
+Both answer the same questions about a set of samples (the *columns*, all samples or those that
+shrinking left active): the rows in memory for the compiled loop, one missing row, a small dense
+block, a linear combination of rows, and the same for fewer columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compiled import compiled
+from .records import RowStore
+
+# Rows are computed in batches of about this many bytes.
+BATCH_BYTES = 64 << 20
+# The loop may need the rows of two pairs at once.
+FEWEST_SLOTS = 4
+
+
+@compiled
+def add_rows(total, values, slots, coefficients):
+    """total += Σ_k coefficients_k · values[slots_k]"""
+    for k in range(slots.size):
+        c = coefficients[k]
+        row = values[slots[k]]
+        for s in range(total.size):
+            total[s] += c * row[s]
+
+
+@compiled
+def gather_block(values, rows, columns):
+    block = np.empty((rows.size, columns.size), values.dtype)
+    for k in range(rows.size):
+        row = values[rows[k]]
+        for s in range(columns.size):
+            block[k, s] = row[columns[s]]
+    return block
+
+
+class FullRows:
+    """The whole Gram matrix in memory."""
+
+    def __init__(self, matrix, evaluations=0):
+        self.matrix = matrix
+        self.n = matrix.shape[0]
+        self.evaluations = evaluations
+        self.misses = 0
+        self.store = RowStore(matrix, np.arange(self.n), np.zeros(self.n, dtype=np.int64))
+
+    @classmethod
+    def of(cls, gram, pause=None):
+        """Computed block by block; `pause` is called between blocks and may raise."""
+        whole = getattr(gram, "whole", None)
+        if whole is not None:
+            return cls(whole)
+        n = gram.n
+        if n * n * gram.dtype.itemsize <= BATCH_BYTES or pause is None:
+            return cls(gram.matrix(), n * n)
+        matrix = np.empty((n, n), dtype=gram.dtype)
+        batch = max(1, BATCH_BYTES // (n * gram.dtype.itemsize))
+        for start in range(0, n, batch):
+            part = np.arange(start, min(start + batch, n))
+            gram.rows(part, out=matrix[start : start + part.size])
+            pause()
+        return cls(matrix, n * n)
+
+    def restricted(self, keep):
+        return FullRows(gather_block(self.matrix, keep, keep), self.evaluations)
+
+    def block(self, samples):
+        return gather_block(self.matrix, samples, samples).astype(np.float64)
+
+    def combine(self, samples, coefficients):
+        """Σ coefficients·rows over all columns, in float64."""
+        total = np.zeros(self.n)
+        add_rows(total, self.matrix, samples, coefficients)
+        return total
+
+
+class CachedRows:
+    """Rows computed on demand, the least recently used one leaving when memory is full."""
+
+    def __init__(self, gram, budget, columns=None, evaluations=0, misses=0):
+        self.gram = gram
+        self.budget = budget
+        self.columns = np.arange(gram.n) if columns is None else columns
+        self.n = self.columns.size
+        self.evaluations = evaluations
+        self.misses = misses
+        slots = max(FEWEST_SLOTS, int(budget // (self.n * gram.dtype.itemsize)))
+        slots = min(slots, self.n)
+        self.owner = np.full(slots, -1)
+        self.store = RowStore(
+            np.empty((slots, self.n), dtype=gram.dtype),
+            np.full(self.n, -1),
+            np.zeros(slots, dtype=np.int64),
+        )
+        self.filled = 0
+
+    def fetch(self, sample, clock):
+        """Bring the row of a sample (an index into the columns) into memory."""
+        if self.filled < self.owner.size:
+            slot = self.filled
+            self.filled += 1
+        else:
+            slot = int(np.argmin(self.store.used))
+            self.store.slot[self.owner[slot]] = -1
+        self._compute(np.array([sample]), self.store.values[slot : slot + 1])
+        self._own(slot, sample, clock)
+        self.misses += 1
+
+    def _own(self, slot, sample, clock):
+        self.owner[slot] = sample
+        self.store.slot[sample] = slot
+        self.store.used[slot] = clock
+
+    def _compute(self, samples, out):
+        everything = self.n == self.gram.n
+        self.gram.rows(
+            self.columns[samples], columns=None if everything else self.columns, out=out
+        )
+        self.evaluations += samples.size * self.n
+
+    def restricted(self, keep):
+        """A cache for fewer columns that keeps the rows it can, most recent first."""
+        fewer = CachedRows(
+            self.gram, self.budget, self.columns[keep], self.evaluations, self.misses
+        )
+        present = np.flatnonzero(self.store.slot[keep] >= 0)
+        slots = self.store.slot[keep[present]]
+        recent = np.argsort(-self.store.used[slots], kind="stable")[: fewer.owner.size]
+        for slot, k in enumerate(recent):
+            fewer.store.values[slot] = self.store.values[slots[k]][keep]
+            fewer._own(slot, present[k], self.store.used[slots[k]])
+        fewer.filled = recent.size
+        return fewer
+
+    def block(self, samples):
+        block = self.gram.rows(self.columns[samples], columns=self.columns[samples])
+        self.evaluations += block.size
+        return block.astype(np.float64)
+
+    def combine(self, samples, coefficients):
+        total = np.zeros(self.n)
+        cached = self.store.slot[samples] >= 0
+        add_rows(total, self.store.values, self.store.slot[samples[cached]], coefficients[cached])
+        samples, coefficients = samples[~cached], coefficients[~cached]
+        batch = max(1, BATCH_BYTES // (self.n * self.gram.dtype.itemsize))
+        for start in range(0, samples.size, batch):
+            part = samples[start : start + batch]
+            out = np.empty((part.size, self.n), dtype=self.gram.dtype)
+            self._compute(part, out)
+            add_rows(total, out, np.arange(part.size), coefficients[start : start + batch])
+        return total

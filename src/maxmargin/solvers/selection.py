@@ -1,0 +1,282 @@
+"""Working-set selection: which pair (i, j) moves next, i up and j down.
+
+Every policy answers with (event argument, i, j): a pair, or the sample whose Gram row it needs
+first (argument ≥ 0), or no pair at all (i = -1). Ties go to the lowest index.
+
+References: chapter 4.3 (`mvp`, `second_order`), 6.1 (`greedy`, `max_gain`), Algorithm 6.1
+(`hybrid_max_gain`) of the thesis; Platt (1999) for `platt`; the lecture sketch for `random`.
+"""
+
+import numpy as np
+
+from ..compiled import compiled, largest, smallest
+from . import records as r
+
+NO_ROW = -1
+HYBRID_ETA = 1e-8
+
+
+@compiled
+def extremes(v, g):
+    """Largest gradient that may rise and smallest that may fall in group g."""
+    gradient, rise, fall = v.gradient, v.rise[g], v.fall[g]
+    top, bottom = -np.inf, np.inf
+    for a in range(gradient.size):
+        top = largest(top, gradient[a] + rise[a])
+        bottom = smallest(bottom, gradient[a] + fall[a])
+    return top, bottom
+
+
+@compiled
+def locate(gradient, penalty, value):
+    """First variable whose penalised gradient is `value`."""
+    for a in range(gradient.size):
+        if gradient[a] + penalty[a] == value:
+            return a
+    return -1
+
+
+@compiled
+def locate_score(scores, value):
+    for a in range(scores.size):
+        if scores[a] == value:
+            return a
+    return -1
+
+
+@compiled
+def curvature(v, row, i, j, samples):
+    """Q_ii + Q_jj − 2 Q_ij, row being the Gram row of i."""
+    return v.diagonal[i] + v.diagonal[j] - 2.0 * row[j % samples]
+
+
+@compiled
+def clipped_gain(slope, bend, room):
+    """Gain of the truncated Newton step along a direction of that slope and curvature."""
+    step = min(slope / bend, room)
+    return step * (slope - 0.5 * bend * step)
+
+
+@compiled
+def pair_gain(v, i, j, bend, floor, exact):
+    """Gain of moving i up and j down: of the truncated step, or of the free Newton step."""
+    slope = v.gradient[i] - v.gradient[j]
+    if slope <= 0.0 or v.alpha[i] >= v.upper[i] or v.alpha[j] <= v.lower[j]:
+        return 0.0
+    bend = max(bend, floor)
+    if not exact:
+        return 0.5 * slope * slope / bend
+    room = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
+    return clipped_gain(slope, bend, room)
+
+
+@compiled
+def newton_partner(v, row, i, g, top, bottom, samples, floor):
+    """j of the largest free gain (4.7) with i, and that gain; scores scaled into float32."""
+    gradient, fall, diagonal, scores = v.gradient, v.fall[g], v.diagonal, v.scores
+    width = top - bottom
+    shrink = 1.0 / width
+    q_i = diagonal[i]
+    best = np.float32(-1.0)
+    zero = np.float32(0.0)
+    for start in range(0, gradient.size, samples):
+        for s in range(samples):
+            a = start + s
+            slope = largest(np.float32((top - (gradient[a] + fall[a])) * shrink), zero)
+            bend = np.float32(largest(q_i + diagonal[a] - 2.0 * row[s], floor))
+            score = np.float32(slope * slope / bend)
+            scores[a] = score
+            best = largest(best, score)
+    if not best > zero or np.isinf(best):
+        return locate(gradient, fall, bottom), 0.0
+    return locate_score(scores, best), 0.5 * np.float64(best) * width * width
+
+
+@compiled
+def exact_partner(v, row, i, g, samples, floor):
+    """j of the largest truncated gain with i rising, and that gain."""
+    best, partner = 0.0, -1
+    for a in range(v.gradient.size):
+        if v.fall[g, a] == 0.0:
+            bend = curvature(v, row, i, a, samples)
+            gain = pair_gain(v, i, a, bend, floor, True)
+            if gain > best:
+                best, partner = gain, a
+    return partner, best
+
+
+@compiled
+def second_order(v, rows, tops, bottoms, samples, floor, tol, exact):
+    """i of the largest gradient, j of the largest gain with it, over all groups."""
+    best, i, j = -1.0, -1, -1
+    for g in range(tops.size):
+        if tops[g] - bottoms[g] <= tol:
+            continue
+        first = locate(v.gradient, v.rise[g], tops[g])
+        slot = rows.slot[first % samples]
+        if slot < 0:
+            return first % samples, -1, -1
+        row = rows.values[slot]
+        if exact:
+            second, gain = exact_partner(v, row, first, g, samples, floor)
+        else:
+            second, gain = newton_partner(v, row, first, g, tops[g], bottoms[g], samples, floor)
+        if second >= 0 and gain > best:
+            best, i, j = gain, first, second
+    return NO_ROW, i, j
+
+
+@compiled
+def most_violating(v, tops, bottoms):
+    """The maximum violating pair (4.5)."""
+    worst = 0
+    for g in range(1, tops.size):
+        if tops[g] - bottoms[g] > tops[worst] - bottoms[worst]:
+            worst = g
+    i = locate(v.gradient, v.rise[worst], tops[worst])
+    return NO_ROW, i, locate(v.gradient, v.fall[worst], bottoms[worst])
+
+
+@compiled
+def related_gain(v, row, fixed, samples, floor, best, i, j):
+    """The best of (best, i, j) and all pairs that contain `fixed`."""
+    g = v.group[fixed]
+    up_room = v.upper[fixed] - v.alpha[fixed]
+    down_room = v.alpha[fixed] - v.lower[fixed]
+    for a in range(v.gradient.size):
+        slope = v.gradient[fixed] - v.gradient[a]
+        if slope > 0.0:
+            if up_room <= 0.0 or v.fall[g, a] != 0.0:
+                continue
+            room = min(up_room, v.alpha[a] - v.lower[a])
+        else:
+            if down_room <= 0.0 or v.rise[g, a] != 0.0:
+                continue
+            room = min(down_room, v.upper[a] - v.alpha[a])
+        bend = max(curvature(v, row, fixed, a, samples), floor)
+        gain = clipped_gain(abs(slope), bend, room)
+        if gain > best:
+            best = gain
+            if slope > 0.0:
+                i, j = fixed, a
+            else:
+                i, j = a, fixed
+    return best, i, j
+
+
+@compiled
+def max_gain(v, rows, memory, samples, floor):
+    """The largest gain among the pairs related to the previous one (6.1.2)."""
+    best, i, j = 0.0, -1, -1
+    for k in range(2):
+        fixed = memory.recent[0, k]
+        slot = rows.slot[fixed % samples]
+        if slot < 0:
+            return fixed % samples, -1, -1
+        best, i, j = related_gain(v, rows.values[slot], fixed, samples, floor, best, i, j)
+    return NO_ROW, i, j
+
+
+@compiled
+def well_inside(v, a):
+    """Whether variable a keeps the distance of Algorithm 6.1 from both bounds."""
+    width = v.upper[a] - v.lower[a]
+    margin = HYBRID_ETA * width if np.isfinite(width) else 0.0
+    if margin == 0.0:
+        return v.lower[a] < v.alpha[a] < v.upper[a]
+    return v.lower[a] + margin <= v.alpha[a] <= v.upper[a] - margin
+
+
+@compiled
+def greedy(v, rows, samples, floor):
+    """The largest gain of all pairs (6.1.1); needs the whole matrix."""
+    best, i, j = 0.0, -1, -1
+    for a in range(v.gradient.size):
+        row = rows.values[rows.slot[a % samples]]
+        best, i, j = related_gain(v, row, a, samples, floor, best, i, j)
+    return NO_ROW, i, j
+
+
+@compiled
+def violates(v, a, threshold, slack):
+    """Whether variable a wants to move across the threshold by more than the slack."""
+    excess = v.gradient[a] - threshold
+    return (excess > slack and v.alpha[a] < v.upper[a]) or (
+        excess < -slack and v.alpha[a] > v.lower[a]
+    )
+
+
+@compiled
+def platt(v, tops, bottoms, tol, memory):
+    """Sweeps over all variables, then over the free ones while that finds violators; the
+    partner is the one whose error differs most."""
+    integers = memory.integers
+    for _ in range(4):
+        for a in range(integers[r.CURSOR], v.gradient.size):
+            if integers[r.SWEEP_ALL] == 0 and not v.lower[a] < v.alpha[a] < v.upper[a]:
+                continue
+            g = v.group[a]
+            middle = 0.5 * (tops[g] + bottoms[g])
+            if tops[g] - bottoms[g] > tol and violates(v, a, middle, 0.5 * tol):
+                integers[r.CURSOR] = a + 1
+                integers[r.SWEEP_FOUND] = 1
+                if v.gradient[a] > middle:
+                    return NO_ROW, a, locate(v.gradient, v.fall[g], bottoms[g])
+                return NO_ROW, locate(v.gradient, v.rise[g], tops[g]), a
+        if integers[r.SWEEP_ALL] == 1:
+            integers[r.SWEEP_ALL] = 0
+        elif integers[r.SWEEP_FOUND] == 0:
+            integers[r.SWEEP_ALL] = 1
+        integers[r.CURSOR] = integers[r.SWEEP_FOUND] = 0
+    return most_violating(v, tops, bottoms)
+
+
+@compiled
+def next_random(memory):
+    """A linear congruential generator of 31 bits, its state kept between slabs."""
+    state = (memory.integers[r.RANDOM_STATE] * 1103515245 + 12345) % 2147483648
+    memory.integers[r.RANDOM_STATE] = state
+    return state // 8
+
+
+@compiled
+def random_pair(v, tops, bottoms, tol, memory):
+    """A random variable that has a partner, and a random partner of it."""
+    size = v.gradient.size
+    start = next_random(memory) % size
+    for k in range(size):
+        i = (start + k) % size
+        g = v.group[i]
+        if v.rise[g, i] != 0.0 or v.gradient[i] - bottoms[g] <= tol:
+            continue
+        other = next_random(memory) % size
+        for n in range(size):
+            j = (other + n) % size
+            if v.fall[g, j] == 0.0 and v.gradient[i] - v.gradient[j] > tol:
+                return NO_ROW, i, j
+    return most_violating(v, tops, bottoms)
+
+
+@compiled
+def select(v, rows, tops, bottoms, samples, control, memory):
+    """The pair of the policy in force."""
+    policy = control.selection
+    floor, tol = control.floor, control.tol
+    related = memory.integers[r.RECENT] > 0
+    if policy == r.MAX_GAIN and related:
+        return max_gain(v, rows, memory, samples, floor)
+    if policy == r.HYBRID_MAX_GAIN and related:
+        previous_i, previous_j = memory.recent[0]
+        if well_inside(v, previous_i) or well_inside(v, previous_j):
+            missing, i, j = max_gain(v, rows, memory, samples, floor)
+            if i >= 0 or missing >= 0:
+                return missing, i, j
+    if policy == r.MVP:
+        return most_violating(v, tops, bottoms)
+    if policy == r.GREEDY:
+        return greedy(v, rows, samples, floor)
+    if policy == r.PLATT:
+        return platt(v, tops, bottoms, tol, memory)
+    if policy == r.RANDOM:
+        return random_pair(v, tops, bottoms, tol, memory)
+    return second_order(v, rows, tops, bottoms, samples, floor, tol, False)

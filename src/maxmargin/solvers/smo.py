@@ -1,0 +1,138 @@
+"""The compiled loop of sequential minimal optimisation, run a slab of steps at a time.
+
+    until ψ(α) ≤ tol:   select a pair (i, j)
+                        μ ← step along e_i − e_j
+                        α ← α + μ(e_i − e_j),   G ← G − μQ(e_i − e_j)
+
+The loop owns no memory and knows nothing of time, caches or people: it returns an event
+(`records`) and is called again.
+"""
+
+import numpy as np
+
+from ..compiled import compiled
+from . import records as r
+from .planning import (
+    PLANNING_ETA,
+    better_recent_pair,
+    move_pair,
+    planned_step,
+    update_gradient,
+)
+from .selection import curvature, extremes, second_order, select
+
+NOTHING = -1
+
+
+@compiled
+def choose_pair(v, rows, tops, bottoms, samples, control, memory):
+    """(missing row, i, j) by selection; after a planned step as modified by Algorithm 7.2."""
+    integers = memory.integers
+    after_planning = integers[r.LAST_KIND] == r.PLANNED
+    exact = after_planning and abs(memory.reals[r.RATIO] - 1.0) > PLANNING_ETA
+    i, j = integers[r.PENDING_I], integers[r.PENDING_J]
+    if i < 0:
+        if exact and control.selection == r.SECOND_ORDER:
+            missing, i, j = second_order(
+                v, rows, tops, bottoms, samples, control.floor, control.tol, True
+            )
+        else:
+            missing, i, j = select(v, rows, tops, bottoms, samples, control, memory)
+        if missing >= 0 or i < 0:
+            return missing, -1, -1
+    if after_planning:
+        slot = rows.slot[i % samples]
+        if slot >= 0:
+            row = rows.values[slot]
+            i, j = better_recent_pair(v, row, i, j, samples, control, memory, exact)
+    integers[r.PENDING_I], integers[r.PENDING_J] = i, j
+    missing = NOTHING
+    for a in (j, i):
+        slot = rows.slot[a % samples]
+        if slot < 0:
+            missing = a % samples
+        else:
+            rows.used[slot] = integers[r.CLOCK]
+    return missing, i, j
+
+
+@compiled
+def remember(memory, i, j, bend, kind, ratio):
+    recent, integers = memory.recent, memory.integers
+    for n in range(recent.shape[0] - 1, 0, -1):
+        recent[n, 0], recent[n, 1] = recent[n - 1, 0], recent[n - 1, 1]
+        memory.recent_bend[n] = memory.recent_bend[n - 1]
+    recent[0, 0], recent[0, 1] = i, j
+    memory.recent_bend[0] = bend
+    integers[r.PENDING_I] = integers[r.PENDING_J] = -1
+    integers[r.CLOCK] += 1
+    integers[r.RECENT] = min(integers[r.RECENT] + 1, recent.shape[0])
+    integers[r.LAST_KIND] = kind
+    integers[r.FREE_STEPS] += kind == r.FREE
+    integers[r.PLANNED_STEPS] += kind == r.PLANNED
+    memory.reals[r.RATIO] = ratio
+
+
+@compiled
+def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
+    """(kind, step) along the pair; an infinite step means that the dual is unbounded."""
+    room = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
+    if bend <= control.floor:
+        memory.integers[r.NEGATIVE] += bend < -1e3 * control.floor
+        return r.CLIPPED, room
+    if control.planning > 0 and memory.integers[r.LAST_KIND] == r.FREE:
+        found, step = planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory)
+        if found:
+            return r.PLANNED, step
+    step = control.overstep * slope / bend
+    if step >= room:
+        return r.CLIPPED, room
+    return r.FREE, step
+
+
+@compiled
+def widest(tops, bottoms):
+    violation = 0.0
+    for g in range(tops.size):
+        violation = max(violation, tops[g] - bottoms[g])
+    return violation
+
+
+@compiled
+def run_slab(v, rows, samples, control, memory, trace):
+    """Up to ``control.max_steps`` steps; returns (event, sample asked for, violation)."""
+    groups = v.rise.shape[0]
+    tops, bottoms = np.empty(groups), np.empty(groups)
+    for g in range(groups):
+        tops[g], bottoms[g] = extremes(v, g)
+    violation = widest(tops, bottoms)
+    for k in range(control.max_steps):
+        if violation <= control.tol:
+            return r.CONVERGED, NOTHING, violation
+        missing, i, j = choose_pair(v, rows, tops, bottoms, samples, control, memory)
+        if missing >= 0:
+            return r.ROW_MISSING, missing, violation
+        if i < 0:
+            return r.STUCK, NOTHING, violation
+
+        row_i = rows.values[rows.slot[i % samples]]
+        row_j = rows.values[rows.slot[j % samples]]
+        slope = v.gradient[i] - v.gradient[j]
+        bend = curvature(v, row_i, i, j, samples)
+        kind, step = step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory)
+        if np.isinf(step):
+            return r.UNBOUNDED, NOTHING, violation
+        gain = step * (slope - 0.5 * bend * step)
+        ratio = step * max(bend, control.floor) / slope
+        if trace.kind.size:
+            trace.violation[k], trace.gain[k] = violation, gain
+            trace.kind[k], trace.ratio[k] = kind, ratio
+
+        move_pair(v, i, j, step)
+        update_gradient(v, row_i, row_j, i, j, step, samples, tops, bottoms)
+        remember(memory, i, j, bend, kind, ratio)
+        violation = widest(tops, bottoms)
+        memory.reals[r.DUAL] += gain
+        if memory.reals[r.DUAL] >= control.target:
+            return r.TARGET_REACHED, NOTHING, violation
+    return r.STEPS_DONE, NOTHING, violation
