@@ -26,8 +26,8 @@ def test_split_sets_have_both_parts(real_data, name, train, test):
     assert real_data(name, "test", dtype=np.float32)[0].shape == test
 
 
-def test_spambase_is_standardised(real_data):
-    X, _ = real_data("spambase")
+def test_standardised_spambase_has_mean_zero_and_variance_one(real_data):
+    X, _ = real_data("spambase-standardised")
     assert np.allclose(X.mean(axis=0), 0, atol=1e-12)
     assert np.allclose(X.std(axis=0), 1, atol=1e-12)
 
