@@ -28,10 +28,10 @@ class Published(NamedTuple):
     bounded: int
 
 
-# Training and test parts of Rätsch's sets are merged, inputs are as published. Three remarks on what
-# the thesis leaves open: its chess boards are samples that nobody else has; it does not say which
-# two classes of king-rook-vs-king it took, and draw against win, as here, has other counts than
-# those printed; of internet-ads (2,358; 10; 0.03; 1,350; 6) no complete copy is at hand.
+# Training and test parts of Rätsch's sets are merged, inputs are as published. The thesis leaves
+# some things open: its chess boards are samples that nobody else has; it does not say which two
+# classes of king-rook-vs-king it took, and draw against win, as here, has other counts than those
+# printed; of internet-ads (2,358; 10; 0.03; 1,350; 6) no complete copy is at hand.
 TABLE_7_1 = {
     "banana": Published(5_300, 100.0, 0.25, 1_223, 1_199),
     "breast-cancer": Published(277, 0.6, 0.1, 178, 131),
