@@ -1,7 +1,23 @@
-"""Fixtures that every test may take."""
+"""What every test may rely on: settings of Hypothesis and Numba, and the fixtures."""
+
+import os
+import sys
+from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Workers compile the same functions at the same time, and Numba's cache files have no lock.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    cache = Path(sys.prefix, "numba-cache", os.environ["PYTEST_XDIST_WORKER"])
+    os.environ["NUMBA_CACHE_DIR"] = str(cache)
+
 import realdata
+
+# The first example of a test may compile for seconds, so time is no sign of trouble.
+settings.register_profile("anywhere", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if "CI" in os.environ else "anywhere")
 
 
 @pytest.fixture(scope="session")

@@ -75,4 +75,4 @@ def test_module_has_one_subject_and_so_is_not_long(path):
 
 def test_every_part_of_the_package_has_its_place_in_the_order():
     found = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
-    assert found - {"__init__", "__pycache__", "py"} <= set(ORDER)
+    assert found - {"__init__", "__pycache__"} <= set(ORDER)

@@ -1,6 +1,6 @@
 """Data in: files and samples from known distributions."""
 
-from maxmargin.data.generators import (
+from .generators import (
     chess_board,
     random_stretch,
     sparse_coordinate,
