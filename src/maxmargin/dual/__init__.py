@@ -1,1 +1,34 @@
+"""What is optimised: the dual problem, the machines it serves, and proof of a solution."""
 
+from .certificate import Certificate, certify, certify_expansion, kernel_expansion
+from .machines import (
+    Expansion,
+    Machine,
+    enclosing_ball,
+    epsilon_svr,
+    hard_margin,
+    hinge,
+    nu_svc,
+    nu_svr,
+    one_class,
+    squared_hinge,
+)
+from .problem import DualProblem
+
+__all__ = [
+    "Certificate",
+    "DualProblem",
+    "Expansion",
+    "Machine",
+    "certify",
+    "certify_expansion",
+    "enclosing_ball",
+    "epsilon_svr",
+    "hard_margin",
+    "hinge",
+    "kernel_expansion",
+    "nu_svc",
+    "nu_svr",
+    "one_class",
+    "squared_hinge",
+]

@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
+# How far a sum of float64 may be off, as a fraction of the sum of absolute values.
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True, eq=False)
 class DualProblem:
@@ -59,12 +62,20 @@ class DualProblem:
             )
         if (self.lower > self.upper).any():
             raise ValueError("lower must not exceed upper")
+        if (self.lower == np.inf).any() or (self.upper == -np.inf).any():
+            raise ValueError("lower must be below +infinity and upper above -infinity")
         if (self.ridge < 0).any():
             raise ValueError("ridge must not be negative")
+        for name in ("linear", "ridge", "totals"):
+            if not np.isfinite(getattr(self, name)).all():
+                raise ValueError(f"{name} must be finite")
+        if ((self.group < 0) | (self.group >= self.totals.size)).any():
+            raise ValueError(f"group must be between 0 and {self.totals.size - 1}")
         for g, total in enumerate(self.totals):
             members = self.group == g
             low, high = self.lower[members].sum(), self.upper[members].sum()
-            slack = 1e-9 * max(1.0, abs(total))
+            bounds = np.abs(np.append(self.lower[members], self.upper[members]))
+            slack = ROUNDING * (abs(total) + bounds[np.isfinite(bounds)].sum())
             if not low - slack <= total <= high + slack:
                 raise ValueError(
                     f"infeasible: the variables of group {g} sum to between {low:g} and "
@@ -91,7 +102,12 @@ class DualProblem:
 
     def per_sample(self, alpha: Float) -> Float:
         """α summed over the variables of each sample: the coefficients of the expansion."""
-        return alpha.reshape(self.copies, self.samples).sum(axis=0)
+        coefficients: Float = alpha.reshape(self.copies, self.samples).sum(axis=0)
+        return coefficients
+
+    def sums(self, alpha: Float) -> Float:
+        """Σ α inside each group, which `totals` demands."""
+        return np.array([alpha[self.group == g].sum() for g in range(self.totals.size)])
 
     def gradient(self, alpha: Float, kernel_alpha: Float) -> Float:
         """G = linear − Qα, given Kα for every sample."""
@@ -146,8 +162,13 @@ class DualProblem:
         )
 
     def feasible(self, alpha: Float | None = None) -> Float:
-        """The feasible point made from any α: clipped to the box, then each sum repaired
-        by moving the variables that have room, in proportion to their room."""
+        """The feasible point made from any α (zeros when None): clipped to the box, then each
+        sum repaired.
+
+        Variables that are free already move first, then those at a bound in their order, each as
+        far as it can, so that a repair makes at most one more variable free and keeps α sparse.
+        A feasible α comes back unchanged.
+        """
         if alpha is None:
             alpha = np.zeros(self.size)
         alpha = np.asarray(alpha, dtype=np.float64)
@@ -157,25 +178,25 @@ class DualProblem:
             raise ValueError("alpha contains NaN or infinity")
         alpha = np.clip(alpha, self.lower, self.upper)
         for g, total in enumerate(self.totals):
-            self._repair(alpha, np.flatnonzero(self.group == g), float(total))
+            members = np.flatnonzero(self.group == g)
+            alpha[members] = _with_sum(
+                alpha[members], self.lower[members], self.upper[members], float(total)
+            )
         return alpha
 
-    def _repair(self, alpha: Float, members: Int, total: float) -> None:
-        for _ in range(100):
-            missing = total - alpha[members].sum()
-            if abs(missing) <= 1e-15 * max(1.0, float(np.abs(alpha[members]).sum())):
-                return
-            limit = self.upper[members] if missing > 0 else self.lower[members]
-            room = np.abs(limit - alpha[members])
-            if not np.isfinite(room).all():
-                room = np.where(np.isfinite(room), 0.0, 1.0)
-            if room.sum() == 0.0:
-                return
-            share = np.minimum(1.0, abs(missing) / room.sum()) if np.isfinite(limit).all() else (
-                abs(missing) / room.sum()
-            )
-            alpha[members] = np.clip(
-                alpha[members] + np.sign(missing) * share * room,
-                self.lower[members],
-                self.upper[members],
-            )
+
+def _with_sum(alpha: Float, lower: Float, upper: Float, total: float) -> Float:
+    """α moved inside its box until it sums to `total`, up to the rounding of the sum."""
+    for _ in range(10):
+        missing = total - alpha.sum()
+        if abs(missing) <= ROUNDING * max(abs(total), np.abs(alpha).sum()):
+            break
+        limit = upper if missing > 0 else lower
+        free = (lower < alpha) & (alpha < upper)
+        order = np.argsort(~free, kind="stable")
+        reach = np.cumsum(np.abs(limit - alpha)[order])
+        enough = int(np.searchsorted(reach, abs(missing)))
+        spent, last = order[:enough], order[enough : enough + 1]
+        alpha[spent] = limit[spent]
+        alpha[last] = np.clip(alpha[last] + (total - alpha.sum()), lower[last], upper[last])
+    return alpha

@@ -1,0 +1,221 @@
+"""How far a solution is from the optimum, computed from nothing but the problem and α.
+
+With f = Kα, q = αᵀKα, a bias b_g for each group and the residual e = linear − f − b, the dual
+problem has by conjugacy the primal value
+
+    primal = ½q + Σ_a loss_a + Σ_g b_g·totals_g
+    loss_a = max e_a·t − ½ridge_a·t²  over  lower_a ≤ t ≤ upper_a
+
+which is the objective of the machine (hinge, ε-insensitive, …) at the function f + b. It is never
+below the dual value, and the difference is a sum of terms that are never negative,
+
+    gap = Σ_a loss_a − (e_a·α_a − ½ridge_a·α_a²)  +  Σ_g b_g·(totals_g − Σ_g α)
+
+so that it is computed without cancellation.
+
+A bound at infinity without ridge makes the loss a constraint, e ≤ 0 or e ≥ 0. Then the function is
+s·f + b, with the scale s and the bias chosen such that the constraints hold, and ½(s − 1)²q joins
+the gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.base import Gram
+from .problem import DualProblem, Float
+
+# A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB.
+BLOCK_ROWS, BLOCK_COLUMNS = 512, 16_384
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Proof of how good a solution is.
+
+    For a positive semi-definite kernel the optimum lies between `dual` and `primal`.
+
+    Attributes
+    ----------
+    primal, dual : float
+    gap : float
+        primal − dual.
+    violation : float
+        ψ(α), the largest violation of the optimality conditions by a pair of variables.
+    infeasibility : float
+        The largest excess over the box or deviation from a demanded sum, as a fraction of Σ|α|.
+
+    Examples
+    --------
+    >>> from maxmargin.dual import Certificate
+    >>> Certificate(primal=10.5, dual=10.0, gap=0.5, violation=0.25, infeasibility=0.0)
+    Certificate(primal=10.5, dual=10, relative gap 4.8e-02, violation 2.5e-01)
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    violation: float
+    infeasibility: float
+
+    @property
+    def relative_gap(self) -> float:
+        """gap / max(|primal|, |dual|)."""
+        if np.isinf(self.gap):
+            return self.gap
+        return self.gap / max(abs(self.primal), abs(self.dual), float(np.finfo(np.float64).tiny))
+
+    def __repr__(self) -> str:
+        broken = f", infeasibility {self.infeasibility:.1e}" if self.infeasibility > 1e-12 else ""
+        return (
+            f"Certificate(primal={self.primal:.10g}, dual={self.dual:.10g}, "
+            f"relative gap {self.relative_gap:.1e}, violation {self.violation:.1e}{broken})"
+        )
+
+
+def certify(
+    problem: DualProblem, alpha: Float, gram: Gram, bias: Float | None = None
+) -> Certificate:
+    """The certificate of α, recomputed in float64.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : float array
+    gram : Gram
+        Of the samples, in float64.
+    bias : float array, optional
+        One for each group; `DualProblem.bias` of α when absent.
+    """
+    return certify_expansion(
+        problem, alpha, kernel_expansion(problem.per_sample(alpha), gram), bias
+    )
+
+
+def certify_expansion(
+    problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float | None = None
+) -> Certificate:
+    """The certificate of α, given Kα for every sample (`kernel_expansion`).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import certify_expansion, hinge
+    >>> x, y = np.array([-1.0, 1.0, 3.0]), np.array([-1, 1, 1])
+    >>> alpha = np.array([-0.5, 0.5, 0.0])
+    >>> certify_expansion(hinge(y, C=1.0).problem, alpha, np.outer(x, x) @ alpha)
+    Certificate(primal=0.5, dual=0.5, relative gap 0.0e+00, violation 0.0e+00)
+    """
+    gradient = problem.gradient(alpha, kernel_alpha)
+    dual = problem.value(alpha, gradient)
+    if bias is None:
+        bias = problem.bias(alpha, gradient)
+    if bias.shape != problem.totals.shape:
+        raise ValueError(
+            f"bias must have one entry for each of the {problem.totals.size} groups, "
+            f"got shape {bias.shape}"
+        )
+    gap = _gap(problem, alpha, kernel_alpha, bias)
+    return Certificate(
+        primal=dual + gap,
+        dual=dual,
+        gap=gap,
+        violation=problem.violation(alpha, gradient),
+        infeasibility=_infeasibility(problem, alpha),
+    )
+
+
+def kernel_expansion(coef: Float, gram: Gram) -> Float:
+    """Kα for every sample, from the rows of the samples with a coefficient, block by block."""
+    if gram.dtype != np.float64:
+        raise ValueError(f"gram must be bound in float64, got {gram.dtype}")
+    if coef.shape != (gram.n,):
+        raise ValueError(
+            f"coef must have one entry for each of the {gram.n} samples, got shape {coef.shape}"
+        )
+    support = np.flatnonzero(coef)
+    result = np.zeros(gram.n)
+    for left in range(0, gram.n, BLOCK_COLUMNS):
+        columns = np.arange(left, min(left + BLOCK_COLUMNS, gram.n))
+        for top in range(0, support.size, BLOCK_ROWS):
+            rows = support[top : top + BLOCK_ROWS]
+            block = gram.rows(rows, None if columns.size == gram.n else columns)
+            result[columns] += coef[rows] @ block
+    return result
+
+
+class _Constraints(NamedTuple):
+    """Which variables demand e ≤ 0 (`above`) and e ≥ 0 (`below`)."""
+
+    above: NDArray[np.bool_]
+    below: NDArray[np.bool_]
+
+
+def _gap(problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float) -> float:
+    hard = _Constraints(
+        above=np.isinf(problem.upper) & (problem.ridge == 0),
+        below=np.isinf(problem.lower) & (problem.ridge == 0),
+    )
+    f = problem.of_samples(kernel_alpha)
+    scale = _scale(problem, f, hard)
+    if not np.isfinite(scale):
+        return np.inf
+    bias = _bias_within(problem, problem.linear - scale * f, hard, bias)
+    residual = problem.linear - scale * f - bias[problem.group]
+    best = _best_response(problem, residual, hard)
+    terms = (best - alpha) * (residual - 0.5 * problem.ridge * (best + alpha))
+    squared_norm = problem.per_sample(alpha) @ kernel_alpha
+    stretch = 0.5 * (scale - 1.0) * (scale - 1.0) * squared_norm
+    missing = problem.totals - problem.sums(alpha)
+    return float(stretch + terms.sum() + bias @ missing)
+
+
+def _best_response(problem: DualProblem, residual: Float, hard: _Constraints) -> Float:
+    """The maximiser t of e·t − ½ridge·t² in the box; a constraint that holds is no reward."""
+    finite_upper = np.where(np.isinf(problem.upper), 0.0, problem.upper)
+    finite_lower = np.where(np.isinf(problem.lower), 0.0, problem.lower)
+    upper = np.where(hard.above, finite_lower, problem.upper)
+    lower = np.where(hard.below, finite_upper, problem.lower)
+    curved = problem.ridge > 0
+    newton = np.divide(residual, problem.ridge, out=np.zeros_like(residual), where=curved)
+    return np.where(curved, np.clip(newton, lower, upper), np.where(residual > 0, upper, lower))
+
+
+def _scale(problem: DualProblem, f: Float, hard: _Constraints) -> float:
+    """A scale s at which a bias can meet all constraints of s·f; ∞ where none is found.
+
+    It is the smallest such scale when the constraints are all there is (½‖w‖² is to be least),
+    and 1 where that is large enough and there are losses too.
+    """
+    needed = []
+    for g in range(problem.totals.size):
+        above, below = hard.above & (problem.group == g), hard.below & (problem.group == g)
+        if above.any() and below.any():
+            asked = problem.linear[above].max() - problem.linear[below].min()
+            margin = f[above].min() - f[below].max()
+            needed.append(float(asked) / float(margin) if margin > 0 else np.inf)
+    with_losses = (problem.lower < problem.upper) & ~hard.above & ~hard.below
+    if with_losses.any() or not needed:
+        needed.append(1.0)
+    return max(needed)
+
+
+def _bias_within(problem: DualProblem, residual: Float, hard: _Constraints, bias: Float) -> Float:
+    """The nearest bias that meets the constraints."""
+    low = np.full(bias.size, -np.inf)
+    high = np.full(bias.size, np.inf)
+    np.maximum.at(low, problem.group[hard.above], residual[hard.above])
+    np.minimum.at(high, problem.group[hard.below], residual[hard.below])
+    meeting: Float = np.minimum(np.maximum(bias, low), high)
+    return meeting
+
+
+def _infeasibility(problem: DualProblem, alpha: Float) -> float:
+    outside = np.maximum(problem.lower - alpha, alpha - problem.upper).max()
+    off = np.abs(problem.sums(alpha) - problem.totals).max()
+    size = max(np.abs(alpha).sum(), np.abs(problem.totals).max())
+    return float(max(outside, off, 0.0) / size) if size else 0.0

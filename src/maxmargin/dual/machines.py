@@ -1,0 +1,304 @@
+"""The machines: how labels and C become a dual problem, and what its solution means.
+
+    machine            linear      box of α             ridge     sum of α
+    hinge              y           0 … y·C              0         0
+    squared_hinge      y           0 … y·∞              1/(2C)    0
+    hard_margin        y           0 … y·∞              0         0
+    epsilon_svr        y−ε, y+ε    [0, C], [−C, 0]      0         0
+    nu_svc             0           0 … y·weight         0         ±ν·Σweight/2, a group a class
+    nu_svr             y, y        [0, C], [−C, 0]      0         ±ν·ΣC/2, a group a sign
+    one_class          0           [0, weight]          0         ν·Σweight
+    enclosing_ball     ½·diag K    [0, ∞)               0         1
+
+C may be one number or one a sample (C times its weight). A sample with C = 0 is absent, one with
+C = 3 counts as three with C = 1. Where there are two groups, group 0 holds the variables α ≥ 0
+and group 1 those with α ≤ 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .problem import ROUNDING, DualProblem, Float
+
+
+class Expansion(NamedTuple):
+    """The function f(x) = Σ coef_i k(x_i, x) + intercept that a solution stands for.
+
+    Attributes
+    ----------
+    coef : float array
+        One coefficient a sample.
+    intercept : float
+    rho : float
+        The margin |f| = ρ before `coef` and `intercept` were divided by it. Only ν-SVC finds one;
+        elsewhere it is 1.
+    epsilon : float
+        Half the width of the tube of regression: given for ε-SVR, found by ν-SVR, else 0.
+    """
+
+    coef: Float
+    intercept: float
+    rho: float = 1.0
+    epsilon: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """A dual problem and the way back from its solution to a function.
+
+    Examples
+    --------
+    Two points at −1 and +1 on a line, Gram matrix xxᵀ: α = ½y, so f(x) = x.
+
+    >>> import numpy as np
+    >>> from maxmargin.dual import hinge
+    >>> machine = hinge(np.array([-1, 1]), C=1.0)
+    >>> machine.problem.lower, machine.problem.upper
+    (array([-1.,  0.]), array([0., 1.]))
+    >>> machine.read(alpha=np.array([-0.5, 0.5]), bias=np.array([0.0]))
+    Expansion(coef=array([-0.5,  0.5]), intercept=0.0, rho=1.0, epsilon=0.0)
+    """
+
+    name: str
+    problem: DualProblem
+    reader: Callable[[DualProblem, Float, Float], Expansion]
+
+    def read(self, alpha: Float, bias: Float) -> Expansion:
+        """The function of a solution, given `DualProblem.bias` of it."""
+        return self.reader(self.problem, alpha, bias)
+
+
+def hinge(y: ArrayLike, C: ArrayLike) -> Machine:
+    """½‖w‖² + Σ C_i max(0, 1 − y_i f(x_i)) → min.
+
+    With C = ∞ it is the hard margin machine.
+    """
+    labels = _labels(y)
+    penalty = _penalties("C", C, labels.size)
+    _require_both_classes(labels, penalty)
+    return Machine("hinge", _one_group(labels, *_signed_box(labels, penalty)), _read_plain)
+
+
+def squared_hinge(y: ArrayLike, C: ArrayLike) -> Machine:
+    """½‖w‖² + Σ C_i max(0, 1 − y_i f(x_i))² → min."""
+    labels = _labels(y)
+    penalty = _penalties("C", C, labels.size)
+    _require_both_classes(labels, penalty)
+    present = penalty > 0
+    ridge = np.divide(0.5, penalty, out=np.zeros_like(penalty), where=present)
+    lower, upper = _signed_box(labels, np.where(present, np.inf, 0.0))
+    return Machine("squared_hinge", _one_group(labels, lower, upper, ridge), _read_plain)
+
+
+def hard_margin(y: ArrayLike) -> Machine:
+    """½‖w‖² → min subject to y_i f(x_i) ≥ 1. Unbounded when the classes are not separable."""
+    labels = _labels(y)
+    unlimited = np.full(labels.size, np.inf)
+    _require_both_classes(labels, unlimited)
+    return Machine("hard_margin", _one_group(labels, *_signed_box(labels, unlimited)), _read_plain)
+
+
+def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float) -> Machine:
+    """½‖w‖² + Σ C_i max(0, |y_i − f(x_i)| − ε) → min."""
+    targets = _vector("y", y)
+    penalty = _penalties("C", C, targets.size, finite=True)
+    epsilon = float(epsilon)
+    if not (np.isfinite(epsilon) and epsilon >= 0):
+        raise ValueError(f"epsilon must be finite and not negative, got {epsilon}")
+    problem = _two_copies(
+        linear=np.concatenate([targets - epsilon, targets + epsilon]),
+        penalty=penalty,
+        group=np.zeros(2 * targets.size, dtype=np.int64),
+        totals=np.zeros(1),
+    )
+    return Machine("epsilon_svr", problem, partial(_read_plain, epsilon=epsilon))
+
+
+def nu_svc(y: ArrayLike, nu: float, weight: ArrayLike | None = None) -> Machine:
+    """½‖w‖² − ν·Σweight·ρ + Σ weight_i max(0, ρ − y_i f(x_i)) → min over f and ρ.
+
+    Free positives have gradient b − ρ, free negatives b + ρ. The function read back is f/ρ, whose
+    margin is 1. Where ρ = 0 (the classes cannot be told apart, w = 0) it is f itself.
+    """
+    labels = _labels(y)
+    nu = _fraction(nu)
+    present = _penalties("weight", 1.0 if weight is None else weight, labels.size, finite=True)
+    _require_both_classes(labels, present)
+    smaller = min(present[labels > 0].sum(), present[labels < 0].sum())
+    largest = 2.0 * float(smaller / present.sum())
+    if nu > largest * (1.0 + ROUNDING):
+        raise ValueError(
+            f"specified nu is infeasible: got {nu:g}, but with this balance of classes at most "
+            f"{largest:g} is possible; choose nu no larger than that"
+        )
+    half = min(0.5 * nu * present.sum(), smaller)
+    lower, upper = _signed_box(labels, present)
+    problem = DualProblem(
+        linear=np.zeros(labels.size),
+        lower=lower,
+        upper=upper,
+        ridge=np.zeros(labels.size),
+        group=(labels < 0).astype(np.int64),
+        totals=np.array([half, -half]),
+        samples=labels.size,
+    )
+    return Machine("nu_svc", problem, _read_rescaled)
+
+
+def nu_svr(y: ArrayLike, nu: float, C: ArrayLike) -> Machine:
+    """½‖w‖² + Σ C_i (ν·ε + max(0, |y_i − f(x_i)| − ε)) → min over f and ε ≥ 0.
+
+    Free variables above the tube have gradient b + ε, those below b − ε.
+    """
+    targets = _vector("y", y)
+    nu = _fraction(nu)
+    penalty = _penalties("C", C, targets.size, finite=True)
+    half = 0.5 * nu * penalty.sum()
+    problem = _two_copies(
+        linear=np.tile(targets, 2),
+        penalty=penalty,
+        group=np.repeat(np.arange(2), targets.size),
+        totals=np.array([half, -half]),
+    )
+    return Machine("nu_svr", problem, _read_tube)
+
+
+def one_class(weight: int | ArrayLike, nu: float) -> Machine:
+    """½‖w‖² − ν·Σweight·ρ + Σ weight_i max(0, ρ − ⟨w, φ(x_i)⟩) → min over w and ρ.
+
+    The function read back is f(x) = ⟨w, φ(x)⟩ − ρ: its intercept is −ρ.
+
+    Parameters
+    ----------
+    weight : int or array
+        Number of samples, each of weight 1, or the weights.
+    nu : float
+    """
+    given = _vector("weight", np.ones(int(weight)) if isinstance(weight, Integral) else weight)
+    present = _penalties("weight", given, given.size)
+    nu = _fraction(nu)
+    zeros = np.zeros(present.size)
+    total = present.sum()
+    problem = _one_group(zeros, zeros, present, total=min(nu * total, total))
+    return Machine("one_class", problem, _read_plain)
+
+
+def enclosing_ball(diagonal: ArrayLike) -> Machine:
+    """½ max_i ‖φ(x_i) − c‖² → min over c = Σ α_i φ(x_i), from the diagonal of the Gram matrix.
+
+    The squared radius is twice the optimum. A point x is inside when f(x) ≥ ½k(x, x).
+    """
+    half = 0.5 * _vector("diagonal", diagonal)
+    unlimited = np.full(half.size, np.inf)
+    return Machine(
+        "enclosing_ball", _one_group(half, np.zeros(half.size), unlimited, total=1.0), _read_plain
+    )
+
+
+def _read_plain(problem: DualProblem, alpha: Float, bias: Float, epsilon: float = 0.0) -> Expansion:
+    return Expansion(problem.per_sample(alpha), float(bias[0]), epsilon=epsilon)
+
+
+def _read_rescaled(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
+    middle, rho = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[1] - bias[0])
+    divisor = rho if rho > 0 else 1.0
+    return Expansion(problem.per_sample(alpha) / divisor, float(middle / divisor), rho=float(rho))
+
+
+def _read_tube(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
+    middle, epsilon = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[0] - bias[1])
+    return Expansion(problem.per_sample(alpha), float(middle), epsilon=float(epsilon))
+
+
+def _one_group(
+    linear: Float, lower: Float, upper: Float, ridge: Float | None = None, total: float = 0.0
+) -> DualProblem:
+    return DualProblem(
+        linear=linear,
+        lower=lower,
+        upper=upper,
+        ridge=np.zeros(linear.size) if ridge is None else ridge,
+        group=np.zeros(linear.size, dtype=np.int64),
+        totals=np.array([total]),
+        samples=linear.size,
+    )
+
+
+def _two_copies(linear: Float, penalty: Float, group: Any, totals: Float) -> DualProblem:
+    zeros = np.zeros(penalty.size)
+    return DualProblem(
+        linear=linear,
+        lower=np.concatenate([zeros, zeros - penalty]),
+        upper=np.concatenate([penalty, zeros]),
+        ridge=np.zeros(2 * penalty.size),
+        group=group,
+        totals=totals,
+        samples=penalty.size,
+    )
+
+
+def _signed_box(labels: Float, size: Float) -> tuple[Float, Float]:
+    """Between 0 and y·size."""
+    return np.where(labels < 0, 0.0 - size, 0.0), np.where(labels > 0, size, 0.0)
+
+
+def _vector(name: str, values: ArrayLike) -> Float:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"{name} must be a vector with an entry a sample, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity")
+    return array
+
+
+def _labels(y: ArrayLike) -> Float:
+    labels = _vector("y", y)
+    other = np.setdiff1d(labels, [-1.0, 1.0])
+    if other.size:
+        raise ValueError(f"y must hold labels -1 and +1 only, got {other[0]:g}: encode the classes")
+    return labels
+
+
+def _penalties(name: str, values: ArrayLike, samples: int, finite: bool = False) -> Float:
+    given = np.asarray(values, dtype=np.float64)
+    if np.isnan(given).any():
+        raise ValueError(f"{name} contains NaN")
+    if given.ndim == 0:
+        if given <= 0:
+            raise ValueError(f"{name} must be positive, got {given}")
+        given = np.full(samples, float(given))
+    if given.shape != (samples,):
+        raise ValueError(
+            f"{name} must be one number or one for each of the {samples} samples, "
+            f"got shape {given.shape}"
+        )
+    if (given < 0).any():
+        raise ValueError(f"{name} must not be negative, got {given.min()}")
+    if not (given > 0).any():
+        raise ValueError(f"{name} must be positive for at least one sample, got only zeros")
+    if finite and np.isinf(given).any():
+        raise ValueError(f"{name} must be finite for this machine, got infinity: use a large value")
+    return given
+
+
+def _require_both_classes(labels: Float, penalty: Float) -> None:
+    for label in (-1, 1):
+        if not (penalty[labels == label] > 0).any():
+            raise ValueError(
+                f"y must hold both classes, -1 and +1, with positive weight; there is no {label:+d}"
+            )
+
+
+def _fraction(nu: float) -> float:
+    nu = float(nu)
+    if not 0 < nu <= 1:
+        raise ValueError(f"nu must be in (0, 1], got {nu}")
+    return nu
