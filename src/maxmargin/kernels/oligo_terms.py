@@ -1,0 +1,121 @@
+"""One oligo kernel, the term all sequence kernels are sums of: blocks, diagonal, derivative."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .base import Array, Float
+from .oligo_compiled import (
+    Index,
+    Occurrences,
+    Smoothing,
+    add_gram_rows,
+    contract_diagonal,
+    contract_gram,
+)
+from .oligo_encoding import EncodedSequences, restricted
+
+# k(x, x) counts every K-mer of x with exp(0). Against that, matches below 2^-60 are lost in
+# rounding, even a hundred at a time.
+NEGLIGIBLE_EXPONENT = 60 * np.log(2.0)
+
+
+class Term(NamedTuple):
+    """amplitude · Σ_ω λ_ω Σ_p Σ_q exp(−(p − q)²/4σ²), or amplitude times its normalisation."""
+
+    k: int
+    sigma: float
+    weights: Float
+    amplitude: float
+    normalised: bool
+
+    def smoothing(self, width: int) -> Smoothing:
+        """The tables for sequences no longer than `width`."""
+        reach = min(2.0 * self.sigma * np.sqrt(NEGLIGIBLE_EXPONENT), max(width, 1) - 1)
+        exponent = (np.arange(int(reach) + 1) / (2.0 * self.sigma)) ** 2
+        table = np.exp(-exponent)
+        return Smoothing(table, 2.0 * exponent * table, self.weights)
+
+    def squared_norms(self, X: EncodedSequences) -> Float:
+        values = np.empty(len(X))
+        ignored = np.zeros_like(self.weights)
+        contract_diagonal(
+            X.occurrences(self.k), self.smoothing(X.width), np.zeros(len(X)), ignored, values
+        )
+        return values
+
+    def scale(self, X: EncodedSequences) -> Float:
+        """1/√k(x, x), and 0 where x has no K-mer; all ones without normalisation."""
+        if not self.normalised:
+            return np.ones(len(X))
+        norms = self.squared_norms(X)
+        return np.divide(1.0, np.sqrt(norms), out=np.zeros(len(X)), where=norms > 0.0)
+
+    def diagonal(self, X: EncodedSequences) -> Float:
+        norms = self.squared_norms(X)
+        return self.amplitude * (np.sign(norms) if self.normalised else norms)
+
+    def between(self, A: EncodedSequences, B: EncodedSequences) -> Block:
+        row_scale = self.scale(A)
+        return Block(
+            A.occurrences(self.k),
+            B.index(self.k),
+            self.smoothing(max(A.width, B.width)),
+            self.amplitude * row_scale,
+            row_scale if B is A else self.scale(B),
+        )
+
+    def gradient(self, A: EncodedSequences, B: EncodedSequences, W: Array) -> TermGradient:
+        """Σ W_ij ∂/∂(log amplitude, log σ, log λ) of the term.
+
+        With k̄ = k/√(a b) for a = k(x, x) and b = k(x', x')
+
+            ∂k̄_ij = ∂k_ij/√(a_i b_j) − ½ k̄_ij (∂a_i/a_i + ∂b_j/b_j),
+
+        so the row and column sums of W∘k̄ are contracted with the diagonals.
+        """
+        block = self.between(A, B)
+        by_weight = np.zeros_like(self.weights)
+        row_sums, column_sums = np.zeros(len(A)), np.zeros(len(B))
+        W = np.ascontiguousarray(W, dtype=np.float64)
+        by_sigma = contract_gram(*block, W, by_weight, row_sums, column_sums)
+        value = row_sums.sum()
+        if self.normalised:
+            for X, sums in ((A, row_sums), (B, column_sums)):
+                by_sigma += self._norm_gradient(X, sums, by_weight)
+        return TermGradient(value, by_sigma, by_weight)
+
+    def _norm_gradient(self, X: EncodedSequences, sums: Float, by_weight: Float) -> float:
+        factor = -0.5 * sums * self.scale(X) ** 2
+        norms = np.empty(len(X))
+        by_sigma: float = contract_diagonal(
+            X.occurrences(self.k), self.smoothing(X.width), factor, by_weight, norms
+        )
+        return by_sigma
+
+
+class TermGradient(NamedTuple):
+    """Contracted derivatives in log amplitude, log σ and the logarithms of the weights."""
+
+    amplitude: float
+    sigma: float
+    weights: Float
+
+
+class Block(NamedTuple):
+    """A term between two lists of sequences, ready to hand out rows."""
+
+    left: Occurrences
+    right: Index
+    smoothing: Smoothing
+    row_scale: Float
+    column_scale: Float
+
+    def add_rows(self, rows: Array, out: Array) -> None:
+        add_gram_rows(rows, *self, out)
+
+    def restricted(self, columns: Array) -> Block:
+        right = restricted(self.right, columns, len(self.column_scale))
+        return self._replace(right=right, column_scale=self.column_scale[columns])

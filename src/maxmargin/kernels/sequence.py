@@ -1,0 +1,412 @@
+"""Oligo kernels: how alike two strings are, position and all (thesis, chapter 13).
+
+A sequence x has the K-mer ω at the positions S_ω^x (0-based, from its left end). Smoothed by a
+Gaussian this is the oligo function μ_ω^x(t) = Σ_{p ∈ S_ω^x} exp(−(t − p)²/2σ²), and
+
+    ∫ μ_ω^x(t) μ_ω^x'(t) dt = √π σ Σ_p Σ_q exp(−(p − q)²/4σ²).
+
+The kernels leave out √π σ. This makes σ → 0 the count of K-mers at equal positions and σ → ∞ the
+K-mer spectrum kernel, and changes nothing after normalisation.
+
+Sequences are lists or 1-D arrays of `str` or `bytes`, of equal or different lengths. Upper and
+lower case are alike. A K-mer with a letter outside the alphabet (N, gaps) matches nothing, not even
+itself. A sequence without any K-mer, such as one shorter than K, is the zero of feature space: all
+its kernel values are 0, also normalised, also with itself.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from .base import Array, Float, Gram, Inputs, Kernel
+from .oligo_encoding import EncodedSequences, encoded
+from .oligo_terms import Term, TermGradient
+
+ONE_WEIGHT = np.ones(1)
+
+
+class SequenceKernel(Kernel):
+    """A sum of oligo kernels over one alphabet."""
+
+    alphabet: str
+
+    @abstractmethod
+    def _terms(self) -> list[Term]:
+        """The kernels that are added up."""
+
+    def __call__(self, A: Inputs, B: Inputs | None = None) -> Array:
+        left, right = self._encoded(A, B)
+        rows = np.arange(len(left))
+        block = np.zeros((len(left), len(right)))
+        for term in self._terms():
+            term.between(left, right).add_rows(rows, block)
+        if right is left:
+            np.fill_diagonal(block, self.diagonal(left))
+        return block
+
+    def diagonal(self, A: Inputs) -> Float:
+        X = encoded(A, self.alphabet, "A")
+        values = np.zeros(len(X))
+        for term in self._terms():
+            values += term.diagonal(X)
+        return values
+
+    def bind(self, X: Inputs, dtype: Any = None) -> Gram:
+        return SequenceGram(self, encoded(X, self.alphabet, "X"), dtype)
+
+    def _encoded(self, A: Inputs, B: Inputs | None) -> tuple[EncodedSequences, EncodedSequences]:
+        left = encoded(A, self.alphabet, "A")
+        right = left if B is None or B is A else encoded(B, self.alphabet, "B")
+        return left, right
+
+    def _gradients(self, A: Inputs, B: Inputs | None, W: Array) -> list[TermGradient]:
+        left, right = self._encoded(A, B)
+        W = np.asarray(W)
+        if W.shape != (len(left), len(right)):
+            raise ValueError(f"W must have shape {(len(left), len(right))}, got {W.shape}")
+        return [term.gradient(left, right, W) for term in self._terms()]
+
+
+class SequenceGram(Gram):
+    """Gram matrix of sequences that were encoded and indexed once."""
+
+    def __init__(self, kernel: SequenceKernel, X: EncodedSequences, dtype: Any = None) -> None:
+        super().__init__(kernel, X, dtype)
+        self._blocks = [term.between(X, X) for term in kernel._terms()]
+        self._columns: Array | None = None
+        self._restricted = self._blocks
+
+    def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
+        indices = np.arange(self.n)[indices]
+        width = self.n if columns is None else len(columns)
+        if out is None:
+            out = np.empty((len(indices), width), dtype=self.dtype)
+        out[...] = 0.0
+        for block in self._restricted_to(columns):
+            block.add_rows(indices, out)
+        self._put_diagonal(out, indices, columns)
+        return out
+
+    def _restricted_to(self, columns: Array | None) -> list[Any]:
+        if columns is None:
+            return self._blocks
+        if self._columns is None or not np.array_equal(self._columns, columns):
+            self._columns = np.array(columns)
+            self._restricted = [block.restricted(self._columns) for block in self._blocks]
+        return self._restricted
+
+
+@dataclass(frozen=True)
+class Oligo(SequenceKernel):
+    """K-mer oligo kernel::
+
+        k(x, x') = Σ_ω Σ_{p ∈ S_ω^x} Σ_{q ∈ S_ω^x'} exp(−(p − q)²/4σ²)
+        k̄(x, x') = k(x, x') / √(k(x, x) k(x', x'))
+
+    Parameters
+    ----------
+    k : int
+        Length K of the substrings that are compared.
+    sigma : float
+        Smoothing σ: how far apart, in letters, equal K-mers still count.
+    normalised : bool
+        k̄ if true, else k.
+    alphabet : str
+        K-mers with other letters match nothing.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Oligo
+    >>> kernel = Oligo(k=3, sigma=1.0)
+    >>> kernel(["TAGGAGGTA", "TAAGGAGGT"], ["taggaggta"]).round(4)
+    array([[1.    ],
+           [0.5936]])
+    """
+
+    k: int = 3
+    sigma: float = 1.0
+    normalised: bool = True
+    alphabet: str = "ACGT"
+
+    def __post_init__(self) -> None:
+        _check_alphabet(self.alphabet, self.k)
+        _set(self, sigma=_positive("sigma", self.sigma))
+
+    def _terms(self) -> list[Term]:
+        return [Term(self.k, self.sigma, ONE_WEIGHT, 1.0, self.normalised)]
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return ("log_sigma",)
+
+    @property
+    def theta(self) -> Float:
+        return np.log([self.sigma])
+
+    def moved(self, delta: Any) -> Oligo:
+        (step,) = _steps(delta, 1)
+        return Oligo(self.k, self.sigma * np.exp(step), self.normalised, self.alphabet)
+
+    def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
+        (term,) = self._gradients(A, B, W)
+        return np.array([term.sigma])
+
+
+@dataclass(frozen=True)
+class CombinedOligo(SequenceKernel):
+    """Combined oligo kernel, the sum of normalised ones::
+
+        k(x, x') = Σ_{K=1}^{len(sigmas)} k̄_K(x, x'),   k̄_K = Oligo(K, σ_K)
+
+    Parameters
+    ----------
+    sigmas : sequence of float
+        Smoothing σ_1, σ_2, …
+    alphabet : str
+        K-mers with other letters match nothing.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import CombinedOligo
+    >>> kernel = CombinedOligo(sigmas=(0.5, 1.0, 2.0))
+    >>> kernel(["TAGGAGGTA", "TAAGGAGGT"]).round(4)
+    array([[3.    , 2.1304],
+           [2.1304, 3.    ]])
+    """
+
+    sigmas: tuple[float, ...] = (1.0,) * 6
+    alphabet: str = "ACGT"
+
+    def __post_init__(self) -> None:
+        sigmas = tuple(_positive("sigmas", sigma) for sigma in self.sigmas)
+        _check_alphabet(self.alphabet, max(len(sigmas), 1))
+        if not sigmas:
+            raise ValueError("sigmas must have at least one entry, got none")
+        _set(self, sigmas=sigmas)
+
+    def _terms(self) -> list[Term]:
+        return [
+            Term(k, sigma, ONE_WEIGHT, 1.0, True) for k, sigma in enumerate(self.sigmas, start=1)
+        ]
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return tuple(f"log_sigma_{k + 1}" for k in range(len(self.sigmas)))
+
+    @property
+    def theta(self) -> Float:
+        return np.log(self.sigmas)
+
+    def moved(self, delta: Any) -> CombinedOligo:
+        steps = _steps(delta, len(self.sigmas))
+        return CombinedOligo(_scaled(self.sigmas, steps), self.alphabet)
+
+    def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
+        return np.array([term.sigma for term in self._gradients(A, B, W)])
+
+
+@dataclass(frozen=True)
+class WeightedOligo(SequenceKernel):
+    """Weighted oligo kernel::
+
+        k(x, x') = Σ_{K=1}^{len(sigmas)} λ_K k̄_K(x, x'),   k̄_K = Oligo(K, σ_K)
+
+    Its coordinates are log σ_1, …, log λ_1, …
+
+    Parameters
+    ----------
+    sigmas : sequence of float
+        Smoothing σ_1, σ_2, …
+    weights : sequence of float, optional
+        Non-negative λ_1, λ_2, …; all 1 by default. A weight of 0 stays 0 when the kernel is moved.
+    alphabet : str
+        K-mers with other letters match nothing.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import WeightedOligo
+    >>> kernel = WeightedOligo(sigmas=(0.5, 1.0, 2.0), weights=(1.0, 0.0, 2.0))
+    >>> kernel(["TAGGAGGTA", "TAAGGAGGT"]).round(4)
+    array([[3.    , 2.0831],
+           [2.0831, 3.    ]])
+    """
+
+    sigmas: tuple[float, ...] = (1.0,) * 6
+    weights: tuple[float, ...] | None = None
+    alphabet: str = "ACGT"
+
+    def __post_init__(self) -> None:
+        sigmas = CombinedOligo(self.sigmas, self.alphabet).sigmas
+        weights = _weights(self.weights, len(sigmas))
+        _set(self, sigmas=sigmas, weights=weights)
+
+    def _terms(self) -> list[Term]:
+        combined = CombinedOligo(self.sigmas, self.alphabet)._terms()
+        return [
+            term._replace(amplitude=weight) for term, weight in zip(combined, self.weights or ())
+        ]
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        lengths = range(1, len(self.sigmas) + 1)
+        return tuple(f"log_{name}_{k}" for name in ("sigma", "weight") for k in lengths)
+
+    @property
+    def theta(self) -> Float:
+        return np.concatenate([np.log(self.sigmas), _log_weights(self.weights)])
+
+    def moved(self, delta: Any) -> WeightedOligo:
+        steps = _steps(delta, 2 * len(self.sigmas))
+        return WeightedOligo(
+            _scaled(self.sigmas, steps[: len(self.sigmas)]),
+            _scaled(self.weights, steps[len(self.sigmas) :]),
+            self.alphabet,
+        )
+
+    def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
+        terms = self._gradients(A, B, W)
+        return np.array([term.sigma for term in terms] + [term.amplitude for term in terms])
+
+
+@dataclass(frozen=True)
+class TripletOligo(SequenceKernel):
+    """Triplet-weighting oligo kernel, or its normalisation k̄ = k/√(k(x, x) k(x', x'))::
+
+        k(x, x') = Σ_{ω ∈ alphabet³} λ_ω Σ_{p ∈ S_ω^x} Σ_{q ∈ S_ω^x'} exp(−(p − q)²/4σ²)
+
+    Its coordinates are log σ and log λ_ω in the order of `triplets`. Normalised, a common factor
+    of all weights cancels.
+
+    Parameters
+    ----------
+    sigma : float
+        Smoothing σ.
+    weights : sequence of float or mapping from triplet to float, optional
+        Non-negative λ_ω in the order of `triplets`, or by name with 1 for the others; all 1 by
+        default. A weight of 0 stays 0 when the kernel is moved.
+    normalised : bool
+        k̄ if true, else k.
+    alphabet : str
+        Triplets with other letters match nothing.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import TripletOligo
+    >>> kernel = TripletOligo(sigma=1.0, weights={"AGG": 2.0, "GGA": 2.0, "GAG": 2.0})
+    >>> kernel(["TAGGAGGTA", "TAAGGAGGT"]).round(4)
+    array([[1.    , 0.6813],
+           [0.6813, 1.    ]])
+    >>> len(kernel.weights), kernel.triplets[:5]
+    (64, ('AAA', 'AAC', 'AAG', 'AAT', 'ACA'))
+    """
+
+    sigma: float = 1.0
+    weights: tuple[float, ...] | Mapping[str, float] | None = None
+    normalised: bool = True
+    alphabet: str = "ACGT"
+
+    def __post_init__(self) -> None:
+        _check_alphabet(self.alphabet, 3)
+        given = self.weights
+        named = _by_name(given, self.triplets) if isinstance(given, Mapping) else given
+        weights = _weights(named, len(self.alphabet) ** 3)
+        _set(self, sigma=_positive("sigma", self.sigma), weights=weights)
+
+    @property
+    def triplets(self) -> tuple[str, ...]:
+        """All triplets over the alphabet, in the order of `weights`."""
+        return tuple("".join(letters) for letters in product(self.alphabet, repeat=3))
+
+    def _terms(self) -> list[Term]:
+        return [Term(3, self.sigma, np.array(self.weights), 1.0, self.normalised)]
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        return ("log_sigma", *(f"log_weight_{triplet}" for triplet in self.triplets))
+
+    @property
+    def theta(self) -> Float:
+        return np.concatenate([np.log([self.sigma]), _log_weights(self.weights)])
+
+    def moved(self, delta: Any) -> TripletOligo:
+        steps = _steps(delta, 1 + len(self.alphabet) ** 3)
+        return TripletOligo(
+            self.sigma * np.exp(steps[0]),
+            _scaled(self.weights, steps[1:]),
+            self.normalised,
+            self.alphabet,
+        )
+
+    def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
+        (term,) = self._gradients(A, B, W)
+        return np.concatenate([[term.sigma], term.weights])
+
+
+def _set(kernel: SequenceKernel, **fields: Any) -> None:
+    for name, value in fields.items():
+        object.__setattr__(kernel, name, value)
+
+
+def _check_alphabet(alphabet: Any, k: Any) -> None:
+    if not isinstance(alphabet, str) or len(set(alphabet.upper())) < max(len(alphabet), 1):
+        raise ValueError(
+            f"alphabet must be a string of letters that differ in more than case, got {alphabet!r}"
+        )
+    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"k must be an integer of at least 1, got {k!r}")
+    if len(alphabet) ** int(k) >= 2**62:
+        raise ValueError(
+            f"k must satisfy len(alphabet)**k < 2**62, got k = {k} with {len(alphabet)} letters"
+        )
+
+
+def _positive(name: str, value: Any) -> float:
+    number = float(value)
+    if not (isfinite(number) and number > 0.0):
+        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+    return number
+
+
+def _weights(given: Any, size: int) -> tuple[float, ...]:
+    if given is None:
+        return (1.0,) * size
+    weights = tuple(float(weight) for weight in given)
+    if len(weights) != size:
+        raise ValueError(f"weights must have {size} entries, got {len(weights)}")
+    wrong = [weight for weight in weights if not (isfinite(weight) and weight >= 0.0)]
+    if wrong:
+        raise ValueError(f"weights must be non-negative and finite, got {wrong[0]}")
+    return weights
+
+
+def _by_name(given: Mapping[str, float], names: tuple[str, ...]) -> list[float]:
+    by_name = dict.fromkeys(names, 1.0)
+    for name, weight in given.items():
+        if name not in by_name:
+            raise ValueError(f"weights must be keyed by triplets of the alphabet, got {name!r}")
+        by_name[name] = weight
+    return list(by_name.values())
+
+
+def _log_weights(weights: Any) -> Float:
+    with np.errstate(divide="ignore"):
+        logarithms: Float = np.log(weights)
+    return logarithms
+
+
+def _steps(delta: Any, size: int) -> Float:
+    steps = np.atleast_1d(np.asarray(delta, dtype=np.float64))
+    if steps.shape != (size,):
+        raise ValueError(f"delta must have {size} entries, got shape {steps.shape}")
+    return steps
+
+
+def _scaled(values: Any, steps: Iterable[float]) -> tuple[float, ...]:
+    return tuple(float(value * np.exp(step)) for value, step in zip(values, steps))
