@@ -117,9 +117,7 @@ class CachedRows:
 
     def _compute(self, samples, out):
         everything = self.n == self.gram.n
-        self.gram.rows(
-            self.columns[samples], columns=None if everything else self.columns, out=out
-        )
+        self.gram.rows(self.columns[samples], columns=None if everything else self.columns, out=out)
         self.evaluations += samples.size * self.n
 
     def restricted(self, keep):

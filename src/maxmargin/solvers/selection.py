@@ -14,6 +14,8 @@ from . import records as r
 
 NO_ROW = -1
 HYBRID_ETA = 1e-8
+# Related pairs stay inside one group: leave it when its part of the violation falls below this.
+LEAST_SHARE = 0.5
 
 
 @compiled
@@ -25,6 +27,15 @@ def extremes(v, g):
         top = largest(top, gradient[a] + rise[a])
         bottom = smallest(bottom, gradient[a] + fall[a])
     return top, bottom
+
+
+@compiled
+def widest(tops, bottoms):
+    """ψ(α) from the extremes of each group."""
+    violation = 0.0
+    for g in range(tops.size):
+        violation = max(violation, tops[g] - bottoms[g])
+    return violation
 
 
 @compiled
@@ -262,12 +273,16 @@ def select(v, rows, tops, bottoms, samples, control, memory):
     """The pair of the policy in force."""
     policy = control.selection
     floor, tol = control.floor, control.tol
-    related = memory.integers[r.RECENT] > 0
-    if policy == r.MAX_GAIN and related:
-        return max_gain(v, rows, memory, samples, floor)
-    if policy == r.HYBRID_MAX_GAIN and related:
+    if memory.integers[r.RECENT] > 0 and policy in (r.MAX_GAIN, r.HYBRID_MAX_GAIN):
         previous_i, previous_j = memory.recent[0]
-        if well_inside(v, previous_i) or well_inside(v, previous_j):
+        g = v.group[previous_i]
+        share = (tops[g] - bottoms[g]) / widest(tops, bottoms)
+        if policy == r.MAX_GAIN:
+            if tops[g] - bottoms[g] <= tol:
+                return NO_ROW, -1, -1
+            return max_gain(v, rows, memory, samples, floor)
+        inside = well_inside(v, previous_i) or well_inside(v, previous_j)
+        if inside and share > LEAST_SHARE:
             missing, i, j = max_gain(v, rows, memory, samples, floor)
             if i >= 0 or missing >= 0:
                 return missing, i, j

@@ -19,7 +19,7 @@ from .planning import (
     planned_step,
     update_gradient,
 )
-from .selection import curvature, extremes, second_order, select
+from .selection import curvature, extremes, second_order, select, widest
 
 NOTHING = -1
 
@@ -88,14 +88,6 @@ def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
     if step >= room:
         return r.CLIPPED, room
     return r.FREE, step
-
-
-@compiled
-def widest(tops, bottoms):
-    violation = 0.0
-    for g in range(tops.size):
-        violation = max(violation, tops[g] - bottoms[g])
-    return violation
 
 
 @compiled
