@@ -1,0 +1,153 @@
+"""Compiled products with a sparse matrix in CSR form, over all rows or chosen ones."""
+
+import numpy as np
+
+from ...compiled import compiled
+
+
+@compiled
+def margins(indptr, indices, data, w, start, stop, out):
+    """out_i = x_i·w for the rows from start to stop."""
+    for i in range(start, stop):
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += data[p] * w[indices[p]]
+        out[i] = total
+
+
+@compiled
+def margins_at(indptr, indices, data, w, rows, out):
+    """out_k = x_i·w for i = rows_k."""
+    for k in range(rows.size):
+        i = rows[k]
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += data[p] * w[indices[p]]
+        out[k] = total
+
+
+@compiled
+def combine(indptr, indices, data, coef, start, stop, out):
+    """out += Σ coef_i x_i over the rows from start to stop."""
+    for i in range(start, stop):
+        c = coef[i]
+        if c != 0.0:
+            for p in range(indptr[i], indptr[i + 1]):
+                out[indices[p]] += c * data[p]
+
+
+@compiled
+def combine_at(indptr, indices, data, coef, rows, out):
+    """out += Σ coef_k x_i for i = rows_k."""
+    for k in range(rows.size):
+        c = coef[k]
+        i = rows[k]
+        for p in range(indptr[i], indptr[i + 1]):
+            out[indices[p]] += c * data[p]
+
+
+@compiled
+def add_outer(indptr, indices, data, coef, rows, gram, border):
+    """Lower triangle of gram += Σ coef_k x_i x_iᵀ, border += Σ coef_k x_i, for i = rows_k.
+
+    Column indices ascend in each row.
+    """
+    for k in range(rows.size):
+        i = rows[k]
+        for p in range(indptr[i], indptr[i + 1]):
+            c = coef[k] * data[p]
+            line = gram[indices[p]]
+            border[indices[p]] += c
+            for q in range(indptr[i], p + 1):
+                line[indices[q]] += c * data[q]
+
+
+@compiled
+def inner_products(indptr, indices, data, left, right, buffer, out):
+    """out_kl = x_i·x_j for i = left_k, j = right_l; `buffer` is d zeros and stays so."""
+    for k in range(left.size):
+        i = left[k]
+        for p in range(indptr[i], indptr[i + 1]):
+            buffer[indices[p]] = data[p]
+        for m in range(right.size):
+            j = right[m]
+            total = 0.0
+            for p in range(indptr[j], indptr[j + 1]):
+                total += data[p] * buffer[indices[p]]
+            out[k, m] = total
+        for p in range(indptr[i], indptr[i + 1]):
+            buffer[indices[p]] = 0.0
+
+
+@compiled
+def row_norms(indptr, data):
+    """‖x_i‖²."""
+    norms = np.zeros(indptr.size - 1)
+    for i in range(norms.size):
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += float(data[p]) * float(data[p])
+        norms[i] = total
+    return norms
+
+
+@compiled
+def column_energy(indices, data, size):
+    """Σ_i x_ij² for each column j."""
+    energy = np.zeros(size)
+    for p in range(indices.size):
+        energy[indices[p]] += float(data[p]) * float(data[p])
+    return energy
+
+
+@compiled
+def take_rows(indptr, indices, data, rows):
+    """The CSR arrays of some rows."""
+    count = 0
+    for k in range(rows.size):
+        count += indptr[rows[k] + 1] - indptr[rows[k]]
+    new_indptr = np.zeros(rows.size + 1, dtype=indptr.dtype)
+    new_indices = np.empty(count, dtype=indices.dtype)
+    new_data = np.empty(count, dtype=data.dtype)
+    to = 0
+    for k in range(rows.size):
+        for p in range(indptr[rows[k]], indptr[rows[k] + 1]):
+            new_indices[to] = indices[p]
+            new_data[to] = data[p]
+            to += 1
+        new_indptr[k + 1] = to
+    return new_indptr, new_indices, new_data
+
+
+@compiled
+def dense_columns(indptr, indices, data, position, out):
+    """out[i, position_j] = x_ij for the columns with position_j ≥ 0."""
+    for i in range(indptr.size - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            j = position[indices[p]]
+            if j >= 0:
+                out[i, j] = data[p]
+
+
+@compiled
+def count_nonzeros(X):
+    """Nonzero entries of each row of a dense matrix."""
+    counts = np.zeros(X.shape[0], dtype=np.int64)
+    for i in range(X.shape[0]):
+        total = 0
+        for j in range(X.shape[1]):
+            total += X[i, j] != 0
+        counts[i] = total
+    return counts
+
+
+@compiled
+def compress(X, indptr, indices, data):
+    """Fills the CSR arrays of a dense matrix."""
+    for i in range(X.shape[0]):
+        to = indptr[i]
+        for j in range(X.shape[1]):
+            if X[i, j] != 0:
+                indices[to] = j
+                data[to] = X[i, j]
+                to += 1

@@ -1,0 +1,104 @@
+"""Losses of linear machines, each described by its conjugate.
+
+    ℓ(z) = max_β  (target − z)β − ε|β| − ½ ridge β²     over  lower ≤ β ≤ upper
+
+| loss | target | ε | box | ridge |
+|---|---|---|---|---|
+| hinge, C(1 − yz)₊ | y | 0 | between 0 and yC | 0 |
+| squared hinge, C(1 − yz)₊² | y | 0 | between 0 and y∞ | 1/2C |
+| ε-insensitive, C(|y − z| − ε)₊ | y | ε | [−C, C] | 0 |
+| squared ε-insensitive, C(|y − z| − ε)₊² | y | ε | (−∞, ∞) | 1/2C |
+| squared, C(y − z)² | y | 0 | (−∞, ∞) | 1/2C |
+
+The logistic loss C log(1 + exp(−yz)) has the box of the hinge and the entropy of β/C in place of
+the quadratic term. The solver sees β alone: it is the signed dual variable, w = Σ β_i x_i.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+
+QUADRATIC, LOGISTIC = 0, 1
+
+
+class Loss(NamedTuple):
+    """One loss for each sample, as arrays."""
+
+    kind: int
+    target: Float
+    lower: Float
+    upper: Float
+    ridge: Float
+    epsilon: float
+
+    @property
+    def smooth(self) -> bool:
+        """Whether ℓ has a derivative everywhere."""
+        return self.kind == LOGISTIC or bool((self.ridge > 0).all())
+
+    @property
+    def height(self) -> Float:
+        """upper − lower: the C of a sample where the box is finite."""
+        return self.upper - self.lower
+
+    def at(self, index: Any) -> Loss:
+        """The losses of some samples."""
+        return Loss(
+            self.kind,
+            self.target[index],
+            self.lower[index],
+            self.upper[index],
+            self.ridge[index],
+            self.epsilon,
+        )
+
+    def scaled(self, factor: float) -> Loss:
+        """The losses multiplied by a positive factor."""
+        return self._replace(
+            lower=self.lower * factor, upper=self.upper * factor, ridge=self.ridge / factor
+        )
+
+
+def hinge(y: Float, C: Float) -> Loss:
+    """C(1 − yz)₊."""
+    return Loss(QUADRATIC, y, np.minimum(y * C, 0.0), np.maximum(y * C, 0.0), np.zeros_like(y), 0.0)
+
+
+def squared_hinge(y: Float, C: Float) -> Loss:
+    """C(1 − yz)₊²."""
+    lower = np.where(y > 0, 0.0, -np.inf)
+    return Loss(QUADRATIC, y, lower, np.where(y > 0, np.inf, 0.0), 0.5 / C, 0.0)
+
+
+def logistic(y: Float, C: Float) -> Loss:
+    """C log(1 + exp(−yz))."""
+    return hinge(y, C)._replace(kind=LOGISTIC)
+
+
+def epsilon_insensitive(y: Float, C: Float, epsilon: float = 0.0) -> Loss:
+    """C(|y − z| − ε)₊."""
+    return Loss(QUADRATIC, y, -C, +C, np.zeros_like(y), float(epsilon))
+
+
+def squared_epsilon_insensitive(y: Float, C: Float, epsilon: float = 0.0) -> Loss:
+    """C(|y − z| − ε)₊²."""
+    infinite = np.full_like(y, np.inf)
+    return Loss(QUADRATIC, y, -infinite, infinite, 0.5 / C, float(epsilon))
+
+
+def squared(y: Float, C: Float) -> Loss:
+    """C(y − z)²."""
+    return squared_epsilon_insensitive(y, C, 0.0)
+
+
+CLASSIFICATION = {"hinge": hinge, "squared_hinge": squared_hinge, "logistic": logistic}
+REGRESSION = {
+    "epsilon_insensitive": epsilon_insensitive,
+    "squared_epsilon_insensitive": squared_epsilon_insensitive,
+    "squared": squared,
+}

@@ -1,0 +1,196 @@
+"""The inputs of a linear machine, dense or sparse, behind the few products a solver needs.
+
+    margins(w)         x_i·w for every sample
+    combine(coef)      Σ coef_i x_i
+    take(index)        the matrix of some samples
+    outer(...)         Σ coef_i x_i x_iᵀ     for Newton systems in the features
+    inner(...)         x_i·x_j              for Newton systems in the samples
+
+Results are float64 whatever the inputs are; float32 inputs are widened a block at a time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import csr
+from .losses import Float
+
+# Rows of a block of dense products: about 4 MB of float64, so that clock and signals are
+# looked at often and widened copies stay in cache.
+BLOCK_ENTRIES = 1 << 19
+# A dense matrix with fewer nonzeros than this is worth the price of compressing it.
+DENSE_ABOVE = 0.25
+
+
+class DenseMatrix:
+    """Samples as rows of a dense array."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.n, self.d = X.shape
+
+    @property
+    def entries(self) -> int:
+        return self.n * self.d
+
+    def blocks(self) -> Any:
+        step = max(1, BLOCK_ENTRIES // max(1, self.d))
+        for top in range(0, self.n, step):
+            yield slice(top, min(top + step, self.n))
+
+    def margins(self, w: Float) -> Float:
+        if self.X.dtype == np.float64:
+            return np.asarray(self.X @ w)
+        out = np.empty(self.n)
+        for rows in self.blocks():
+            np.dot(self.X[rows].astype(np.float64), w, out=out[rows])
+        return out
+
+    def margins_at(self, rows: Any, w: Float) -> Float:
+        return np.asarray(self.X[rows].astype(np.float64, copy=False) @ w)
+
+    def combine(self, coef: Float) -> Float:
+        rows = np.flatnonzero(coef)
+        if rows.size < 0.3 * self.n:
+            return self.combine_at(rows, coef[rows])
+        if self.X.dtype == np.float64:
+            return np.asarray(coef @ self.X)
+        out = np.zeros(self.d)
+        for block in self.blocks():
+            out += coef[block] @ self.X[block].astype(np.float64)
+        return out
+
+    def combine_at(self, rows: Any, coef: Float) -> Float:
+        out = np.zeros(self.d)
+        step = max(1, BLOCK_ENTRIES // max(1, self.d))
+        for top in range(0, len(rows), step):
+            part = slice(top, top + step)
+            out += coef[part] @ self.X[rows[part]].astype(np.float64, copy=False)
+        return out
+
+    def take(self, rows: Any) -> DenseMatrix:
+        return DenseMatrix(self.X[rows].astype(np.float64, copy=False))
+
+    def add_outer(self, rows: Any, coef: Float, gram: Float, border: Float) -> None:
+        step = max(1, BLOCK_ENTRIES // max(1, self.d))
+        for top in range(0, len(rows), step):
+            part = slice(top, top + step)
+            X = self.X[rows[part]].astype(np.float64, copy=False)
+            weighted = X * coef[part, None]
+            gram += weighted.T @ X
+            border += weighted.sum(axis=0)
+
+    def inner(self, left: Any, right: Any) -> Float:
+        A = self.X[left].astype(np.float64, copy=False)
+        return A @ self.X[right].astype(np.float64, copy=False).T
+
+    def squared_norms(self) -> Float:
+        out = np.empty(self.n)
+        for rows in self.blocks():
+            X = self.X[rows].astype(np.float64, copy=False)
+            np.einsum("ij,ij->i", X, X, out=out[rows])
+        return out
+
+    def heavy_columns(self, count: int) -> Float:
+        """The columns of largest norm, dense."""
+        if count >= self.d:
+            return self.X.astype(np.float64, copy=False)
+        energy = np.zeros(self.d)
+        for rows in self.blocks():
+            X = self.X[rows].astype(np.float64, copy=False)
+            energy += np.einsum("ij,ij->j", X, X)
+        return self.X[:, np.argsort(-energy, kind="stable")[:count]].astype(np.float64, copy=False)
+
+
+class SparseMatrix:
+    """Samples as rows of a CSR matrix with sorted indices."""
+
+    def __init__(self, indptr: Any, indices: Any, data: Any, d: int) -> None:
+        self.indptr, self.indices, self.data = indptr, indices, data
+        self.n, self.d = indptr.size - 1, d
+
+    @property
+    def entries(self) -> int:
+        return self.data.size
+
+    def margins(self, w: Float) -> Float:
+        out = np.empty(self.n)
+        csr.margins(self.indptr, self.indices, self.data, w, 0, self.n, out)
+        return out
+
+    def margins_at(self, rows: Any, w: Float) -> Float:
+        out = np.empty(len(rows))
+        csr.margins_at(self.indptr, self.indices, self.data, w, rows, out)
+        return out
+
+    def combine(self, coef: Float) -> Float:
+        out = np.zeros(self.d)
+        csr.combine(self.indptr, self.indices, self.data, coef, 0, self.n, out)
+        return out
+
+    def combine_at(self, rows: Any, coef: Float) -> Float:
+        out = np.zeros(self.d)
+        csr.combine_at(self.indptr, self.indices, self.data, coef, rows, out)
+        return out
+
+    def take(self, rows: Any) -> SparseMatrix:
+        return SparseMatrix(*csr.take_rows(self.indptr, self.indices, self.data, rows), self.d)
+
+    def add_outer(self, rows: Any, coef: Float, gram: Float, border: Float) -> None:
+        csr.add_outer(self.indptr, self.indices, self.data, coef, rows, gram, border)
+
+    def inner(self, left: Any, right: Any) -> Float:
+        out = np.empty((len(left), len(right)))
+        csr.inner_products(self.indptr, self.indices, self.data, left, right, np.zeros(self.d), out)
+        return out
+
+    def squared_norms(self) -> Float:
+        return csr.row_norms(self.indptr, self.data)
+
+    def heavy_columns(self, count: int) -> Float:
+        """The columns of largest norm, dense."""
+        energy = csr.column_energy(self.indices, self.data, self.d)
+        count = min(count, self.d)
+        heavy = np.argpartition(-energy, count - 1)[:count] if count else np.zeros(0, np.int64)
+        position = np.full(self.d, -1)
+        position[heavy] = np.arange(heavy.size)
+        out = np.zeros((self.n, heavy.size))
+        csr.dense_columns(self.indptr, self.indices, self.data, position, out)
+        return out
+
+
+Matrix = DenseMatrix | SparseMatrix
+
+
+def as_matrix(X: Any) -> Matrix:
+    """The matrix of validated inputs: a 2-D array or a scipy sparse matrix, float32 or float64."""
+    if sp.issparse(X):
+        return _from_csr(X.tocsr())
+    X = np.asarray(X)
+    sample = X[:: max(1, X.shape[0] // 256)]
+    if X.size > 1 << 16 and np.count_nonzero(sample) < DENSE_ABOVE * sample.size:
+        return _compressed(np.ascontiguousarray(X))
+    return DenseMatrix(X)
+
+
+def _from_csr(X: Any) -> SparseMatrix:
+    if not X.has_sorted_indices or not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    indices, indptr = X.indices, X.indptr
+    if indices.dtype != np.int32 and X.shape[1] <= np.iinfo(np.int32).max:
+        indices = indices.astype(np.int32)
+    return SparseMatrix(indptr.astype(np.int64), indices, X.data, X.shape[1])
+
+
+def _compressed(X: Any) -> SparseMatrix:
+    indptr = np.zeros(X.shape[0] + 1, dtype=np.int64)
+    np.cumsum(csr.count_nonzeros(X), out=indptr[1:])
+    indices = np.empty(indptr[-1], dtype=np.int32)
+    data = np.empty(indptr[-1], dtype=X.dtype)
+    csr.compress(X, indptr, indices, data)
+    return SparseMatrix(indptr, indices, data, X.shape[1])
