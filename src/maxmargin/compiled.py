@@ -12,9 +12,18 @@ from numba.extending import intrinsic
 FASTMATH = {"nnan", "nsz", "contract", "arcp", "reassoc"}
 
 compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
-inlined = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
+# For parts that only compiled code calls: no wrappers to make them callable from Python.
+internal = numba.njit(
+    nogil=True,
+    error_model="numpy",
+    fastmath=FASTMATH,
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+)
 # Where the order of additions is the point (compensated sums, exact comparisons).
 compiled_strict = numba.njit(cache=True, nogil=True, error_model="numpy")
+# Where NaN must stay NaN and rounding in order, but products may fuse with sums.
+compiled_fused = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 
 
 def _extremum(name):

@@ -1,6 +1,28 @@
 """Kernels: how alike two inputs are."""
 
+from .base import Gram, Kernel
+from .compose import Normalised, Product, Scaled, Sum
+from .given import FromFunction, Precomputed
 from .oligo_encoding import EncodedSequences
 from .sequence import CombinedOligo, Oligo, TripletOligo, WeightedOligo
+from .vector import Gaussian, Linear, Polynomial, Sigmoid
 
-__all__ = ["CombinedOligo", "EncodedSequences", "Oligo", "TripletOligo", "WeightedOligo"]
+__all__ = [
+    "CombinedOligo",
+    "EncodedSequences",
+    "FromFunction",
+    "Gaussian",
+    "Gram",
+    "Kernel",
+    "Linear",
+    "Normalised",
+    "Oligo",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "Scaled",
+    "Sigmoid",
+    "Sum",
+    "TripletOligo",
+    "WeightedOligo",
+]

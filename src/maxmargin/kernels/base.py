@@ -9,13 +9,16 @@ A kernel is a small immutable value. It holds parameters and no data::
     kernel.gradient(A, B, W)  Σ_ij W_ij ∂K_ij/∂theta, all coordinates at once
     kernel.bind(X, dtype)     the Gram matrix of X, rows on demand
 
-To add a kernel, subclass `Kernel` with `__call__`, `diagonal`, `theta`, `moved` and `gradient`;
-`bind` has a default that is right for every kernel and may be overridden by a faster one.
+To add a kernel, subclass `Kernel` with `__call__` and `diagonal`, and, if it has parameters, with
+`parameter_names`, `theta`, `moved` and `gradient`. What is left has defaults that are right for
+every kernel and may be overridden by faster ones.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -26,16 +29,30 @@ Float = NDArray[np.float64]
 # Dense 2-D arrays, CSR matrices, or what a special kernel takes (strings, indices).
 Inputs = Any
 
+# Rows of a triangle computed at a time: enough for GEMM, little beyond the diagonal.
+STRIPE = 512
+# Side of the tiles in which a triangle is copied to the other: they fit the second-level cache.
+TILE = 256
+BELOW = np.tri(TILE, k=-1, dtype=bool)
+# Samples whose pairwise block is computed for the sake of its diagonal.
+DIAGONAL_BATCH = 32
+
 
 class Kernel(ABC):
     """A positive semi-definite similarity of inputs, with named parameters."""
 
-    @abstractmethod
-    def __call__(self, A: Inputs, B: Inputs | None = None) -> Array:
-        """Gram block of shape (len(A), len(B)); float32 if both inputs are, else float64."""
+    # A NumPy scalar on the left of * must leave the product to the kernel.
+    __array_ufunc__ = None
 
     @abstractmethod
-    def diagonal(self, A: Inputs) -> Array:
+    def __call__(self, A: Inputs, B: Inputs | None = None) -> Array:
+        """Gram block of shape (len(A), len(B)); float32 if both inputs are, else float64.
+
+        Without B, or with B the very object A, the block is exactly symmetric.
+        """
+
+    @abstractmethod
+    def diagonal(self, A: Inputs) -> Float:
         """k(a, a) for every a in A."""
 
     @property
@@ -50,21 +67,57 @@ class Kernel(ABC):
 
     def moved(self, delta: Any) -> Kernel:
         """The kernel of the same kind at theta + delta."""
-        del delta
+        self._checked_delta(delta)
         return self
 
     def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
-        """Σ_ij W_ij ∂k(A_i, B_j)/∂theta."""
-        del A, B, W
+        """Σ_ij W_ij ∂k(A_i, B_j)/∂theta; B = None stands for A."""
+        checked_weights(W, count(A), count(A if B is None else B))
         return np.zeros(0)
+
+    def diagonal_gradient(self, A: Inputs, w: Array) -> Float:
+        """Σ_i w_i ∂k(A_i, A_i)/∂theta."""
+        w = np.asarray(w, dtype=np.float64)
+        total = np.zeros(len(self.parameter_names))
+        for start in range(0, count(A), DIAGONAL_BATCH):
+            batch = take(A, slice(start, start + DIAGONAL_BATCH))
+            total += self.gradient(batch, None, np.diag(w[start : start + DIAGONAL_BATCH]))
+        return total
 
     def bind(self, X: Inputs, dtype: Any = None) -> Gram:
         """The Gram matrix of X with rows on demand, in `dtype` (that of X when None)."""
         return Gram(self, X, dtype)
 
+    def __add__(self, other: Any) -> Kernel:
+        from .compose import Sum
+
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        from .compose import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return self.__mul__(other)
+
+    def _checked_delta(self, delta: Any) -> Float:
+        step: Float = np.asarray(delta, dtype=np.float64)
+        names = self.parameter_names
+        if step.shape != (len(names),):
+            raise ValueError(
+                f"delta must have one entry for each of {names}, got shape {step.shape}"
+            )
+        return step
+
 
 class Gram:
     """Gram matrix of fixed inputs: rows in batches, restricted columns, exact diagonal.
+
+    A subclass that prepares the inputs once sets `points` to what it made of them and overrides
+    `_select` and `_block`.
 
     Parameters
     ----------
@@ -74,30 +127,77 @@ class Gram:
         Of the blocks handed out. The diagonal is always float64.
     """
 
+    points: Any
+
     def __init__(self, kernel: Kernel, X: Inputs, dtype: Any = None) -> None:
         self.kernel = kernel
         if dtype is None:
             dtype = np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
         self.dtype = np.dtype(dtype)
-        self.X = X
-        self.n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if self.dtype not in (np.float32, np.float64):
+            raise ValueError(f"dtype must be float32 or float64, got {self.dtype}")
+        self.X = self.points = X
+        self.n = count(X)
+        self._kept_columns: Array | None = None
 
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
-        """Rows `indices` of the matrix, over all columns or the given ones."""
-        right = self.X if columns is None else self.X[columns]
-        block = self.kernel(self.X[indices], right)
-        self._put_diagonal(block, indices, columns)
+        """Rows `indices` of the matrix, over all columns or the given ones.
+
+        What was prepared for `columns` is kept until another array object comes: pass the same
+        one again, and do not change it in between. Equal `indices` and `columns` give an exactly
+        symmetric block.
+        """
+        indices = np.asarray(indices)
+        columns = None if columns is None else np.asarray(columns)
+        width = self.n if columns is None else columns.size
         if out is None:
-            return np.ascontiguousarray(block, dtype=self.dtype)
-        out[...] = block
+            out = np.empty((indices.size, width), dtype=self.dtype)
+        elif out.shape != (indices.size, width):
+            raise ValueError(f"out must have shape {(indices.size, width)}, got {out.shape}")
+        left = self._select(self.points, indices)
+        if columns is not None and np.array_equal(indices, columns):
+            self._block(left, left, out)
+            mirror(out)
+            np.fill_diagonal(out, self._cached_diagonal()[indices])
+        else:
+            self._block(left, self._restricted(columns), out)
+            self._put_diagonal(out, indices, columns)
         return out
 
     def diagonal(self) -> Float:
+        """k(x, x) for every input."""
         return np.asarray(self.kernel.diagonal(self.X), dtype=np.float64)
 
-    def matrix(self) -> Array:
-        """The whole matrix."""
-        return self.rows(np.arange(self.n))
+    def matrix(self, pause: Callable[[], object] | None = None) -> Array:
+        """The whole matrix, exactly symmetric; `pause` is called between blocks and may raise."""
+        matrix = np.empty((self.n, self.n), dtype=self.dtype)
+        everything = np.arange(self.n)
+        for start in range(0, self.n, STRIPE):
+            stripe = slice(start, start + STRIPE)
+            self.rows(everything[stripe], everything[start:], out=matrix[stripe, start:])
+            mirror(matrix, start, start + STRIPE)
+            if pause is not None:
+                pause()
+        self._kept_columns = None
+        return matrix
+
+    def _select(self, points: Any, indices: Array | slice) -> Any:
+        """Some of the points, in the form `_block` takes."""
+        return take(points, indices)
+
+    def _block(self, left: Any, right: Any, out: Array) -> None:
+        """Write the Gram block of two selections into `out`."""
+        out[...] = self.kernel(left, right)
+
+    def _restricted(self, columns: Array | None) -> Any:
+        if columns is None:
+            return self.points
+        if columns is not self._kept_columns:
+            self._kept_columns = columns
+            self._kept_points = self._select(self.points, columns)
+            self._kept_position = np.full(self.n, -1)
+            self._kept_position[columns] = np.arange(columns.size)
+        return self._kept_points
 
     def _put_diagonal(self, block: Array, indices: Array, columns: Array | None) -> None:
         """K_ii must be the same number whatever batch it came from."""
@@ -105,8 +205,11 @@ class Gram:
         if columns is None:
             block[np.arange(len(indices)), indices] = diagonal[indices]
             return
-        position = np.full(self.n, -1)
-        position[columns] = np.arange(len(columns))
+        if columns is self._kept_columns:
+            position = self._kept_position
+        else:
+            position = np.full(self.n, -1)
+            position[columns] = np.arange(len(columns))
         inside = position[indices] >= 0
         block[np.flatnonzero(inside), position[indices][inside]] = diagonal[indices][inside]
 
@@ -114,3 +217,47 @@ class Gram:
         if not hasattr(self, "_diagonal"):
             self._diagonal = self.diagonal()
         return self._diagonal
+
+
+def mirror(matrix: Array, start: int = 0, stop: int | None = None) -> None:
+    """Copy what lies right of the diagonal in rows start to stop to its place below it."""
+    n = len(matrix)
+    for top in range(start, n if stop is None else min(stop, n), TILE):
+        bottom = min(top + TILE, n)
+        corner = matrix[top:bottom, top:bottom]
+        np.copyto(corner, corner.T.copy(), where=BELOW[: bottom - top, : bottom - top])
+        for left in range(bottom, n, TILE):
+            tile = matrix[top:bottom, left : left + TILE]
+            matrix[left : left + TILE, top:bottom] = tile.T
+
+
+def count(X: Inputs) -> int:
+    """Number of inputs."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take(X: Inputs, indices: Array | slice) -> Inputs:
+    """Some of the inputs, in the container they came in."""
+    if hasattr(X, "shape") or isinstance(indices, slice):
+        return X[indices]
+    return [X[i] for i in indices]
+
+
+def checked_weights(W: Any, rows: int, columns: int) -> Float:
+    """W in float64, if it has the shape of the Gram block."""
+    weights: Float = np.asarray(W, dtype=np.float64)
+    if weights.shape != (rows, columns):
+        raise ValueError(
+            f"W must have shape {(rows, columns)}, as kernel(A, B) has, got {weights.shape}"
+        )
+    return weights
+
+
+def finite_number(name: str, value: Any) -> float:
+    """The value of a parameter as a float, if it is a finite real number."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}")
+    return number

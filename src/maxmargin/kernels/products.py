@@ -1,0 +1,267 @@
+"""Blocks of ⟨φ(x), φ(z)⟩ + o(x) + o(z): dense by one GEMM, CSR by a compiled scatter.
+
+Every kernel of vectors is a function of inner products and norms. Its inputs are embedded once,
+φ(x) = scale·(x − centre) with an offset o(x) for each of them, as `DensePoints` or `CSRPoints`;
+then `products` writes a block of the sum above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..compiled import compiled
+from .base import Array, Float, Inputs
+from .elementwise import chunks, memory_line
+
+# CSR with at least this share of entries is as fast through GEMM on one core, faster on more.
+DENSE_SHARE = 0.1
+# ... unless the dense array takes more bytes than this.
+DENSE_BYTES = 1 << 30
+# Rows of the left factor that the compiled CSR product treats together, and its tile.
+LANES = 64
+TILE = 32
+
+Offset = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """x ↦ scale·(x − centre), with the offset computed from the squared norm of the image."""
+
+    dtype: Any
+    dense: bool
+    scale: float | Float = 1.0
+    centre: Array | None = None
+    offset: Offset | None = None
+
+    def __call__(self, X: Inputs) -> DensePoints | CSRPoints:
+        return self._dense(X) if self.dense else self._csr(X)
+
+    def _dense(self, X: Inputs) -> DensePoints:
+        if sparse.issparse(X):
+            X = X.toarray()
+        n, d = X.shape
+        plain = self.centre is None and self.offset is None and np.all(self.scale == 1.0)
+        if plain:
+            return DensePoints(np.ascontiguousarray(X, dtype=self.dtype), d)
+        work = np.result_type(X.dtype, self.dtype)
+        scale = np.asarray(self.scale, dtype=work)
+        table = np.empty((n, d if self.offset is None else d + 2), dtype=self.dtype)
+        for part in chunks(n, d):
+            images = X[part] if self.centre is None else X[part] - self.centre.astype(work)
+            np.multiply(images, scale, out=table[part, :d], casting="same_kind")
+        if self.offset is not None:
+            images = table[:, :d]
+            table[:, d] = self.offset(np.vecdot(images, images))
+            table[:, d + 1] = 1.0
+        return DensePoints(table, d)
+
+    def _csr(self, X: Inputs) -> CSRPoints:
+        X = sparse.csr_array(X, dtype=self.dtype, copy=True)
+        X.sum_duplicates()
+        # One type of index for all matrices keeps compiled specialisations few.
+        X.indices = X.indices.astype(np.int32, copy=False)
+        if np.any(self.scale != 1.0):
+            X.data *= np.broadcast_to(self.scale, X.shape[1:])[X.indices]
+        offsets = np.zeros(X.shape[0], dtype=self.dtype)
+        if self.offset is not None:
+            offsets[:] = self.offset(squared_norms(X))
+        return CSRPoints(X, offsets)
+
+
+@dataclass(frozen=True)
+class DensePoints:
+    """Rows (φ(x), o(x), 1), or φ(x) alone where there are no offsets."""
+
+    table: Array
+    features: int
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def take(self, indices: Array | slice) -> DensePoints:
+        return DensePoints(self.table[as_slice(indices)], self.features)
+
+    def products(self, right: DensePoints, out: Array) -> None:
+        left = self.table
+        if left.shape[1] > self.features:
+            left = left.copy()
+            left[:, -2:] = left[:, :-3:-1].copy()
+        np.matmul(left, right.table.T, out=out)
+
+    def images(self) -> Array:
+        return self.table[:, : self.features]
+
+    def weighted_squares(self, weights: Float) -> Float:
+        """Σ_i weights_i φ(x_i)², feature by feature."""
+        images = self.images()
+        return np.asarray(weights @ (images * images))
+
+    def weighted_products(self, right: DensePoints, M: Float) -> Float:
+        """Σ_ij M_ij φ(x_i) φ(z_j), feature by feature."""
+        return np.asarray(np.einsum("if,if->f", self.images(), M @ right.images()))
+
+
+@dataclass(frozen=True)
+class CSRPoints:
+    """A canonical CSR matrix of rows φ(x), and the offsets o(x)."""
+
+    matrix: Any
+    offsets: Array
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def take(self, indices: Array | slice) -> CSRPoints:
+        indices = as_slice(indices)
+        return CSRPoints(self.matrix[indices], self.offsets[indices])
+
+    def products(self, right: CSRPoints, out: Array) -> None:
+        if not out.size:
+            return
+        line = memory_line(out) if out.dtype == self.offsets.dtype else None
+        if line is None:
+            block = np.empty(out.shape, dtype=self.offsets.dtype)
+            self.products(right, block)
+            out[...] = block
+            return
+        position = np.full(self.matrix.shape[1], -1, dtype=np.int32)
+        lanes = min(LANES, -(-len(self) // 16) * 16)
+        csr_products(*self._arrays(), *right._arrays(), position, lanes, *line)
+
+    def _arrays(self) -> tuple[Array, Array, Array, Array]:
+        matrix = self.matrix
+        return matrix.data, matrix.indices, matrix.indptr.astype(np.int64), self.offsets
+
+    def weighted_squares(self, weights: Float) -> Float:
+        """Σ_i weights_i φ(x_i)², feature by feature."""
+        return np.asarray(self.matrix.power(2).T @ weights)
+
+    def weighted_products(self, right: CSRPoints, M: Float) -> Float:
+        """Σ_ij M_ij φ(x_i) φ(z_j), feature by feature."""
+        return np.asarray(self.matrix.multiply((right.matrix.T @ M.T).T).sum(axis=0))
+
+
+@compiled
+def csr_products(
+    left_data: Array,
+    left_indices: Array,
+    left_indptr: Array,
+    left_offsets: Array,
+    right_data: Array,
+    right_indices: Array,
+    right_indptr: Array,
+    right_offsets: Array,
+    position: Array,
+    lanes: int,
+    out: Array,
+    step: int,
+) -> None:
+    """out[i·step + j] = ⟨left_i, right_j⟩ + left_offsets_i + right_offsets_j
+
+    A few left rows at a time are laid out densely, feature by feature, over the features that
+    occur in them; `position` says where (-1: nowhere, as it must be on entry and is on exit).
+    Each entry of a right row then adds a multiple of one line of this table to the row's sums,
+    four entries in one pass.
+    """
+    rows, columns = left_offsets.size, right_offsets.size
+    tile = np.empty((TILE, lanes), right_data.dtype)
+    longest = 0
+    for j in range(columns):
+        longest = max(longest, right_indptr[j + 1] - right_indptr[j])
+    lines = np.empty(longest + 4, np.int64)
+    values = np.empty(longest + 4, right_data.dtype)
+    for top in range(0, rows, lanes):
+        bottom = min(top + lanes, rows)
+        table = scattered(left_data, left_indices, left_indptr, top, bottom, position, lanes)
+        for first in range(0, columns, TILE):
+            last = min(first + TILE, columns)
+            for j in range(first, last):
+                sums = tile[j - first]
+                sums[:] = 0
+                present = 0
+                for t in range(right_indptr[j], right_indptr[j + 1]):
+                    line = position[right_indices[t]]
+                    lines[present] = line
+                    values[present] = right_data[t]
+                    if line >= 0:
+                        present += 1
+                lines[present : present + 4] = 0
+                values[present : present + 4] = 0
+                for t in range(0, present, 4):
+                    v0, v1, v2, v3 = values[t], values[t + 1], values[t + 2], values[t + 3]
+                    a, b = table[lines[t]], table[lines[t + 1]]
+                    c, d = table[lines[t + 2]], table[lines[t + 3]]
+                    for k in range(lanes):
+                        sums[k] += v0 * a[k] + v1 * b[k] + v2 * c[k] + v3 * d[k]
+            for i in range(top, bottom):
+                for j in range(first, last):
+                    offset = left_offsets[i] + right_offsets[j]
+                    out[i * step + j] = tile[j - first, i - top] + offset
+        for t in range(left_indptr[top], left_indptr[bottom]):
+            position[left_indices[t]] = -1
+
+
+@compiled
+def scattered(
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    top: int,
+    bottom: int,
+    position: Array,
+    lanes: int,
+) -> Array:
+    """Rows top to bottom as a dense table (feature that occurs, row); fills `position`."""
+    present = 0
+    for t in range(indptr[top], indptr[bottom]):
+        if position[indices[t]] < 0:
+            position[indices[t]] = present
+            present += 1
+    table = np.zeros((max(present, 1), lanes), data.dtype)
+    for i in range(top, bottom):
+        for t in range(indptr[i], indptr[i + 1]):
+            table[position[indices[t]], i - top] = data[t]
+    return table
+
+
+def dense_is_faster(X: Inputs) -> bool:
+    """Whether inputs are dense, or CSR that is better multiplied as a dense array."""
+    if not sparse.issparse(X):
+        return True
+    size = X.shape[0] * X.shape[1]
+    return bool(X.nnz >= DENSE_SHARE * size and 8 * size <= DENSE_BYTES)
+
+
+def centre_of(X: Inputs) -> Array:
+    """A point amid the inputs; how exactly it is their mean is of no importance."""
+    n = max(X.shape[0], 1)
+    if X.dtype.kind != "f" or sparse.issparse(X):
+        return np.asarray(X.sum(axis=0, dtype=np.float64) / n).ravel()
+    return np.asarray(np.full(len(X), 1.0 / n, dtype=X.dtype) @ X)
+
+
+def squared_norms(X: Inputs) -> Float:
+    """‖x‖² of every row, in float64."""
+    norms = np.empty(X.shape[0])
+    if sparse.issparse(X):
+        return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    for part in chunks(*X.shape):
+        rows = X[part].astype(np.float64, copy=False)
+        norms[part] = np.vecdot(rows, rows)
+    return norms
+
+
+def as_slice(indices: Array | slice) -> Array | slice:
+    """A range of successive indices as a slice, so that taking them copies nothing."""
+    if isinstance(indices, slice) or len(indices) < 2:
+        return indices
+    first, last = int(indices[0]), int(indices[-1])
+    if last - first != len(indices) - 1 or first < 0 or not (np.diff(indices) == 1).all():
+        return indices
+    return slice(first, last + 1)
