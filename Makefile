@@ -1,3 +1,4 @@
+# make demo    train, certify and test a machine on data that ships with scikit-learn
 # make test    lint, types, doctests and tests
 # make clean   remove .venv and everything generated
 #
@@ -9,7 +10,10 @@ WORKERS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test clean
+.PHONY: demo test clean
+
+demo: .venv/for-use
+	@$(BIN)/python examples/demo.py
 
 test: .venv/for-development
 	$(BIN)/ruff check
