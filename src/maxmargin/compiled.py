@@ -13,7 +13,7 @@ FASTMATH = {"nnan", "nsz", "contract", "arcp", "reassoc"}
 
 compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
 # For parts that only compiled code calls: no wrappers to make them callable from Python.
-internal = numba.njit(
+inlined = numba.njit(
     nogil=True,
     error_model="numpy",
     fastmath=FASTMATH,

@@ -143,7 +143,7 @@ def solve(
         shrinking=shrinking,
         face=face,
         cache_bytes=cache_bytes,
-        max_steps=np.inf if max_steps is None else max_steps,
+        max_steps=default_steps(problem) if max_steps is None else max_steps,
         max_seconds=np.inf if max_seconds is None else max_seconds,
         target=np.inf if target is None else float(target),
         callback=callback,
@@ -164,6 +164,17 @@ def as_gram(gram: Gram | np.ndarray) -> Gram:
     from ..kernels import Precomputed
 
     return Precomputed().bind(np.asarray(gram))
+
+
+def default_steps(problem: DualProblem) -> float:
+    """No limit, but for problems that may be unbounded: there, more than any solvable one took."""
+    return max(1e7, 1e3 * problem.size) if may_be_unbounded(problem) else np.inf
+
+
+def may_be_unbounded(problem: DualProblem) -> bool:
+    """Whether α may grow along a ray: infinite boxes without ridge, sums that hold nothing."""
+    unlimited = np.isinf(problem.upper - problem.lower) & (problem.ridge == 0)
+    return bool(unlimited.any() and not problem.totals.any())
 
 
 def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
@@ -190,13 +201,14 @@ class Run:
         self.settings, self.interrupt = settings, interrupt
         self.alpha = problem.feasible(alpha)
         self.diagonal = gram.diagonal()
-        self.scale = max(float((np.abs(self.diagonal)).max()), 1e-300)
+        self.scale = float(np.abs(self.diagonal).max()) or 1.0
         resolution = max(1e-12, 4 * np.finfo(gram.dtype).eps)
         self.control = r.Control(
             selection=r.SELECTIONS[settings.selection],
             planning=int(settings.planning),
             overstep=settings.overstep,
             tol=settings.tol,
+            scale=self.scale,
             floor=resolution * self.scale,
             target=settings.target,
             max_steps=0,
@@ -360,9 +372,8 @@ class Run:
 
     def _hopeless(self):
         """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
-        unlimited = np.isinf(self.problem.upper - self.problem.lower) & (self.problem.ridge == 0)
         grown = self.memory.reals[r.DUAL] * self.scale > UNBOUNDED_DUAL
-        return bool(grown and unlimited.any() and not self.problem.totals.any())
+        return grown and may_be_unbounded(self.problem)
 
     def _progress(self):
         v = self.active.v

@@ -10,7 +10,7 @@ It is used only after a free Newton step and if neither step meets a bound (Algo
 
 import numpy as np
 
-from ..compiled import compiled, largest, smallest
+from ..compiled import inlined, largest, smallest
 from . import records as r
 from .selection import curvature, pair_gain
 
@@ -20,7 +20,7 @@ PLANNING_ETA = 0.9
 SMALLEST_DETERMINANT = 1e-10
 
 
-@compiled
+@inlined
 def coupling(v, row_i, row_j, i, j, p, q, samples):
     """v_Bᵀ Q v_B' of the pairs B = (i, j) and B' = (p, q)."""
     sp, sq = p % samples, q % samples
@@ -36,12 +36,12 @@ def coupling(v, row_i, row_j, i, j, p, q, samples):
     return value
 
 
-@compiled
+@inlined
 def stays_inside(v, a, move):
     return v.lower[a] < v.alpha[a] + move < v.upper[a]
 
 
-@compiled
+@inlined
 def moved_by(a, i, j, step):
     """What a step along (i, j) adds to variable a."""
     if a == i:
@@ -51,7 +51,7 @@ def moved_by(a, i, j, step):
     return 0.0
 
 
-@compiled
+@inlined
 def planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
     """(found, step): the planned step of the largest double-step gain over recent pairs."""
     best, step, found = 0.0, 0.0, False
@@ -80,7 +80,7 @@ def planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
     return found, step
 
 
-@compiled
+@inlined
 def better_recent_pair(v, row_i, i, j, samples, control, memory, exact):
     """The pair (i, j), or the recent pair it was planned with if that gains more."""
     floor = control.floor
@@ -95,7 +95,7 @@ def better_recent_pair(v, row_i, i, j, samples, control, memory, exact):
     return i, j
 
 
-@compiled
+@inlined
 def set_penalties(v, a):
     """Renew what variable a may do after it moved."""
     g = v.group[a]
@@ -103,7 +103,7 @@ def set_penalties(v, a):
     v.fall[g, a] = 0.0 if v.alpha[a] > v.lower[a] else np.inf
 
 
-@compiled
+@inlined
 def move_pair(v, i, j, step):
     """α_i += step, α_j −= step, landing on bounds exactly."""
     up = v.upper[i] - v.alpha[i]
@@ -114,7 +114,7 @@ def move_pair(v, i, j, step):
     set_penalties(v, j)
 
 
-@compiled
+@inlined
 def update_gradient(v, row_i, row_j, i, j, step, samples, tops, bottoms):
     """G −= step·Q(e_i − e_j), and the extremes of the new gradient in the same pass."""
     gradient = v.gradient

@@ -78,6 +78,7 @@ class Control(NamedTuple):
     planning: int  # number of recent pairs planned with; 0 takes Newton steps
     overstep: float  # factor on the Newton step
     tol: float
+    scale: float  # largest diagonal entry of K: the unit of curvature
     floor: float  # smallest curvature believed
     target: float  # dual value that ends the run
     max_steps: int

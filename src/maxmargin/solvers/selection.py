@@ -9,7 +9,7 @@ References: chapter 4.3 (`mvp`, `second_order`), 6.1 (`greedy`, `max_gain`), Alg
 
 import numpy as np
 
-from ..compiled import compiled, largest, smallest
+from ..compiled import inlined, largest, smallest
 from . import records as r
 
 NO_ROW = -1
@@ -18,7 +18,7 @@ HYBRID_ETA = 1e-8
 LEAST_SHARE = 0.5
 
 
-@compiled
+@inlined
 def extremes(v, g):
     """Largest gradient that may rise and smallest that may fall in group g."""
     gradient, rise, fall = v.gradient, v.rise[g], v.fall[g]
@@ -29,7 +29,7 @@ def extremes(v, g):
     return top, bottom
 
 
-@compiled
+@inlined
 def widest(tops, bottoms):
     """ψ(α) from the extremes of each group."""
     violation = 0.0
@@ -38,7 +38,7 @@ def widest(tops, bottoms):
     return violation
 
 
-@compiled
+@inlined
 def locate(gradient, penalty, value):
     """First variable whose penalised gradient is `value`."""
     for a in range(gradient.size):
@@ -47,7 +47,7 @@ def locate(gradient, penalty, value):
     return -1
 
 
-@compiled
+@inlined
 def locate_score(scores, value):
     for a in range(scores.size):
         if scores[a] == value:
@@ -55,20 +55,20 @@ def locate_score(scores, value):
     return -1
 
 
-@compiled
+@inlined
 def curvature(v, row, i, j, samples):
     """Q_ii + Q_jj − 2 Q_ij, row being the Gram row of i."""
     return v.diagonal[i] + v.diagonal[j] - 2.0 * row[j % samples]
 
 
-@compiled
+@inlined
 def clipped_gain(slope, bend, room):
     """Gain of the truncated Newton step along a direction of that slope and curvature."""
     step = min(slope / bend, room)
     return step * (slope - 0.5 * bend * step)
 
 
-@compiled
+@inlined
 def pair_gain(v, i, j, bend, floor, exact):
     """Gain of moving i up and j down: of the truncated step, or of the free Newton step."""
     slope = v.gradient[i] - v.gradient[j]
@@ -81,29 +81,28 @@ def pair_gain(v, i, j, bend, floor, exact):
     return clipped_gain(slope, bend, room)
 
 
-@compiled
-def newton_partner(v, row, i, g, top, bottom, samples, floor):
+@inlined
+def newton_partner(v, row, i, g, top, bottom, samples, control):
     """j of the largest free gain (4.7) with i, and that gain; scores scaled into float32."""
     gradient, fall, diagonal, scores = v.gradient, v.fall[g], v.diagonal, v.scores
-    width = top - bottom
-    shrink = 1.0 / width
-    q_i = diagonal[i]
+    width, q_i, floor = top - bottom, diagonal[i], control.floor
+    slope_unit, bend_unit = 1.0 / width, 1.0 / control.scale
     best = np.float32(-1.0)
     zero = np.float32(0.0)
     for start in range(0, gradient.size, samples):
         for s in range(samples):
             a = start + s
-            slope = largest(np.float32((top - (gradient[a] + fall[a])) * shrink), zero)
-            bend = np.float32(largest(q_i + diagonal[a] - 2.0 * row[s], floor))
+            slope = largest(np.float32((top - (gradient[a] + fall[a])) * slope_unit), zero)
+            bend = np.float32(largest(q_i + diagonal[a] - 2.0 * row[s], floor) * bend_unit)
             score = np.float32(slope * slope / bend)
             scores[a] = score
             best = largest(best, score)
-    if not best > zero or np.isinf(best):
+    if not best > zero:
         return locate(gradient, fall, bottom), 0.0
-    return locate_score(scores, best), 0.5 * np.float64(best) * width * width
+    return locate_score(scores, best), 0.5 * np.float64(best) * width * width * bend_unit
 
 
-@compiled
+@inlined
 def exact_partner(v, row, i, g, samples, floor):
     """j of the largest truncated gain with i rising, and that gain."""
     best, partner = 0.0, -1
@@ -116,12 +115,12 @@ def exact_partner(v, row, i, g, samples, floor):
     return partner, best
 
 
-@compiled
-def second_order(v, rows, tops, bottoms, samples, floor, tol, exact):
+@inlined
+def second_order(v, rows, tops, bottoms, samples, control, exact):
     """i of the largest gradient, j of the largest gain with it, over all groups."""
     best, i, j = -1.0, -1, -1
     for g in range(tops.size):
-        if tops[g] - bottoms[g] <= tol:
+        if tops[g] - bottoms[g] <= control.tol:
             continue
         first = locate(v.gradient, v.rise[g], tops[g])
         slot = rows.slot[first % samples]
@@ -129,15 +128,15 @@ def second_order(v, rows, tops, bottoms, samples, floor, tol, exact):
             return first % samples, -1, -1
         row = rows.values[slot]
         if exact:
-            second, gain = exact_partner(v, row, first, g, samples, floor)
+            second, gain = exact_partner(v, row, first, g, samples, control.floor)
         else:
-            second, gain = newton_partner(v, row, first, g, tops[g], bottoms[g], samples, floor)
+            second, gain = newton_partner(v, row, first, g, tops[g], bottoms[g], samples, control)
         if second >= 0 and gain > best:
             best, i, j = gain, first, second
     return NO_ROW, i, j
 
 
-@compiled
+@inlined
 def most_violating(v, tops, bottoms):
     """The maximum violating pair (4.5)."""
     worst = 0
@@ -148,7 +147,7 @@ def most_violating(v, tops, bottoms):
     return NO_ROW, i, locate(v.gradient, v.fall[worst], bottoms[worst])
 
 
-@compiled
+@inlined
 def related_gain(v, row, fixed, samples, floor, best, i, j):
     """The best of (best, i, j) and all pairs that contain `fixed`."""
     g = v.group[fixed]
@@ -175,7 +174,7 @@ def related_gain(v, row, fixed, samples, floor, best, i, j):
     return best, i, j
 
 
-@compiled
+@inlined
 def max_gain(v, rows, memory, samples, floor):
     """The largest gain among the pairs related to the previous one (6.1.2)."""
     best, i, j = 0.0, -1, -1
@@ -188,7 +187,7 @@ def max_gain(v, rows, memory, samples, floor):
     return NO_ROW, i, j
 
 
-@compiled
+@inlined
 def well_inside(v, a):
     """Whether variable a keeps the distance of Algorithm 6.1 from both bounds."""
     width = v.upper[a] - v.lower[a]
@@ -198,7 +197,7 @@ def well_inside(v, a):
     return v.lower[a] + margin <= v.alpha[a] <= v.upper[a] - margin
 
 
-@compiled
+@inlined
 def greedy(v, rows, samples, floor):
     """The largest gain of all pairs (6.1.1); needs the whole matrix."""
     best, i, j = 0.0, -1, -1
@@ -208,7 +207,7 @@ def greedy(v, rows, samples, floor):
     return NO_ROW, i, j
 
 
-@compiled
+@inlined
 def violates(v, a, threshold, slack):
     """Whether variable a wants to move across the threshold by more than the slack."""
     excess = v.gradient[a] - threshold
@@ -217,7 +216,7 @@ def violates(v, a, threshold, slack):
     )
 
 
-@compiled
+@inlined
 def platt(v, tops, bottoms, tol, memory):
     """Sweeps over all variables, then over the free ones while that finds violators; the
     partner is the one whose error differs most."""
@@ -242,7 +241,7 @@ def platt(v, tops, bottoms, tol, memory):
     return most_violating(v, tops, bottoms)
 
 
-@compiled
+@inlined
 def next_random(memory):
     """A linear congruential generator of 31 bits, its state kept between slabs."""
     state = (memory.integers[r.RANDOM_STATE] * 1103515245 + 12345) % 2147483648
@@ -250,7 +249,7 @@ def next_random(memory):
     return state // 8
 
 
-@compiled
+@inlined
 def random_pair(v, tops, bottoms, tol, memory):
     """A random variable that has a partner, and a random partner of it."""
     size = v.gradient.size
@@ -268,7 +267,7 @@ def random_pair(v, tops, bottoms, tol, memory):
     return most_violating(v, tops, bottoms)
 
 
-@compiled
+@inlined
 def select(v, rows, tops, bottoms, samples, control, memory):
     """The pair of the policy in force."""
     policy = control.selection
@@ -294,4 +293,4 @@ def select(v, rows, tops, bottoms, samples, control, memory):
         return platt(v, tops, bottoms, tol, memory)
     if policy == r.RANDOM:
         return random_pair(v, tops, bottoms, tol, memory)
-    return second_order(v, rows, tops, bottoms, samples, floor, tol, False)
+    return second_order(v, rows, tops, bottoms, samples, control, False)

@@ -10,7 +10,7 @@ The loop owns no memory and knows nothing of time, caches or people: it returns 
 
 import numpy as np
 
-from ..compiled import compiled
+from ..compiled import compiled, inlined
 from . import records as r
 from .planning import (
     PLANNING_ETA,
@@ -24,7 +24,7 @@ from .selection import curvature, extremes, second_order, select, widest
 NOTHING = -1
 
 
-@compiled
+@inlined
 def choose_pair(v, rows, tops, bottoms, samples, control, memory):
     """(missing row, i, j) by selection; after a planned step as modified by Algorithm 7.2."""
     integers = memory.integers
@@ -33,9 +33,7 @@ def choose_pair(v, rows, tops, bottoms, samples, control, memory):
     i, j = integers[r.PENDING_I], integers[r.PENDING_J]
     if i < 0:
         if exact and control.selection == r.SECOND_ORDER:
-            missing, i, j = second_order(
-                v, rows, tops, bottoms, samples, control.floor, control.tol, True
-            )
+            missing, i, j = second_order(v, rows, tops, bottoms, samples, control, True)
         else:
             missing, i, j = select(v, rows, tops, bottoms, samples, control, memory)
         if missing >= 0 or i < 0:
@@ -56,7 +54,7 @@ def choose_pair(v, rows, tops, bottoms, samples, control, memory):
     return missing, i, j
 
 
-@compiled
+@inlined
 def remember(memory, i, j, bend, kind, ratio):
     recent, integers = memory.recent, memory.integers
     for n in range(recent.shape[0] - 1, 0, -1):
@@ -73,7 +71,7 @@ def remember(memory, i, j, bend, kind, ratio):
     memory.reals[r.RATIO] = ratio
 
 
-@compiled
+@inlined
 def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
     """(kind, step) along the pair; an infinite step means that the dual is unbounded."""
     room = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
