@@ -3,6 +3,7 @@
 from .base import Gram, Kernel
 from .compose import Normalised, Product, Scaled, Sum
 from .given import FromFunction, Precomputed
+from .metric import MetricGaussian
 from .oligo_encoding import EncodedSequences
 from .sequence import CombinedOligo, Oligo, TripletOligo, WeightedOligo
 from .vector import Gaussian, Linear, Polynomial, Sigmoid
@@ -15,6 +16,7 @@ __all__ = [
     "Gram",
     "Kernel",
     "Linear",
+    "MetricGaussian",
     "Normalised",
     "Oligo",
     "Polynomial",
