@@ -1,0 +1,198 @@
+"""The certificate: the primal of every machine, weak duality, and a gap that closes."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from strategies import BOUNDED, KINDS, Indexed, cases, gram_of
+
+from maxmargin.dual import Certificate, certificate, certify, hard_margin, hinge, kernel_expansion
+from maxmargin.kernels.base import Gram
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+several = settings(max_examples=40, deadline=None)
+
+
+@st.composite
+def feasible_points(draw, kind):
+    """A case, a feasible α and a bias."""
+    case = draw(cases(kind))
+    guess = draw(hnp.arrays(np.float64, case.problem.size, elements=st.floats(-2.0, 2.0)))
+    bias = draw(hnp.arrays(np.float64, case.problem.totals.size, elements=st.floats(-3.0, 3.0)))
+    if kind == "hard_margin":  # most others separate nothing
+        guess = case.problem.linear * (1.0 + np.abs(guess))
+    if kind == "nu_svr":  # the tube has a width ε ≥ 0
+        bias = np.sort(bias)[::-1]
+    return case, case.problem.feasible(guess), bias
+
+
+def terms_of(case, alpha):
+    """Size of the terms that cancel in the dual value."""
+    size = np.abs(alpha)
+    of_samples = case.problem.per_sample(size)
+    return np.abs(case.problem.linear) @ size + of_samples @ np.abs(case.K) @ of_samples
+
+
+@every_kind
+@given(data=st.data())
+@several
+def test_primal_is_the_textbook_objective(kind, data):
+    case, alpha, bias = data.draw(feasible_points(kind))
+    textbook = case.primal(case.problem.per_sample(alpha), bias)
+    found = certify(case.problem, alpha, gram_of(case.K), bias)
+    assume(found.primal < 1e9 or textbook == np.inf)
+    assert found.primal == pytest.approx(
+        textbook, rel=1e-9, abs=1e-12 * (1 + terms_of(case, alpha))
+    )
+
+
+@every_kind
+@given(data=st.data())
+@several
+def test_optimum_lies_between_dual_and_primal(kind, data):
+    case, alpha, bias = data.draw(feasible_points(kind))
+    found = certify(case.problem, alpha, gram_of(case.K), bias)
+    try:
+        optimum = naive.solve_dual(case.problem, case.K)
+    except ArithmeticError:
+        assert kind == "hard_margin"
+        assert found.primal == np.inf
+        return
+    slack = optimum.gap + 1e-13 * (terms_of(case, alpha) + terms_of(case, optimum.alpha))
+    assert found.dual <= optimum.value + slack
+    assert found.primal >= optimum.value - slack
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+@given(data=st.data())
+@several
+def test_gap_is_closed_at_the_optimum(kind, data):
+    case = data.draw(cases(kind))
+    optimum = naive.solve_dual(case.problem, case.K)
+    found = certify(case.problem, optimum.alpha, gram_of(case.K))
+    rounding = 1e-14 * terms_of(case, optimum.alpha)
+    assert found.gap <= 1e-9 * abs(found.dual) + rounding
+    assert found.dual == pytest.approx(optimum.value, rel=1e-12, abs=rounding)
+
+
+def test_gap_is_closed_at_the_hard_margin():
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 3.0], [4.0, 2.0]])
+    machine = hard_margin(np.array([-1, -1, -1, 1, 1]))
+    optimum = naive.solve_dual(machine.problem, X @ X.T)
+    found = certify(machine.problem, optimum.alpha, gram_of(X @ X.T))
+    assert found.relative_gap <= 1e-14
+    assert found.violation <= 1e-14
+
+
+def test_a_function_that_separates_nothing_has_an_infinite_primal():
+    x, machine = np.array([-1.0, 0.0, 1.0]), hard_margin(np.array([1, -1, 1]))
+    found = certify(machine.problem, np.array([0.5, -1.0, 0.5]), gram_of(np.outer(x, x)))
+    assert (found.primal, found.gap, found.relative_gap) == (np.inf, np.inf, np.inf)
+
+
+def test_some_penalties_may_be_infinite_and_others_not():
+    X = np.array([[-1.0], [1.0], [0.5], [-3.0]])
+    labels, penalty = np.array([-1.0, 1.0, -1.0, -1.0]), np.array([np.inf, np.inf, 0.5, 0.0])
+    machine = hinge(labels, penalty)
+    optimum = naive.solve_dual(machine.problem, X @ X.T)
+    found = certify(machine.problem, optimum.alpha, gram_of(X @ X.T))
+    # f(x) = x meets both constraints with equality; the point at ½ costs ½·1.5.
+    assert found.primal == pytest.approx(0.5 + 0.75, rel=1e-12)
+    assert found.relative_gap <= 1e-14
+
+
+X = np.array([[-1.0], [1.0], [3.0]])
+K = X @ X.T
+PROBLEM = hinge(np.array([-1, 1, 1]), C=1.0).problem
+
+
+def test_violation_is_the_largest_of_a_pair():
+    # f = x/2, so G = y − f is −½, ½, −½: the second may rise at ½, the first may fall at −½.
+    assert certify(PROBLEM, np.array([-0.25, 0.25, 0.0]), gram_of(K)).violation == 1.0
+
+
+def test_given_bias_is_that_of_the_function_certified():
+    # f = x + ½ has a loss of ½ at the first point and none elsewhere.
+    found = certify(PROBLEM, np.array([-0.5, 0.5, 0.0]), gram_of(K), bias=np.array([0.5]))
+    assert (found.primal, found.dual, found.gap) == (1.0, 0.5, 0.5)
+    assert found.relative_gap == 0.5
+
+
+def test_gap_of_an_almost_optimal_point_is_not_lost_to_cancellation():
+    # f = 2tx with t = ½ − δ: losses of 2δ at two points, and a gap of 4δ(1 − t).
+    delta = 2.0**-50
+    t = 0.5 - delta
+    found = certify(PROBLEM, np.array([-t, t, 0.0]), gram_of(K))
+    assert found.gap == pytest.approx(4 * delta * (1 - t), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "infeasibility"),
+    [
+        ([-0.5, 0.5, 0.0], 0.0),
+        ([0.0, 0.0, 0.0], 0.0),
+        ([-1.5, 1.0, 0.5], 0.5 / 3.0),
+        ([-1.0, 0.5, 0.0], 0.5 / 1.5),
+        ([0.5, 0.0, 0.0], 1.0),
+    ],
+)
+def test_infeasibility_is_the_worst_excess_as_a_fraction_of_alpha(alpha, infeasibility):
+    found = certify(PROBLEM, np.array(alpha), gram_of(K))
+    assert found.infeasibility == pytest.approx(infeasibility, rel=1e-15)
+
+
+def test_infeasibility_is_shown_where_there_is_some():
+    found = certify(PROBLEM, np.array([-1.0, 0.5, 0.0]), gram_of(K))
+    assert repr(found).endswith(", infeasibility 3.3e-01)")
+
+
+def test_certificate_reads_as_a_sentence():
+    shown = repr(Certificate(1234.5678, 1234.5, 0.0678, 2e-4, 1e-17))
+    assert shown == (
+        "Certificate(primal=1234.5678, dual=1234.5, relative gap 5.5e-05, violation 2.0e-04)"
+    )
+
+
+def test_relative_gap_of_nothing_is_nothing():
+    assert Certificate(0.0, 0.0, 0.0, 0.0, 0.0).relative_gap == 0.0
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 3), (3, 7), (100, 100)])
+def test_expansion_does_not_depend_on_the_size_of_blocks(monkeypatch, rows, columns):
+    monkeypatch.setattr(certificate, "BLOCK_ROWS", rows)
+    monkeypatch.setattr(certificate, "BLOCK_COLUMNS", columns)
+    rng = np.random.default_rng(0)
+    matrix, coef = rng.normal(size=(7, 7)), np.array([0.0, 1.0, 0.0, -2.0, 3.0, 0.0, 0.5])
+    matrix += matrix.T
+    expected = [sum(matrix[i, j] * coef[j] for j in range(7)) for i in range(7)]
+    np.testing.assert_allclose(kernel_expansion(coef, gram_of(matrix)), expected, rtol=1e-13)
+
+
+def test_only_rows_of_samples_with_a_coefficient_are_computed():
+    class Counting(Gram):
+        asked = ()
+
+        def rows(self, indices, columns=None, out=None):
+            self.asked = (*self.asked, *indices)
+            return super().rows(indices, columns, out)
+
+    gram = Counting(Indexed(K), np.arange(3), np.float64)
+    kernel_expansion(np.array([0.0, 2.0, 0.0]), gram)
+    assert gram.asked == (1,)
+
+
+def test_float32_gram_is_refused():
+    with pytest.raises(ValueError, match="gram must be bound in float64, got float32"):
+        certify(PROBLEM, np.zeros(3), gram_of(K, np.float32))
+
+
+def test_gram_of_other_samples_is_refused():
+    with pytest.raises(ValueError, match="one entry for each of the 2 samples"):
+        certify(PROBLEM, np.zeros(3), gram_of(K[:2, :2]))
+
+
+def test_bias_of_other_groups_is_refused():
+    with pytest.raises(ValueError, match="bias must have one entry for each of the 1 groups"):
+        certify(PROBLEM, np.zeros(3), gram_of(K), bias=np.zeros(2))
