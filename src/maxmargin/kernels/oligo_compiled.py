@@ -5,7 +5,7 @@ K-mers to places. For row i, K-mer ω and an indexed position q the smoothed cou
 
     s(q) = λ_ω Σ_{p ∈ S_ω(i)} table[|p − q|]
 
-is formed once and added to every column that has ω at q. The table ends where its entries become
+is formed once, then added to every column that has ω at q. The table ends where its entries become
 negligible, so only p within reach of q are visited.
 """
 
@@ -28,14 +28,16 @@ class Occurrences(NamedTuple):
 class Index(NamedTuple):
     """Who has which K-mer where.
 
-    K-mer ``codes[c]`` has the places ``starts[c]:starts[c + 1]``, sorted by position. At place m,
-    ``position[m]``, it is found in the sequences ``column[bounds[m]:bounds[m + 1]]``.
+    K-mer ``codes[c]`` occurs at the positions ``position[places[c]:places[c + 1]]``, ascending. Its
+    entries ``entries[c]:entries[c + 1]`` say that sequence ``column`` has it at the position that
+    is number ``place`` among these.
     """
 
     codes: Array
-    starts: Array
+    places: Array
     position: Array
-    bounds: Array
+    entries: Array
+    place: Array
     column: Array
 
 
@@ -80,72 +82,29 @@ def _group_end(code: Array, begin: int, end: int) -> int:
 
 
 @compiled
-def _add_row(i: int, left: Occurrences, right: Index, smoothing: Smoothing, row: Float) -> None:
-    """row_j += k(i, j)."""
-    table, weights = smoothing.table, smoothing.weights
-    code, position = left.code, left.position
+def _smooth(
+    position: Array,
+    begin: int,
+    stop: int,
+    at: Array,
+    first: int,
+    last: int,
+    table: Float,
+    out: Float,
+) -> None:
+    """out_m = Σ_t table[|position_t − at_m|] over begin ≤ t < stop, for first ≤ m < last."""
     reach = table.shape[0] - 1
-    begin, end = left.bounds[i], left.bounds[i + 1]
-    while begin < end:
-        stop = _group_end(code, begin, end)
-        found = _find(right.codes, code[begin])
-        if found >= 0:
-            weight = weights[_slot(code[begin], weights)]
-            low = begin
-            for m in range(right.starts[found], right.starts[found + 1]):
-                q = right.position[m]
-                while low < stop and position[low] < q - reach:
-                    low += 1
-                smoothed = 0.0
-                t = low
-                while t < stop and position[t] <= q + reach:
-                    smoothed += table[abs(position[t] - q)]
-                    t += 1
-                smoothed *= weight
-                for c in range(right.bounds[m], right.bounds[m + 1]):
-                    row[right.column[c]] += smoothed
-        begin = stop
-
-
-@compiled
-def _contract_row(
-    i: int, left: Occurrences, right: Index, smoothing: Smoothing, v: Float, by_weight: Float
-) -> float:
-    """by_weight_ω += λ_ω Σ_j v_j ∂k(i, j)/∂λ_ω; returns Σ_j v_j ∂k(i, j)/∂log σ."""
-    table, slope, weights = smoothing.table, smoothing.slope, smoothing.weights
-    code, position = left.code, left.position
-    reach = table.shape[0] - 1
-    begin, end = left.bounds[i], left.bounds[i + 1]
-    by_sigma = 0.0
-    while begin < end:
-        stop = _group_end(code, begin, end)
-        found = _find(right.codes, code[begin])
-        if found >= 0:
-            value = 0.0
-            steep = 0.0
-            low = begin
-            for m in range(right.starts[found], right.starts[found + 1]):
-                q = right.position[m]
-                while low < stop and position[low] < q - reach:
-                    low += 1
-                smoothed = 0.0
-                sloped = 0.0
-                t = low
-                while t < stop and position[t] <= q + reach:
-                    distance = abs(position[t] - q)
-                    smoothed += table[distance]
-                    sloped += slope[distance]
-                    t += 1
-                total = 0.0
-                for c in range(right.bounds[m], right.bounds[m + 1]):
-                    total += v[right.column[c]]
-                value += smoothed * total
-                steep += sloped * total
-            slot = _slot(code[begin], weights)
-            by_weight[slot] += weights[slot] * value
-            by_sigma += weights[slot] * steep
-        begin = stop
-    return by_sigma
+    low = begin
+    for m in range(first, last):
+        q = at[m]
+        while low < stop and position[low] < q - reach:
+            low += 1
+        total = 0.0
+        t = low
+        while t < stop and position[t] <= q + reach:
+            total += table[abs(position[t] - q)]
+            t += 1
+        out[m - first] = total
 
 
 @compiled
@@ -159,18 +118,32 @@ def add_gram_rows(
     out: Array,
 ) -> None:
     """out_rj += row_scale_i · column_scale_j · k(i, j) with i = rows_r."""
+    table, weights = smoothing.table, smoothing.weights
     n = column_scale.shape[0]
     row = np.zeros(n)
+    smoothed = np.empty(right.position.shape[0])
     for r in range(rows.shape[0]):
         i = rows[r]
         row[:] = 0.0
-        _add_row(i, left, right, smoothing, row)
+        begin, end = left.bounds[i], left.bounds[i + 1]
+        while begin < end:
+            code = left.code[begin]
+            stop = _group_end(left.code, begin, end)
+            c = _find(right.codes, code)
+            if c >= 0:
+                first, last = right.places[c], right.places[c + 1]
+                _smooth(left.position, begin, stop, right.position, first, last, table, smoothed)
+                weight = weights[_slot(code, weights)]
+                for e in range(right.entries[c], right.entries[c + 1]):
+                    row[right.column[e]] += weight * smoothed[right.place[e]]
+            begin = stop
         for j in range(n):
             out[r, j] += row_scale[i] * column_scale[j] * row[j]
 
 
 @compiled
 def contract_gram(
+    rows: Array,
     left: Occurrences,
     right: Index,
     smoothing: Smoothing,
@@ -181,27 +154,49 @@ def contract_gram(
     row_sums: Float,
     column_sums: Float,
 ) -> float:
-    """Contract V_ij = row_scale_i · column_scale_j · W_ij with the derivatives of k.
+    """Contract V_rj = row_scale_i · column_scale_j · W_rj, i = rows_r, with derivatives of k.
 
-    Adds λ_ω Σ V_ij ∂k_ij/∂λ_ω to `by_weight`, Σ_j V_ij k_ij to `row_sums` and Σ_i V_ij k_ij to
-    `column_sums`; returns Σ V_ij ∂k_ij/∂log σ.
+    Adds λ_ω Σ V_rj ∂k_ij/∂λ_ω to `by_weight`, Σ_j V_rj k_ij to `row_sums` and Σ_r V_rj k_ij to
+    `column_sums`; returns Σ V_rj ∂k_ij/∂log σ.
     """
+    table, slope, weights = smoothing.table, smoothing.slope, smoothing.weights
     n = column_scale.shape[0]
     row = np.zeros(n)
     v = np.zeros(n)
+    smoothed = np.empty(right.position.shape[0])
+    sloped = np.empty(right.position.shape[0])
     by_sigma = 0.0
-    for i in range(row_scale.shape[0]):
+    for r in range(rows.shape[0]):
+        i = rows[r]
         for j in range(n):
-            v[j] = row_scale[i] * column_scale[j] * W[i, j]
+            v[j] = row_scale[i] * column_scale[j] * W[r, j]
         row[:] = 0.0
-        _add_row(i, left, right, smoothing, row)
+        begin, end = left.bounds[i], left.bounds[i + 1]
+        while begin < end:
+            code = left.code[begin]
+            stop = _group_end(left.code, begin, end)
+            c = _find(right.codes, code)
+            if c >= 0:
+                first, last = right.places[c], right.places[c + 1]
+                _smooth(left.position, begin, stop, right.position, first, last, table, smoothed)
+                _smooth(left.position, begin, stop, right.position, first, last, slope, sloped)
+                slot = _slot(code, weights)
+                value = 0.0
+                steep = 0.0
+                for e in range(right.entries[c], right.entries[c + 1]):
+                    j, m = right.column[e], right.place[e]
+                    row[j] += weights[slot] * smoothed[m]
+                    value += v[j] * smoothed[m]
+                    steep += v[j] * sloped[m]
+                by_weight[slot] += weights[slot] * value
+                by_sigma += weights[slot] * steep
+            begin = stop
         total = 0.0
         for j in range(n):
             share = v[j] * row[j]
             total += share
             column_sums[j] += share
-        row_sums[i] += total
-        by_sigma += _contract_row(i, left, right, smoothing, v, by_weight)
+        row_sums[r] += total
     return by_sigma
 
 

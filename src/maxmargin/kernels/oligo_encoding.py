@@ -65,6 +65,10 @@ class EncodedSequences:
         return taken
 
     @property
+    def shape(self) -> tuple[int]:
+        return (len(self),)
+
+    @property
     def width(self) -> int:
         """Length of the longest sequence."""
         return int(np.diff(self.bounds).max(initial=0))
@@ -115,11 +119,20 @@ class EncodedSequences:
         width, n = max(self.width, 1), max(len(self), 1)
         key = np.sort((kmer * width + position) * n + sequence)
         place, column = np.divmod(key, n)
-        first = np.flatnonzero(np.diff(place, prepend=-1))
-        kmer, position = np.divmod(place[first], width)
-        starts = _bounds(np.bincount(kmer, minlength=len(codes)))
-        bounds = np.append(first, len(column))
-        return Index(codes, starts, position.astype(np.int32), bounds, column.astype(np.uint32))
+        new = np.diff(place, prepend=-1) > 0
+        kmer, position = np.divmod(place[new], width)
+        places = _bounds(np.bincount(kmer, minlength=len(codes)))
+        number = np.cumsum(new) - 1
+        entries = np.searchsorted(number, places)
+        number -= np.repeat(places[:-1], np.diff(entries))
+        return Index(
+            codes,
+            places,
+            position.astype(np.int32),
+            entries,
+            number.astype(np.uint32),
+            column.astype(np.uint32),
+        )
 
 
 def encoded(sequences: Inputs, alphabet: str, name: str) -> EncodedSequences:
@@ -140,8 +153,11 @@ def restricted(index: Index, columns: NDArray[Any], n: int) -> Index:
     place[columns] = np.arange(len(columns))
     column = place[index.column]
     kept = column >= 0
-    bounds = _bounds(kept)[index.bounds]
-    return index._replace(bounds=bounds, column=column[kept].astype(np.uint32))
+    return index._replace(
+        entries=_bounds(kept)[index.entries],
+        place=index.place[kept],
+        column=column[kept].astype(np.uint32),
+    )
 
 
 def _bounds(lengths: Any) -> NDArray[np.int64]:

@@ -20,6 +20,8 @@ from .oligo_encoding import EncodedSequences, restricted
 # k(x, x) counts every K-mer of x with exp(0). Against that, matches below 2^-60 are lost in
 # rounding, even a hundred at a time.
 NEGLIGIBLE_EXPONENT = 60 * np.log(2.0)
+# Rows of a triangle contracted at a time.
+STRIPE = 128
 
 
 class Term(NamedTuple):
@@ -67,7 +69,7 @@ class Term(NamedTuple):
             row_scale if B is A else self.scale(B),
         )
 
-    def gradient(self, A: EncodedSequences, B: EncodedSequences, W: Array) -> TermGradient:
+    def gradient(self, A: EncodedSequences, B: EncodedSequences, W: Float) -> TermGradient:
         """Σ W_ij ∂/∂(log amplitude, log σ, log λ) of the term.
 
         With k̄ = k/√(a b) for a = k(x, x) and b = k(x', x')
@@ -79,16 +81,25 @@ class Term(NamedTuple):
         block = self.between(A, B)
         by_weight = np.zeros_like(self.weights)
         row_sums, column_sums = np.zeros(len(A)), np.zeros(len(B))
-        W = np.ascontiguousarray(W, dtype=np.float64)
-        by_sigma = contract_gram(*block, W, by_weight, row_sums, column_sums)
+        sums = (by_weight, row_sums, column_sums)
+        by_sigma = block.contract_triangle(W, *sums) if A is B else block.contract(W, *sums)
         value = row_sums.sum()
         if self.normalised:
-            for X, sums in ((A, row_sums), (B, column_sums)):
-                by_sigma += self._norm_gradient(X, sums, by_weight)
+            for X, total in ((A, row_sums), (B, column_sums)):
+                factor = -0.5 * total * self.scale(X) ** 2
+                by_sigma += self._contract_norms(X, factor, by_weight)
         return TermGradient(value, by_sigma, by_weight)
 
-    def _norm_gradient(self, X: EncodedSequences, sums: Float, by_weight: Float) -> float:
-        factor = -0.5 * sums * self.scale(X) ** 2
+    def diagonal_gradient(self, X: EncodedSequences, w: Float) -> TermGradient:
+        """Σ w_i ∂/∂(log amplitude, log σ, log λ) of the diagonal of the term."""
+        by_weight = np.zeros_like(self.weights)
+        value = float(w @ self.diagonal(X))
+        by_sigma = 0.0
+        if not self.normalised:
+            by_sigma = self._contract_norms(X, self.amplitude * w, by_weight)
+        return TermGradient(value, by_sigma, by_weight)
+
+    def _contract_norms(self, X: EncodedSequences, factor: Float, by_weight: Float) -> float:
         norms = np.empty(len(X))
         by_sigma: float = contract_diagonal(
             X.occurrences(self.k), self.smoothing(X.width), factor, by_weight, norms
@@ -115,6 +126,30 @@ class Block(NamedTuple):
 
     def add_rows(self, rows: Array, out: Array) -> None:
         add_gram_rows(rows, *self, out)
+
+    def contract(
+        self, W: Float, by_weight: Float, row_sums: Float, column_sums: Float, start: int = 0
+    ) -> float:
+        """Rows `start`, `start` + 1, … contracted with those of W."""
+        rows = np.arange(start, start + len(W))
+        W = np.ascontiguousarray(W)
+        by_sigma: float = contract_gram(rows, *self, W, by_weight, row_sums, column_sums)
+        return by_sigma
+
+    def contract_triangle(
+        self, W: Float, by_weight: Float, row_sums: Float, column_sums: Float
+    ) -> float:
+        """The same for a symmetric block: only what is on and right of the diagonal is visited."""
+        n = len(W)
+        by_sigma = 0.0
+        for start in range(0, n, STRIPE):
+            stop = min(start + STRIPE, n)
+            folded = np.array(W[start:stop, start:], order="C")
+            folded[:, stop - start :] += W[stop:, start:stop].T
+            by_sigma += self.restricted(np.arange(start, n)).contract(
+                folded, by_weight, row_sums[start:stop], column_sums[start:], start
+            )
+        return by_sigma
 
     def restricted(self, columns: Array) -> Block:
         right = restricted(self.right, columns, len(self.column_scale))

@@ -17,17 +17,17 @@ its kernel values are 0, also normalised, also with itself.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
-from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .base import Array, Float, Gram, Inputs, Kernel
+from .base import Array, Float, Gram, Inputs, Kernel, checked_weights, finite_number
 from .oligo_encoding import EncodedSequences, encoded
-from .oligo_terms import Term, TermGradient
+from .oligo_terms import Block, Term, TermGradient
 
 ONE_WEIGHT = np.ones(1)
 
@@ -41,14 +41,17 @@ class SequenceKernel(Kernel):
     def _terms(self) -> list[Term]:
         """The kernels that are added up."""
 
+    @abstractmethod
+    def _coordinates(self, terms: list[TermGradient]) -> Float:
+        """The derivative in `theta`, given those of the terms."""
+
     def __call__(self, A: Inputs, B: Inputs | None = None) -> Array:
         left, right = self._encoded(A, B)
-        rows = np.arange(len(left))
+        if right is left:
+            return self.bind(left).matrix()
         block = np.zeros((len(left), len(right)))
         for term in self._terms():
-            term.between(left, right).add_rows(rows, block)
-        if right is left:
-            np.fill_diagonal(block, self.diagonal(left))
+            term.between(left, right).add_rows(np.arange(len(left)), block)
         return block
 
     def diagonal(self, A: Inputs) -> Float:
@@ -58,6 +61,15 @@ class SequenceKernel(Kernel):
             values += term.diagonal(X)
         return values
 
+    def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
+        left, right = self._encoded(A, B)
+        W = checked_weights(W, len(left), len(right))
+        return self._coordinates([term.gradient(left, right, W) for term in self._terms()])
+
+    def diagonal_gradient(self, A: Inputs, w: Array) -> Float:
+        X, w = encoded(A, self.alphabet, "A"), np.asarray(w, dtype=np.float64)
+        return self._coordinates([term.diagonal_gradient(X, w) for term in self._terms()])
+
     def bind(self, X: Inputs, dtype: Any = None) -> Gram:
         return SequenceGram(self, encoded(X, self.alphabet, "X"), dtype)
 
@@ -66,41 +78,34 @@ class SequenceKernel(Kernel):
         right = left if B is None or B is A else encoded(B, self.alphabet, "B")
         return left, right
 
-    def _gradients(self, A: Inputs, B: Inputs | None, W: Array) -> list[TermGradient]:
-        left, right = self._encoded(A, B)
-        W = np.asarray(W)
-        if W.shape != (len(left), len(right)):
-            raise ValueError(f"W must have shape {(len(left), len(right))}, got {W.shape}")
-        return [term.gradient(left, right, W) for term in self._terms()]
+
+class Selection(NamedTuple):
+    """Some of the sequences of a Gram matrix: as rows their numbers, as columns their blocks."""
+
+    rows: Array
+    columns: Callable[[], list[Block]]
 
 
 class SequenceGram(Gram):
     """Gram matrix of sequences that were encoded and indexed once."""
 
+    points: Selection
+
     def __init__(self, kernel: SequenceKernel, X: EncodedSequences, dtype: Any = None) -> None:
         super().__init__(kernel, X, dtype)
-        self._blocks = [term.between(X, X) for term in kernel._terms()]
-        self._columns: Array | None = None
-        self._restricted = self._blocks
+        blocks = [term.between(X, X) for term in kernel._terms()]
+        self.points = Selection(np.arange(self.n), lambda: blocks)
 
-    def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
-        indices = np.arange(self.n)[indices]
-        width = self.n if columns is None else len(columns)
-        if out is None:
-            out = np.empty((len(indices), width), dtype=self.dtype)
+    def _select(self, points: Selection, indices: Array | slice) -> Selection:
+        rows = points.rows[indices]
+        return Selection(
+            rows, cache(lambda: [block.restricted(rows) for block in points.columns()])
+        )
+
+    def _block(self, left: Selection, right: Selection, out: Array) -> None:
         out[...] = 0.0
-        for block in self._restricted_to(columns):
-            block.add_rows(indices, out)
-        self._put_diagonal(out, indices, columns)
-        return out
-
-    def _restricted_to(self, columns: Array | None) -> list[Any]:
-        if columns is None:
-            return self._blocks
-        if self._columns is None or not np.array_equal(self._columns, columns):
-            self._columns = np.array(columns)
-            self._restricted = [block.restricted(self._columns) for block in self._blocks]
-        return self._restricted
+        for block in right.columns():
+            block.add_rows(left.rows, out)
 
 
 @dataclass(frozen=True)
@@ -151,12 +156,11 @@ class Oligo(SequenceKernel):
         return np.log([self.sigma])
 
     def moved(self, delta: Any) -> Oligo:
-        (step,) = _steps(delta, 1)
-        return Oligo(self.k, self.sigma * np.exp(step), self.normalised, self.alphabet)
+        (sigma,) = _scaled([self.sigma], self._checked_delta(delta))
+        return Oligo(self.k, sigma, self.normalised, self.alphabet)
 
-    def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
-        (term,) = self._gradients(A, B, W)
-        return np.array([term.sigma])
+    def _coordinates(self, terms: list[TermGradient]) -> Float:
+        return np.array([term.sigma for term in terms])
 
 
 @dataclass(frozen=True)
@@ -198,18 +202,17 @@ class CombinedOligo(SequenceKernel):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        return tuple(f"log_sigma_{k + 1}" for k in range(len(self.sigmas)))
+        return tuple(f"log_sigma[{k + 1}]" for k in range(len(self.sigmas)))
 
     @property
     def theta(self) -> Float:
         return np.log(self.sigmas)
 
     def moved(self, delta: Any) -> CombinedOligo:
-        steps = _steps(delta, len(self.sigmas))
-        return CombinedOligo(_scaled(self.sigmas, steps), self.alphabet)
+        return CombinedOligo(_scaled(self.sigmas, self._checked_delta(delta)), self.alphabet)
 
-    def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
-        return np.array([term.sigma for term in self._gradients(A, B, W)])
+    def _coordinates(self, terms: list[TermGradient]) -> Float:
+        return np.array([term.sigma for term in terms])
 
 
 @dataclass(frozen=True)
@@ -256,22 +259,21 @@ class WeightedOligo(SequenceKernel):
     @property
     def parameter_names(self) -> tuple[str, ...]:
         lengths = range(1, len(self.sigmas) + 1)
-        return tuple(f"log_{name}_{k}" for name in ("sigma", "weight") for k in lengths)
+        return tuple(f"log_{name}[{k}]" for name in ("sigma", "weight") for k in lengths)
 
     @property
     def theta(self) -> Float:
         return np.concatenate([np.log(self.sigmas), _log_weights(self.weights)])
 
     def moved(self, delta: Any) -> WeightedOligo:
-        steps = _steps(delta, 2 * len(self.sigmas))
+        steps = self._checked_delta(delta)
         return WeightedOligo(
             _scaled(self.sigmas, steps[: len(self.sigmas)]),
             _scaled(self.weights, steps[len(self.sigmas) :]),
             self.alphabet,
         )
 
-    def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
-        terms = self._gradients(A, B, W)
+    def _coordinates(self, terms: list[TermGradient]) -> Float:
         return np.array([term.sigma for term in terms] + [term.amplitude for term in terms])
 
 
@@ -329,23 +331,23 @@ class TripletOligo(SequenceKernel):
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        return ("log_sigma", *(f"log_weight_{triplet}" for triplet in self.triplets))
+        return ("log_sigma", *(f"log_weight[{triplet}]" for triplet in self.triplets))
 
     @property
     def theta(self) -> Float:
         return np.concatenate([np.log([self.sigma]), _log_weights(self.weights)])
 
     def moved(self, delta: Any) -> TripletOligo:
-        steps = _steps(delta, 1 + len(self.alphabet) ** 3)
+        steps = self._checked_delta(delta)
         return TripletOligo(
-            self.sigma * np.exp(steps[0]),
+            self.sigma * float(np.exp(steps[0])),
             _scaled(self.weights, steps[1:]),
             self.normalised,
             self.alphabet,
         )
 
-    def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
-        (term,) = self._gradients(A, B, W)
+    def _coordinates(self, terms: list[TermGradient]) -> Float:
+        (term,) = terms
         return np.concatenate([[term.sigma], term.weights])
 
 
@@ -368,21 +370,20 @@ def _check_alphabet(alphabet: Any, k: Any) -> None:
 
 
 def _positive(name: str, value: Any) -> float:
-    number = float(value)
-    if not (isfinite(number) and number > 0.0):
-        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+    number = finite_number(name, value)
+    if number <= 0.0:
+        raise ValueError(f"{name} must be positive, got {number}")
     return number
 
 
 def _weights(given: Any, size: int) -> tuple[float, ...]:
     if given is None:
         return (1.0,) * size
-    weights = tuple(float(weight) for weight in given)
+    weights = tuple(finite_number("weights", weight) for weight in given)
     if len(weights) != size:
         raise ValueError(f"weights must have {size} entries, got {len(weights)}")
-    wrong = [weight for weight in weights if not (isfinite(weight) and weight >= 0.0)]
-    if wrong:
-        raise ValueError(f"weights must be non-negative and finite, got {wrong[0]}")
+    if min(weights) < 0.0:
+        raise ValueError(f"weights must not be negative, got {min(weights)}")
     return weights
 
 
@@ -399,13 +400,6 @@ def _log_weights(weights: Any) -> Float:
     with np.errstate(divide="ignore"):
         logarithms: Float = np.log(weights)
     return logarithms
-
-
-def _steps(delta: Any, size: int) -> Float:
-    steps = np.atleast_1d(np.asarray(delta, dtype=np.float64))
-    if steps.shape != (size,):
-        raise ValueError(f"delta must have {size} entries, got shape {steps.shape}")
-    return steps
 
 
 def _scaled(values: Any, steps: Iterable[float]) -> tuple[float, ...]:
