@@ -412,7 +412,7 @@ def test_kernel_survives_pickling_and_compares_by_value(kernel):
 
 
 def test_repr_can_be_read_back():
-    kernel = Oligo(k=4, sigma=0.25, normalised=False, alphabet="01")
+    kernel = Oligo(k=np.int64(4), sigma=np.float64(0.25), normalised=False, alphabet="01")
     assert eval(repr(kernel)) == kernel
 
 

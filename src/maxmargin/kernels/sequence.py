@@ -142,7 +142,7 @@ class Oligo(SequenceKernel):
 
     def __post_init__(self) -> None:
         _check_alphabet(self.alphabet, self.k)
-        _set(self, sigma=_positive("sigma", self.sigma))
+        _set(self, k=int(self.k), sigma=_positive("sigma", self.sigma))
 
     def _terms(self) -> list[Term]:
         return [Term(self.k, self.sigma, ONE_WEIGHT, 1.0, self.normalised)]
