@@ -168,6 +168,11 @@ class Gram:
         """k(x, x) for every input."""
         return np.asarray(self.kernel.diagonal(self.X), dtype=np.float64)
 
+    @property
+    def rounding(self) -> float:
+        """About the largest error that the precision of the blocks leaves in an entry."""
+        return float(np.finfo(self.dtype).eps * np.abs(self._cached_diagonal()).max(initial=0.0))
+
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         """The whole matrix, exactly symmetric; `pause` is called between blocks and may raise."""
         matrix = np.empty((self.n, self.n), dtype=self.dtype)

@@ -38,6 +38,11 @@ class Composition(Kernel):
     def _join(block: Array, other: Array, out: Array | None = None) -> Array:
         """One block made of two."""
 
+    @staticmethod
+    @abstractmethod
+    def _rounding(roundings: list[float], sizes: list[Any]) -> float:
+        """Error of an entry, given the errors and the largest entries of the parts."""
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self.kernels))})"
 
@@ -77,6 +82,11 @@ class CompositionGram(Gram):
         super().__init__(kernel, X, dtype)
         self.parts = [part.bind(X, self.dtype) for part in kernel.kernels]
 
+    @property
+    def rounding(self) -> float:
+        sizes = [np.abs(part._cached_diagonal()).max(initial=0.0) for part in self.parts]
+        return self.kernel._rounding([part.rounding for part in self.parts], sizes)
+
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
         block = self.parts[0].rows(indices, columns, out)
         for part in self.parts[1:]:
@@ -107,6 +117,11 @@ class Sum(Composition):
     @staticmethod
     def _join(block: Array, other: Array, out: Array | None = None) -> Array:
         return np.add(block, other, out=out)
+
+    @staticmethod
+    def _rounding(roundings: list[float], sizes: list[Any]) -> float:
+        del sizes
+        return sum(roundings)
 
     def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
         return np.concatenate([kernel.gradient(A, B, W) for kernel in self.kernels])
@@ -139,6 +154,11 @@ class Product(Composition):
     def _join(block: Array, other: Array, out: Array | None = None) -> Array:
         return np.multiply(block, other, out=out)
 
+    @staticmethod
+    def _rounding(roundings: list[float], sizes: list[Any]) -> float:
+        others = Product._times_others(np.float64(1.0), sizes)
+        return float(np.dot(roundings, others))
+
     def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
         W = checked_weights(W, count(A), count(A if B is None else B))
         A, B = in_double(A), in_double(B)
@@ -155,7 +175,7 @@ class Product(Composition):
         )
 
     @staticmethod
-    def _times_others(weights: Float, factors: list[Array]) -> list[Float]:
+    def _times_others(weights: Any, factors: list[Any]) -> list[Any]:
         """For each factor, the weights times all other factors: what d(Π k) weighs dk with."""
         return [
             reduce(np.multiply, factors[:place] + factors[place + 1 :], weights)
@@ -237,6 +257,10 @@ class ScaledGram(Gram):
     def __init__(self, kernel: Scaled, X: Inputs, dtype: Any = None) -> None:
         super().__init__(kernel, X, dtype)
         self.inside = kernel.kernel.bind(X, self.dtype)
+
+    @property
+    def rounding(self) -> float:
+        return self.kernel.scale * self.inside.rounding
 
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
         block = self.inside.rows(indices, columns, out)
@@ -338,6 +362,11 @@ class NormalisedGram(Gram):
         super().__init__(kernel, X, dtype)
         self.inside = kernel.kernel.bind(X, self.dtype)
         self._inverse = kernel._inverse_lengths(X)
+
+    @property
+    def rounding(self) -> float:
+        eps = float(np.finfo(self.dtype).eps)
+        return eps + self.inside.rounding * float(self._inverse.max(initial=0.0)) ** 2
 
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
         block = self.inside.rows(indices, columns, out)

@@ -62,9 +62,9 @@ def hyperbolic_tangent(block: Array) -> None:
         np.tanh(rows, out=rows)
 
 
-def chunks(rows: int, columns: int) -> Iterator[slice]:
-    """Slices of rows of about `CHUNK` elements."""
-    step = max(1, CHUNK // max(columns, 1))
+def chunks(rows: int, columns: int, size: int = CHUNK, least: int = 1) -> Iterator[slice]:
+    """Slices of rows of about `size` elements together, and of no fewer rows than `least`."""
+    step = max(least, size // max(columns, 1))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))
 

@@ -25,7 +25,8 @@ from scipy import sparse
 from scipy.linalg import expm, helmert
 
 from .base import STRIPE, Array, Float, Gram, Inputs, Kernel, checked_weights
-from .vector import Gaussian, as_vectors
+from .inner_product import as_vectors
+from .vector import Gaussian
 
 PARTS = ("size", "shape", "orientation")
 # Relative to the largest entry: what rounding may leave between B_ij and B_ji.

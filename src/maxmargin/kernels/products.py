@@ -50,14 +50,15 @@ class Embedding:
         if plain:
             return DensePoints(np.ascontiguousarray(X, dtype=self.dtype), d)
         work = np.result_type(X.dtype, self.dtype)
-        scale = np.asarray(self.scale, dtype=work)
+        scale = np.full(d, self.scale, dtype=work)
+        centre = np.full(d, 0.0 if self.centre is None else self.centre, dtype=work)
         table = np.empty((n, d if self.offset is None else d + 2), dtype=self.dtype)
-        for part in chunks(n, d):
-            images = X[part] if self.centre is None else X[part] - self.centre.astype(work)
-            np.multiply(images, scale, out=table[part, :d], casting="same_kind")
+        norms = np.empty(n)
+        for rows in chunks(n, d):
+            part = np.ascontiguousarray(X[rows], dtype=work)
+            embed(part, centre, scale, table[rows], norms[rows])
         if self.offset is not None:
-            images = table[:, :d]
-            table[:, d] = self.offset(np.vecdot(images, images))
+            table[:, d] = self.offset(norms)
             table[:, d + 1] = 1.0
         return DensePoints(table, d)
 
@@ -65,7 +66,8 @@ class Embedding:
         X = sparse.csr_array(X, dtype=self.dtype, copy=True)
         X.sum_duplicates()
         # One type of index for all matrices keeps compiled specialisations few.
-        X.indices = X.indices.astype(np.int32, copy=False)
+        index = np.int32 if X.nnz < 1 << 31 else np.int64
+        X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
         if np.any(self.scale != 1.0):
             X.data *= np.broadcast_to(self.scale, X.shape[1:])[X.indices]
         offsets = np.zeros(X.shape[0], dtype=self.dtype)
@@ -96,6 +98,9 @@ class DensePoints:
 
     def images(self) -> Array:
         return self.table[:, : self.features]
+
+    def squared_norms(self) -> Float:
+        return squared_norms(self.images())
 
     def weighted_squares(self, weights: Float) -> Float:
         """Σ_i weights_i φ(x_i)², feature by feature."""
@@ -134,6 +139,9 @@ class CSRPoints:
         lanes = min(LANES, -(-len(self) // 16) * 16)
         csr_products(*self._arrays(), *right._arrays(), position, lanes, *line)
 
+    def squared_norms(self) -> Float:
+        return squared_norms(self.matrix)
+
     def _arrays(self) -> tuple[Array, Array, Array, Array]:
         matrix = self.matrix
         return matrix.data, matrix.indices, matrix.indptr.astype(np.int64), self.offsets
@@ -145,6 +153,17 @@ class CSRPoints:
     def weighted_products(self, right: CSRPoints, M: Float) -> Float:
         """Σ_ij M_ij φ(x_i) φ(z_j), feature by feature."""
         return np.asarray(self.matrix.multiply((right.matrix.T @ M.T).T).sum(axis=0))
+
+
+@compiled
+def embed(X: Array, centre: Array, scale: Array, table: Array, squared_norms: Array) -> None:
+    """table_i = scale·(X_i − centre), and its squared norm as it stands there, rounded"""
+    for i in range(X.shape[0]):
+        total = 0.0
+        for f in range(X.shape[1]):
+            table[i, f] = (X[i, f] - centre[f]) * scale[f]
+            total += np.float64(table[i, f]) * np.float64(table[i, f])
+        squared_norms[i] = total
 
 
 @compiled

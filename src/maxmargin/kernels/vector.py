@@ -13,117 +13,16 @@ All are functions of inner products and norms, k(x, z) = f(⟨φ(x), φ(z)⟩ + 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from .base import Array, Float, Gram, Inputs, Kernel, checked_weights, finite_number
+from .base import Array, Float, Inputs, finite_number
 from .elementwise import exponential, hyperbolic_tangent, power
-from .products import (
-    CSRPoints,
-    DensePoints,
-    Embedding,
-    Offset,
-    centre_of,
-    dense_is_faster,
-    squared_norms,
-)
-
-# Elements of the largest temporary array in a pass over many rows.
-STRIPE_SIZE = 1 << 22
-
-Points = DensePoints | CSRPoints
-
-
-class VectorKernel(Kernel):
-    """k(x, z) = f(⟨φ(x), φ(z)⟩ + o(x) + o(z)), φ(x) = scale·(x − centre)
-
-    Inputs are arrays of shape (samples, features) or SciPy sparse matrices of that shape.
-    """
-
-    # Whether k(x, z) depends on x − z alone, so that the inputs may be centred.
-    _stationary = False
-
-    def _scale(self) -> float | Float:
-        return 1.0
-
-    def _offset(self) -> Offset | None:
-        """o(x) as a function of ‖φ(x)‖²; None where it is 0."""
-        return None
-
-    @abstractmethod
-    def _finish(self, block: Array) -> None:
-        """u ← f(u), in place."""
-
-    def __call__(self, A: Inputs, B: Inputs | None = None) -> Array:
-        A = as_vectors("A", A)
-        if B is None or B is A:
-            return self.bind(A).matrix()
-        B = as_vectors("B", B)
-        self._check_features(A, B)
-        dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
-        embedding = self._embedding(B, dtype)
-        right = embedding(B)
-        block = np.empty((A.shape[0], B.shape[0]), dtype=dtype)
-        for part in stripes(*A.shape):
-            self._fill(embedding(A[part]), right, block[part])
-        return block
-
-    def bind(self, X: Inputs, dtype: Any = None) -> Gram:
-        X = as_vectors("X", X)
-        self._check_features(X, X)
-        return VectorGram(self, X, dtype)
-
-    def _fill(self, left: Any, right: Any, out: Array) -> None:
-        left.products(right, out)
-        self._finish(out)
-
-    def _embedding(self, X: Inputs, dtype: Any, offsets: bool = True) -> Embedding:
-        dense = dense_is_faster(X)
-        centre = centre_of(X) if self._stationary and dense else None
-        return Embedding(dtype, dense, self._scale(), centre, self._offset() if offsets else None)
-
-    def _arguments(
-        self, A: Inputs, B: Inputs | None, W: Array, offsets: bool
-    ) -> Iterator[tuple[Points, Points, Float, Float]]:
-        """Stripes of the block of arguments of f in float64, with their points and weights."""
-        A = as_vectors("A", A)
-        B = A if B is None else as_vectors("B", B)
-        self._check_features(A, B)
-        W = checked_weights(W, A.shape[0], B.shape[0])
-        embedding = self._embedding(B, np.float64, offsets)
-        right = embedding(B)
-        for part in stripes(A.shape[0], max(A.shape[1], B.shape[0])):
-            left = embedding(A[part])
-            block = np.empty((len(left), len(right)))
-            left.products(right, block)  # type: ignore[arg-type]
-            yield left, right, block, W[part]
-
-    def _check_features(self, A: Inputs, B: Inputs) -> None:
-        if A.shape[1] != B.shape[1]:
-            raise ValueError(
-                f"A and B must have the same number of features, got {A.shape[1]} and {B.shape[1]}"
-            )
-
-
-class VectorGram(Gram):
-    """Gram matrix of vectors embedded once."""
-
-    kernel: VectorKernel
-
-    def __init__(self, kernel: VectorKernel, X: Inputs, dtype: Any = None) -> None:
-        super().__init__(kernel, X, dtype)
-        self.points = kernel._embedding(X, self.dtype)(X)
-
-    def _select(self, points: Any, indices: Array | slice) -> Any:
-        return points.take(indices)
-
-    def _block(self, left: Any, right: Any, out: Array) -> None:
-        self.kernel._fill(left, right, out)
+from .inner_product import VectorKernel, as_vectors
+from .products import Offset, squared_norms
 
 
 @dataclass(frozen=True)
@@ -142,6 +41,9 @@ class Linear(VectorKernel):
 
     def _finish(self, block: Array) -> None:
         pass
+
+    def _sensitivity(self, largest: float) -> float:
+        return largest
 
     def diagonal(self, A: Inputs) -> Float:
         return squared_norms(as_vectors("A", A))
@@ -243,6 +145,9 @@ class Polynomial(AffineKernel):
     def _finish(self, block: Array) -> None:
         power(block, self.degree)
 
+    def _sensitivity(self, largest: float) -> float:
+        return self.degree * (largest + abs(self.coef0)) ** self.degree
+
     def _slope(self, block: Array) -> None:
         power(block, max(self.degree - 1, 0))
         block *= self.degree
@@ -272,6 +177,9 @@ class Sigmoid(AffineKernel):
 
     def _finish(self, block: Array) -> None:
         hyperbolic_tangent(block)
+
+    def _sensitivity(self, largest: float) -> float:
+        return largest + abs(self.coef0)
 
     def _slope(self, block: Array) -> None:
         hyperbolic_tangent(block)
@@ -336,6 +244,10 @@ class Gaussian(VectorKernel):
     def _finish(self, block: Array) -> None:
         exponential(block)
 
+    def _sensitivity(self, largest: float) -> float:
+        # The exponent is a difference of norms up to `largest`.
+        return 1.0 + 2.0 * largest
+
     def diagonal(self, A: Inputs) -> Float:
         return np.ones(as_vectors("A", A).shape[0])
 
@@ -379,31 +291,6 @@ class Gaussian(VectorKernel):
                 f"gamma has {len(self.gamma)} entries, the inputs {A.shape[1]} features: "
                 "give one entry for each feature or a single number"
             )
-
-
-def as_vectors(name: str, X: Inputs) -> Inputs:
-    """Inputs as a 2-D array of real numbers or a CSR matrix, in the precision they came in."""
-    if sparse.issparse(X):
-        X = X.tocsr()
-    else:
-        X = np.asarray(X)
-        if X.dtype == object:
-            X = X.astype(np.float64)
-    if X.ndim != 2:
-        raise ValueError(
-            f"{name} must be 2-D, (samples, features), got {X.ndim} dimension(s): "
-            "reshape a single sample to (1, features)"
-        )
-    if X.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}")
-    return X
-
-
-def stripes(rows: int, columns: int) -> Iterator[slice]:
-    """Slices of rows of about `STRIPE_SIZE` elements, but no fewer than GEMM likes."""
-    step = max(256, STRIPE_SIZE // max(columns, 1))
-    for start in range(0, rows, step):
-        yield slice(start, min(start + step, rows))
 
 
 def _checked_gamma(value: Any) -> float:

@@ -1,0 +1,150 @@
+"""What kernels of vectors share: blocks, Gram matrix and the way to their derivatives.
+
+k(x, z) = f(⟨φ(x), φ(z)⟩ + o(x) + o(z)),   φ(x) = scale·(x − centre)
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .base import Array, Float, Gram, Inputs, Kernel, checked_weights
+from .elementwise import chunks
+from .products import (
+    LANES,
+    CSRPoints,
+    DensePoints,
+    Embedding,
+    Offset,
+    centre_of,
+    dense_is_faster,
+)
+
+# Elements of embedded inputs held at a time: enough for GEMM, small against the inputs.
+EMBEDDED_SIZE = 1 << 21
+# ... where so few rows meet them that the cache counts, not GEMM.
+FEW_ROWS, EMBEDDED_SIZE_FOR_FEW = 64, 1 << 18
+# Elements of a block of derivatives.
+GRADIENT_SIZE = 1 << 16
+
+Points = DensePoints | CSRPoints
+
+
+class VectorKernel(Kernel):
+    """k(x, z) = f(⟨φ(x), φ(z)⟩ + o(x) + o(z)), φ(x) = scale·(x − centre)
+
+    Inputs are arrays of shape (samples, features) or SciPy sparse matrices of that shape.
+    """
+
+    # Whether k(x, z) depends on x − z alone, so that the inputs may be centred.
+    _stationary = False
+
+    def _scale(self) -> float | Float:
+        return 1.0
+
+    def _offset(self) -> Offset | None:
+        """o(x) as a function of ‖φ(x)‖²; None where it is 0."""
+        return None
+
+    @abstractmethod
+    def _finish(self, block: Array) -> None:
+        """u ← f(u), in place."""
+
+    @abstractmethod
+    def _sensitivity(self, largest: float) -> float:
+        """Largest change of k for a relative change of inner products, all ≤ `largest`."""
+
+    def __call__(self, A: Inputs, B: Inputs | None = None) -> Array:
+        if B is None or B is A:
+            return self.bind(as_vectors("A", A)).matrix()
+        A, B = as_vectors("A", A), as_vectors("B", B)
+        self._check_features(A, B)
+        dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
+        embedding = self._embedding(B, dtype)
+        block = np.empty((A.shape[0], B.shape[0]), dtype=dtype)
+        size = EMBEDDED_SIZE if A.shape[0] > FEW_ROWS else EMBEDDED_SIZE_FOR_FEW
+        features = B.shape[1] if embedding.dense else 1
+        for rows in chunks(A.shape[0], features, EMBEDDED_SIZE):
+            left = embedding(A[rows])
+            for columns in chunks(B.shape[0], features, size):
+                self._fill(left, embedding(B[columns]), block[rows, columns])
+        return block
+
+    def bind(self, X: Inputs, dtype: Any = None) -> Gram:
+        X = as_vectors("X", X)
+        self._check_features(X, X)
+        return VectorGram(self, X, dtype)
+
+    def _fill(self, left: Any, right: Any, out: Array) -> None:
+        left.products(right, out)
+        self._finish(out)
+
+    def _embedding(self, X: Inputs, dtype: Any, offsets: bool = True) -> Embedding:
+        dense = dense_is_faster(X)
+        centre = centre_of(X) if self._stationary and dense else None
+        return Embedding(dtype, dense, self._scale(), centre, self._offset() if offsets else None)
+
+    def _arguments(
+        self, A: Inputs, B: Inputs | None, W: Array, offsets: bool
+    ) -> Iterator[tuple[Points, Points, Float, Float]]:
+        """Stripes of the block of arguments of f in float64, with their points and weights."""
+        A = as_vectors("A", A)
+        B = A if B is None else as_vectors("B", B)
+        self._check_features(A, B)
+        W = checked_weights(W, A.shape[0], B.shape[0])
+        embedding = self._embedding(B, np.float64, offsets)
+        right = embedding(B)
+        for rows in chunks(A.shape[0], max(A.shape[1], B.shape[0]), GRADIENT_SIZE, LANES):
+            left = embedding(A[rows])
+            block = np.empty((len(left), len(right)))
+            left.products(right, block)  # type: ignore[arg-type]
+            yield left, right, block, W[rows]
+
+    def _check_features(self, A: Inputs, B: Inputs) -> None:
+        if A.shape[1] != B.shape[1]:
+            raise ValueError(
+                f"A and B must have the same number of features, got {A.shape[1]} and {B.shape[1]}"
+            )
+
+
+class VectorGram(Gram):
+    """Gram matrix of vectors embedded once."""
+
+    kernel: VectorKernel
+
+    def __init__(self, kernel: VectorKernel, X: Inputs, dtype: Any = None) -> None:
+        super().__init__(kernel, X, dtype)
+        self.points = kernel._embedding(X, self.dtype)(X)
+
+    def _select(self, points: Any, indices: Array | slice) -> Any:
+        return points.take(indices)
+
+    def _block(self, left: Any, right: Any, out: Array) -> None:
+        self.kernel._fill(left, right, out)
+
+    @property
+    def rounding(self) -> float:
+        largest = float(self.points.squared_norms().max(initial=0.0))
+        return float(np.finfo(self.dtype).eps) * self.kernel._sensitivity(largest)
+
+
+def as_vectors(name: str, X: Inputs) -> Inputs:
+    """Inputs as a 2-D array of real numbers or a CSR matrix, in the precision they came in."""
+    if sparse.issparse(X):
+        X = X.tocsr()
+    else:
+        X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"{name} must be 2-D, (samples, features), got {X.ndim} dimension(s): "
+            "reshape a single sample to (1, features)"
+        )
+    if X.dtype == object or (X.dtype.kind == "f" and X.dtype not in (np.float32, np.float64)):
+        X = X.astype(np.float64)
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}")
+    return X
