@@ -1,0 +1,9 @@
+"""Optimisers: how a good point is looked for."""
+
+from .base import Optimiser, Result
+from .evolution import CMA
+from .grid import Grid
+from .noisy_rprop import NoisyRprop
+from .rprop import IRpropPlus, Rprop
+
+__all__ = ["CMA", "Grid", "IRpropPlus", "NoisyRprop", "Optimiser", "Result", "Rprop"]

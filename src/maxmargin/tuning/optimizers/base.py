@@ -1,0 +1,182 @@
+"""What all optimisers share: the run with its budget, the history, the best point, resuming."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple
+
+import numpy as np
+
+from ..base import Evaluation, History, Limits, Objective, P
+
+
+class Result(NamedTuple):
+    """Where an optimiser stands.
+
+    Attributes
+    ----------
+    point : Point
+        The best point found; of a noisy objective the last one.
+    value : float
+        The objective there; of a noisy objective one sample of it.
+    evaluations : int
+    seconds : float
+    status : str
+        Why it stopped: "evaluations", "seconds", "stopped" (by the callback), "converged" or
+        "exhausted" (nothing is left to try).
+    skipped : int
+        Evaluations that were not finite and were stepped around.
+    at_limits : tuple of str
+        Coordinates of the point that are at a limit of the search.
+    """
+
+    point: Any
+    value: float
+    evaluations: int
+    seconds: float
+    status: str
+    skipped: int
+    at_limits: tuple[str, ...]
+
+
+class Ended(Exception):
+    """There is no sense in going on."""
+
+
+class Optimiser(ABC, Generic[P]):
+    """A walk from a start, in pieces as long as a budget allows.
+
+    `run` may be called again: the walk goes on where it stopped, also after pickling. To add an
+    optimiser, write `_iterate`, which evaluates one or several points with `_evaluated`.
+
+    Parameters
+    ----------
+    start : Point
+    limits : Limits, optional
+        Steps are shortened to stay inside.
+
+    Attributes
+    ----------
+    point : Point
+        Where the walk stands.
+    history : History
+    """
+
+    def __init__(self, start: P, limits: Limits | None = None) -> None:
+        self.point = start
+        self.size = start.theta.size
+        self.limits = Limits.none(self.size) if limits is None else limits
+        if self.limits.low.shape != (self.size,):
+            raise ValueError(
+                f"limits must have an entry for each of the coordinates {start.names}, "
+                f"got {self.limits.low.size}"
+            )
+        self.history = History()
+        self.evaluations = 0
+        self.seconds = 0.0
+        self.skipped = 0
+        self.best_point: P | None = None
+        self.best_value = np.nan
+
+    def run(
+        self,
+        objective: Objective[P],
+        *,
+        evaluations: int | None = None,
+        seconds: float | None = None,
+        callback: Callable[[Optimiser[P]], Any] | None = None,
+    ) -> Result:
+        """Walk on for so many evaluations or seconds, whichever ends first.
+
+        Parameters
+        ----------
+        objective : Objective
+        evaluations, seconds : optional
+            Budget of this call.
+        callback : callable, optional
+            Called with the optimiser after each iteration; a true answer stops the run.
+        """
+        for name, budget in (("evaluations", evaluations), ("seconds", seconds)):
+            if budget is not None and not budget >= 0:
+                raise ValueError(f"{name} must not be negative, got {budget}")
+        if evaluations is None and seconds is None and self._endless:
+            raise ValueError("give a budget, evaluations or seconds: this optimiser has no end")
+        last = np.inf if evaluations is None else self.evaluations + evaluations
+        before, self._began = self.seconds, time.perf_counter()
+        self._before = before
+        deadline = np.inf if seconds is None else before + seconds
+        while True:
+            if self.evaluations >= last:
+                return self.result("evaluations")
+            if self._clock() >= deadline:
+                return self.result("seconds")
+            try:
+                self._iterate(objective, last - self.evaluations)
+            except Ended as ended:
+                return self.result(str(ended))
+            if callback is not None and callback(self):
+                return self.result("stopped")
+
+    # Whether a run needs a budget to end.
+    _endless = True
+
+    @abstractmethod
+    def _iterate(self, objective: Objective[P], left: float) -> None:
+        """Evaluate one or several points, at most `left` if that can be helped, and move."""
+
+    def _clock(self) -> float:
+        self.seconds = self._before + time.perf_counter() - self._began
+        return self.seconds
+
+    def _evaluated(self, objective: Objective[P], point: P, gradient: bool = True) -> Evaluation:
+        """The objective at a point, with its sign such that small is good."""
+        given = objective.evaluate(point) if gradient else Evaluation(objective.value(point))
+        return self._noted(objective, point, given)
+
+    def _noted(self, objective: Objective[P], point: P, given: Evaluation) -> Evaluation:
+        self.evaluations += 1
+        self.history.add(self.evaluations, self._clock(), given.value, point.theta)
+        sign = -1.0 if objective.maximise else 1.0
+        if not given.finite:
+            self.skipped += 1
+        else:
+            better = self.best_point is None or sign * given.value < sign * self.best_value
+            if objective.noisy or better:
+                self.best_point, self.best_value = point, given.value
+        slope = None if given.gradient is None else sign * given.gradient
+        return Evaluation(sign * given.value, slope)
+
+    def _step(self, delta: Any) -> None:
+        """Move the point by as much of delta as the limits allow."""
+        self.point = self.point.moved(self.limits.shortened(self.point.theta, delta))
+
+    def result(self, status: str) -> Result:
+        """Where the walk stands."""
+        best = self.point if self.best_point is None else self.best_point
+        return Result(
+            best,
+            float(self.best_value),
+            self.evaluations,
+            self.seconds,
+            status,
+            self.skipped,
+            self.limits.reached(best),
+        )
+
+
+def require_finite(evaluation: Evaluation) -> None:
+    if not evaluation.finite:
+        raise ValueError(
+            "the objective must be finite at the start, "
+            f"got {evaluation.value} with gradient {evaluation.gradient}: start elsewhere"
+        )
+
+
+def require_gradient(objective: Objective[Any], optimiser: str) -> None:
+    if not objective.differentiable:
+        raise ValueError(
+            f"{optimiser} needs a gradient, and {type(objective).__name__} has none: "
+            "use Grid or CMA"
+        )
