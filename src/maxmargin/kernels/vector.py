@@ -224,6 +224,8 @@ class Gaussian(VectorKernel):
             gamma: float | tuple[float, ...] = _checked_gamma(self.gamma)
         elif np.ndim(self.gamma) == 1:
             gamma = tuple(_checked_gamma(value) for value in self.gamma)  # type: ignore[union-attr]
+            if not gamma:
+                raise ValueError("gamma must have at least one entry, got none")
         else:
             raise ValueError(
                 f"gamma must be a number or a 1-D array, got {np.ndim(self.gamma)} dimensions"
