@@ -36,6 +36,16 @@ def test_rows_are_blocks_of_the_kernel(name, form, dtype):
     np.testing.assert_allclose(gram.rows(indices, columns), expected[:, columns], **close)
 
 
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("indices", [[0, 2, 1, 3], [7, 8, 9], [4, 4, 6, 7], [3, 2, 1], [5]])
+def test_rows_and_columns_come_in_the_order_asked_for(form, indices):
+    gram, columns = Gaussian(0.3).bind(inputs_of("radial", form)), np.array(indices) + 10
+    matrix = gram.matrix()
+    np.testing.assert_allclose(gram.rows(np.array(indices)), matrix[indices], rtol=1e-13)
+    found = gram.rows(np.array(indices), columns)
+    np.testing.assert_allclose(found, matrix[indices][:, columns], rtol=1e-13)
+
+
 @each_kernel
 @pytest.mark.parametrize("form", ["dense", "csr"])
 def test_rows_are_written_where_they_are_wanted(name, form):
@@ -162,6 +172,15 @@ def test_default_gram_serves_any_kernel_and_any_container():
     expected = block(lambda a, b: len(set(a) & set(b)), words, words)
     np.testing.assert_array_equal(gram.matrix(), expected)
     np.testing.assert_array_equal(gram.rows(np.array([2]), np.array([3, 0])), [[3.0, 0.0]])
+
+
+def test_function_that_rounds_unevenly_gives_a_symmetric_matrix():
+    def uneven(A, B):
+        return A @ B.T + 1e-12 * np.arange(len(A))[:, None]
+
+    kernel = FromFunction(uneven)
+    for matrix in (kernel(X), kernel.bind(X).matrix()):
+        np.testing.assert_array_equal(matrix, matrix.T)
 
 
 def test_function_gets_the_inputs_as_they_are():

@@ -236,6 +236,11 @@ def test_bad_precomputed_matrices_are_refused():
         Precomputed()(np.zeros(3))
 
 
+def test_a_function_that_is_not_symmetric_is_refused():
+    with pytest.raises(ValueError, match=r"function must be symmetric, got K\[0, 1\] = 2 and K"):
+        FromFunction(lambda A, B: A @ [[1.0, 2.0], [0.0, 1.0]] @ B.T)(np.eye(2))
+
+
 def test_a_function_that_returns_the_wrong_shape_is_refused():
     with pytest.raises(ValueError, match=r"block of shape \(2, 3\), got \(3, 2\)"):
         FromFunction(lambda A, B: B @ A.T)(np.zeros((2, 1)), np.zeros((3, 1)))

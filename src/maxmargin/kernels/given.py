@@ -79,8 +79,8 @@ class FromFunction(Kernel):
 
         k(A_i, B_j) = function(A, B)_ij
 
-    The function gets what the caller has: arrays, sparse matrices, lists. It must be symmetric and
-    positive semi-definite; neither is checked.
+    The function gets what the caller has: arrays, sparse matrices, lists. It must be symmetric up
+    to rounding, and positive semi-definite, which is not checked.
 
     Parameters
     ----------
@@ -116,6 +116,7 @@ class FromFunction(Kernel):
                 f"function must return a block of shape {(count(A), count(B))}, got {block.shape}"
             )
         if B is A:
+            check_symmetric(block, "function must be symmetric", "K")
             block = block.copy()
             mirror(block)
         return block
@@ -147,8 +148,12 @@ def as_square(name: str, matrix: Inputs) -> Array:
     return square
 
 
-def check_symmetric(matrix: Array) -> None:
-    """Raise ValueError if K_ij and K_ji differ by more than rounding."""
+def check_symmetric(
+    matrix: Array,
+    demand: str = "X must be a symmetric Gram matrix for a precomputed kernel",
+    name: str = "X",
+) -> None:
+    """Raise ValueError if entries across the diagonal differ by more than rounding."""
     allowed = ASYMMETRY * float(np.abs(matrix).max(initial=0.0))
     for top in range(0, len(matrix), STRIPE):
         rows = slice(top, top + STRIPE)
@@ -159,6 +164,6 @@ def check_symmetric(matrix: Array) -> None:
                 row, column = np.unravel_index(np.argmax(difference), difference.shape)
                 i, j = int(row) + top, int(column) + left
                 raise ValueError(
-                    f"X must be a symmetric Gram matrix for a precomputed kernel, got "
-                    f"X[{i}, {j}] = {matrix[i, j]:g} and X[{j}, {i}] = {matrix[j, i]:g}"
+                    f"{demand}, got {name}[{i}, {j}] = {matrix[i, j]:g} "
+                    f"and {name}[{j}, {i}] = {matrix[j, i]:g}"
                 )
