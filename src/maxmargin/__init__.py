@@ -1,7 +1,36 @@
 """maxmargin: exact, certified, self-tuning support vector machines."""
 
-from .solvers import solve
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["solve"]
+# Where each public name lives; it is imported when it is first used.
+_PLACES = {
+    "solve": "solvers",
+    "NuSVC": "estimators",
+    "NuSVR": "estimators",
+    "OneClassSVM": "estimators",
+    "SVC": "estimators",
+    "SVR": "estimators",
+}
+
+__all__ = ["SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM", "solve"]
+
+if TYPE_CHECKING:
+    from .estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+    from .solvers import solve
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

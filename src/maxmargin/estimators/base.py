@@ -1,0 +1,321 @@
+"""What all kernel machines share: the course of a fit, its attributes, and prediction."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..kernels import Linear, Precomputed
+from ..kernels.given import as_square, check_symmetric
+from ..solvers import SELECTIONS
+from . import parameters as p
+from .certificates import Certificates
+from .expansion import expansion_values, like, weights_of_features
+from .fitting import Clock, Outcome, Settings, Task, Trainer
+from .grams import Grams, memory_budget, working_dtype
+from .inputs import (
+    checked_weights,
+    is_function,
+    is_precomputed,
+    new_inputs,
+    resolved_kernel,
+    training_inputs,
+)
+from .progress import CallbackSupportMixin, Reporter, with_callbacks
+from .samples import Samples, chosen, distinct
+
+SOLVERS = ("auto", "full", "rows")
+
+# Why a fit is not at the optimum, and what to do, by the status of its worst problem.
+ADVICE = {
+    "step_limit": (
+        "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with "
+        "StandardScaler or MinMaxScaler."
+    ),
+    "time_limit": "Solver terminated early (max_seconds={max_seconds:g}).",
+    "stopped": "Solver terminated early: callback asked to stop.",
+    "interrupted": "Solver terminated early: interrupted.",
+    "stuck": "Solver terminated early: selection={selection!r} finds no pair to move.",
+    "precision": "Solver terminated early: no progress in this floating-point precision.",
+    "target": "Solver terminated early.",
+}
+
+
+class KernelMachine(CallbackSupportMixin, BaseEstimator):
+    """A kernel expansion f(x) = Σ_i dual_coef_i k(x_i, x) + intercept, trained by its dual."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        return tags
+
+    # ---- fit -------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        p.check_kernel(self)
+        p.check_number(self, "degree", 0, closed="left", whole=True)
+        p.check_gamma(self)
+        p.check_number(self, "coef0")
+        p.check_number(self, "tol", 0)
+        p.check_boolean(self, "shrinking")
+        p.check_number(self, "cache_size", 0)
+        p.check_verbose(self)
+        p.check_number(self, "max_iter", -1, closed="left", whole=True)
+        p.check_option(self, "solver", SOLVERS)
+        p.check_option(self, "selection", tuple(sorted(SELECTIONS)))
+        p.check_number(self, "planning", 0, closed="left", whole=True)
+        p.check_option(self, "precision", ("auto", "single", "double"))
+        p.check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
+        p.check_boolean(self, "warm_start")
+        p.check_callable(self, "callback")
+
+    @with_callbacks
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Train a blank copy, then take over what it has learned: all or nothing."""
+        self._check_parameters()
+        model = blank(self)
+        previous = self if self.warm_start and hasattr(self, "solution_") else None
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        with Reporter(self) as reporter:
+            data = {"X": X, "y": y, "metadata": metadata}
+            interrupted = model._train(X, y, sample_weight, reporter, data, previous)
+            attributes = learned(model)
+            for name in learned(self):
+                if name not in attributes:
+                    delattr(self, name)
+            vars(self).update(attributes)
+            reporter.end(attributes, **data)
+        if interrupted:
+            raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
+        return self
+
+    def _train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        reporter: Reporter,
+        data: dict[str, Any],
+        previous: KernelMachine | None,
+    ) -> bool:
+        """Set all fitted attributes; whether Ctrl-C came."""
+        clock = Clock(self.max_seconds)
+        X, y = training_inputs(self, X, y)
+        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        weight = checked_weights(sample_weight, count)
+        targets, weight = self._targets(y, weight)
+        samples = self._samples(X, targets, weight)
+        self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
+        self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
+        settings = self._settings()
+        grams = Grams(self.kernel_, samples.X, working_dtype(self.precision, samples.X))
+        jobs = effective_n_jobs(getattr(self, "n_jobs", None))
+        trainer = Trainer(grams, settings, clock, reporter, jobs)
+        tasks = resumed(self._tasks(samples, trainer), previous, self)
+        reporter.begin(len(tasks), **data)
+        outcomes = self._solved(samples, tasks, trainer)
+        self._refuse_unbounded(tasks, outcomes)
+        self._write(X, samples, tasks, outcomes)
+        self._write_solutions(tasks, outcomes)
+        self._complete(samples, tasks, outcomes, trainer)
+        self._warn(tasks, outcomes)
+        return trainer.interrupted
+
+    def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+        """Targets as numbers, and the weights with which samples are present."""
+        raise NotImplementedError
+
+    def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:
+        """The dual problems to solve."""
+        raise NotImplementedError
+
+    def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        """Set the attributes that make up the function."""
+        raise NotImplementedError
+
+    def _solved(self, samples: Samples, tasks: list[Task], trainer: Trainer) -> list[Outcome]:
+        del samples
+        return trainer.run(tasks)
+
+    def _complete(
+        self, samples: Samples, tasks: list[Task], outcomes: list[Outcome], trainer: Trainer
+    ) -> None:
+        """What remains to be learned once the function is known."""
+
+    def _samples(self, X: Any, targets: np.ndarray | None, weight: np.ndarray) -> Samples:
+        square = is_precomputed(self.kernel)
+        if is_function(self.kernel):
+            self._training_inputs_ = X
+            X, square = self._function_values(X, X), True
+            if X.shape != (weight.size, weight.size):
+                raise ValueError(
+                    f"kernel must return a matrix of shape {(weight.size, weight.size)} for "
+                    f"kernel(X, X), got {X.shape}. X.shape[0] should be equal to X.shape[1]"
+                )
+        if square:
+            X = as_square("X", X)
+            check_symmetric(X)
+        return distinct(X, targets, weight, square)
+
+    def _function_values(self, A: Any, B: Any) -> np.ndarray:
+        block = self.kernel(A, B)
+        block = block.toarray() if sparse.issparse(block) else np.asarray(block)
+        if block.ndim != 2 or block.dtype.kind not in "biuf":
+            raise ValueError(
+                "kernel must return a 2-D array of numbers, got "
+                f"{block.ndim} dimension(s) of dtype {block.dtype}"
+            )
+        block = block.astype(np.float64, order="C", copy=False)
+        if not np.isfinite(block).all():
+            raise ValueError("kernel returned NaN or infinity")
+        return block
+
+    def _settings(self) -> Settings:
+        return Settings(
+            tol=float(self.tol),
+            driver=self.solver,
+            selection=self.selection,
+            planning=int(self.planning),
+            shrinking=bool(self.shrinking),
+            cache_bytes=memory_budget(self.cache_size),
+            max_steps=None if self.max_iter == -1 else int(self.max_iter),
+            precision=self.precision,
+            random_state=self._seed(),
+        )
+
+    def _seed(self) -> int:
+        """A number for what is random; always the same without `random_state`."""
+        given = getattr(self, "random_state", None)
+        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
+
+    def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        for task, outcome in zip(tasks, outcomes):
+            if outcome.solution.status == "unbounded":
+                raise ValueError(
+                    f"C must be finite: C={self.C} allows no error, but without error there is no "
+                    f"solution for {task.name} with kernel {self.kernel_!r}"
+                )
+            if not np.isfinite(outcome.expansion.coef).all():
+                raise ValueError(
+                    "The dual coefficients or intercepts are not finite. The input data may "
+                    "contain large values and need to be preprocessed"
+                )
+
+    def _write_solutions(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        """One record for a single problem, a list (and `Certificates`) for several."""
+        self.fit_status_ = int(not all(outcome.finished for outcome in outcomes))
+        self._penalty_ = float(getattr(self, "C", 1.0))
+        solutions = [outcome.solution for outcome in outcomes]
+        certificates = tuple(outcome.certificate for outcome in outcomes)
+        if len(tasks) == 1:
+            self.solution_, self.certificate_ = solutions[0], certificates[0]
+            self.status_ = solutions[0].status
+        else:
+            self.solution_ = solutions
+            self.certificate_ = Certificates(tuple(task.name for task in tasks), certificates)
+            self.status_ = [solution.status for solution in solutions]
+
+    def _warn(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        """Say what remains to the optimum wherever a budget ended the fit."""
+        unfinished = [
+            (outcome.certificate.violation, place)
+            for place, outcome in enumerate(outcomes)
+            if not outcome.finished and outcome.solution.status != "interrupted"
+        ]
+        if not unfinished:
+            return
+        place = max(unfinished)[1]
+        worst = outcomes[place]
+        reason = ADVICE[worst.solution.status].format(**self.get_params(deep=False))
+        where = f" ({len(unfinished)} of {len(tasks)} problems, worst {tasks[place].name})"
+        warnings.warn(
+            f"{reason} The duality gap is still {worst.certificate.gap:.3g}, "
+            f"{worst.certificate.relative_gap:.2%} of the objective, and the largest violation "
+            f"{worst.certificate.violation:.3g} instead of tol={self.tol:g}"
+            f"{where if len(tasks) > 1 else ''}. Go on from here with warm_start=True.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    # ---- the fitted function ---------------------------------------------------------------
+
+    def _functions(self) -> tuple[Any, np.ndarray]:
+        """Coefficients of the support vectors, one row for each function, and the intercepts."""
+        return self.dual_coef_, self.intercept_
+
+    def _values(self, X: Any) -> np.ndarray:
+        """Every function at every sample, shape (samples, functions)."""
+        check_is_fitted(self)
+        X = new_inputs(self, X)
+        coef, intercept = self._functions()
+        if self.n_support_.sum() != coef.shape[1]:
+            raise ValueError(
+                f"The internal representation of {type(self).__name__} was altered: n_support_ "
+                f"counts {self.n_support_.sum()} support vectors, dual_coef_ {coef.shape[1]}"
+            )
+        return expansion_values(self, X, coef) + intercept
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the features, for a linear kernel; read-only."""
+        if not hasattr(self, "kernel_") or self.kernel_ != Linear():
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        coef = weights_of_features(self._functions()[0], self.support_vectors_)
+        (coef.data if sparse.issparse(coef) else coef).flags.writeable = False
+        return coef
+
+    def _write_support(self, X: Any, coef: np.ndarray, support: np.ndarray) -> None:
+        """Set what belongs to the support vectors: those of X at `support`, in that order."""
+        self.support_ = support.astype(np.int32)
+        if isinstance(self.kernel_, Precomputed):
+            self.support_vectors_ = np.empty((0, 0))
+        else:
+            self.support_vectors_ = chosen(X, support)
+        self.dual_coef_ = coef
+        if sparse.issparse(self.support_vectors_):
+            self.dual_coef_ = like(self.support_vectors_, coef)
+
+
+def blank(estimator: Any) -> Any:
+    """A copy with the same parameters that has learned nothing."""
+    model = copy.copy(estimator)
+    for name in learned(model):
+        delattr(model, name)
+    return model
+
+
+def learned(estimator: Any) -> dict[str, Any]:
+    """The fitted attributes."""
+    known = estimator.get_params(deep=False)
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if name.endswith("_") and not name.startswith("__") and name not in known
+    }
+
+
+def resumed(tasks: list[Task], previous: Any, estimator: Any) -> list[Task]:
+    """The tasks, beginning where the previous fit of the same samples ended.
+
+    A changed C takes all dual variables with it, so that those at a bound stay there.
+    """
+    if previous is None:
+        return tasks
+    known = previous.solution_ if isinstance(previous.solution_, list) else [previous.solution_]
+    sizes = [task.machine.problem.size for task in tasks]
+    if [solution.alpha.size for solution in known] != sizes:
+        return tasks
+    ratio = float(getattr(estimator, "C", 1.0)) / previous._penalty_
+    if not (np.isfinite(ratio) and ratio > 0):
+        ratio = 1.0
+    return [task._replace(start=solution.alpha * ratio) for task, solution in zip(tasks, known)]

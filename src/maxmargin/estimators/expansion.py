@@ -1,0 +1,93 @@
+"""The fitted function: coefficients handed out to samples, values computed in blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..kernels import Linear, Precomputed
+from .fitting import Outcome, Task
+from .inputs import is_function
+from .samples import Samples, chosen
+
+# Kernel values of new samples and support vectors that are held at a time.
+PREDICTION_BLOCK = 1 << 23
+
+
+def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
+    """The coefficients of a solved task, one for each sample given."""
+    problem, alpha = task.machine.problem, outcome.solution.alpha
+    coef, level = np.zeros(samples.size), None
+    indices = slice(None) if task.indices is None else task.indices
+    coef[indices] = outcome.expansion.coef
+    if not problem.ridge.any():
+        limit = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
+        limit = limit.reshape(problem.copies, problem.samples).max(axis=0)
+        level = np.zeros(samples.size)
+        level[indices] = np.abs(problem.per_sample(alpha)) / np.where(limit > 0, limit, 1.0)
+    return samples.spread(coef, level)
+
+
+def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
+    """Σ_i coef_i k(x_i, x) for all x in X, block by block."""
+    support_vectors, kernel = estimator.support_vectors_, estimator.kernel_
+    wide = estimator.precision != "single"
+    if kernel == Linear():
+        return linear_values(X, weights_of_features(coef, support_vectors), wide)
+    coef = coef.toarray() if sparse.issparse(coef) else coef
+    count = X.shape[0] if hasattr(X, "shape") else len(X)
+    values = np.zeros((count, len(coef)))
+    if not coef.size:
+        return values
+    right = widened(support_vectors) if wide else support_vectors
+    width = estimator.shape_fit_[0] if is_function(estimator.kernel) else coef.shape[1]
+    step = max(1, PREDICTION_BLOCK // max(width, 1))
+    for start in range(0, count, step):
+        block = np.arange(start, min(start + step, count))
+        left = X if block.size == count else chosen(X, block)
+        if is_function(estimator.kernel):
+            gram = estimator._function_values(left, estimator._training_inputs_)
+            if gram.shape[1] != width:
+                raise ValueError(
+                    f"kernel(X, Y) must have {width} columns, the number of samples at training "
+                    f"time, got {gram.shape[1]}"
+                )
+            gram = gram[:, estimator.support_]
+        elif isinstance(kernel, Precomputed):
+            gram = left[:, estimator.support_]
+        else:
+            gram = kernel(widened(left) if wide else left, right)
+        values[block] = gram @ coef.T
+    return values
+
+
+def linear_values(X: Any, weights: Any, wide: bool) -> np.ndarray:
+    if sparse.issparse(X):
+        values = X @ (weights.T if sparse.issparse(weights) else np.asarray(weights).T)
+        return values.toarray() if sparse.issparse(values) else np.asarray(values)
+    count, features = X.shape
+    values = np.zeros((count, weights.shape[0]))
+    step = max(1, PREDICTION_BLOCK // max(features, 1))
+    for start in range(0, count, step):
+        block = slice(start, start + step)
+        values[block] = (widened(X[block]) if wide else X[block]) @ weights.T
+    return values
+
+
+def widened(X: Any) -> Any:
+    """float32 as float64."""
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
+
+
+def weights_of_features(coef: Any, support_vectors: Any) -> Any:
+    """Σ_i coef_i x_i, a row for each function, in float64."""
+    product = coef @ widened(support_vectors)
+    return product if sparse.issparse(product) else np.asarray(product)
+
+
+def like(matrix: Any, dense: np.ndarray) -> Any:
+    """A dense array in CSR form, matrix or array as the other is."""
+    container = sparse.csr_matrix if sparse.isspmatrix(matrix) else sparse.csr_array
+    return container(dense)

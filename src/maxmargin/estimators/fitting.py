@@ -1,0 +1,387 @@
+"""Training: dual problems solved under a common budget, each with its certificate."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ..dual import (
+    Certificate,
+    DualProblem,
+    Expansion,
+    Machine,
+    certify_expansion,
+    kernel_expansion,
+)
+from ..kernels import Gram
+from ..solvers import Solution, solve
+from .grams import Grams, KeptGram
+from .progress import Reporter
+
+# Support vectors whose rows are added up between two looks at the clock.
+ROWS_AT_A_TIME = 2048
+# A violation in float64 beyond this multiple of tol sends a float32 solution back to work.
+CLEARLY_ABOVE = 1.1
+# The part of max_seconds below which no unfinished problem is taken up again.
+LEAST_SECONDS = 0.02
+
+
+class Task(NamedTuple):
+    """One dual problem of a fit.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    machine : Machine
+    samples : tuple of int arrays
+        The distinct samples it is about: of one class, then of the other; empty for all samples.
+    classes : tuple of int
+        The two classes, where Gram blocks inside classes are shared.
+    start : float array or None
+        Where the solver begins.
+    remake : callable or None
+        Makes the machine of some of the samples, from their labels, weights and class weights.
+    """
+
+    name: str
+    machine: Machine
+    samples: tuple[np.ndarray, ...] = ()
+    classes: tuple[int, int] | None = None
+    start: np.ndarray | None = None
+    remake: Callable[..., Machine] | None = None
+
+    @property
+    def indices(self) -> np.ndarray | None:
+        return np.concatenate(self.samples) if self.samples else None
+
+
+class Outcome(NamedTuple):
+    """A solved task."""
+
+    solution: Solution
+    expansion: Expansion
+    certificate: Certificate
+
+    @property
+    def finished(self) -> bool:
+        return self.solution.converged
+
+
+class Settings(NamedTuple):
+    """The parameters of an estimator that go to `solve`."""
+
+    tol: float
+    driver: str
+    selection: str
+    planning: int
+    shrinking: bool
+    cache_bytes: float
+    max_steps: float | None
+    precision: str
+    random_state: int
+
+
+class OutOfTime(Exception):
+    """The time limit ran out in the middle of something that can be left undone."""
+
+
+class Clock:
+    """The time that is left of `max_seconds`."""
+
+    def __init__(self, max_seconds: float | None) -> None:
+        self.limit = np.inf if max_seconds is None else float(max_seconds)
+        self.began = time.perf_counter()
+
+    def left(self) -> float:
+        return max(0.0, self.limit - (time.perf_counter() - self.began))
+
+    def overtime(self) -> None:
+        """Raise `OutOfTime` when a certificate would exceed the limit by more than is promised."""
+        grace = min(0.25, 0.05 * self.limit) if np.isfinite(self.limit) else 0.0
+        if time.perf_counter() - self.began > self.limit + grace:
+            raise OutOfTime
+
+
+class Trainer:
+    """Solves the tasks of a fit, one after the other or in threads.
+
+    Parameters
+    ----------
+    grams : Grams
+    settings : Settings
+    clock : Clock
+    reporter : Reporter
+    jobs : int
+        Threads.
+    """
+
+    def __init__(
+        self,
+        grams: Grams,
+        settings: Settings,
+        clock: Clock,
+        reporter: Reporter,
+        jobs: int = 1,
+    ) -> None:
+        self.grams, self.settings, self.clock = grams, settings, clock
+        self.reporter, self.jobs = reporter, jobs
+        self.stopped = threading.Event()
+        self.interrupted = False
+
+    def run(self, tasks: Sequence[Task]) -> list[Outcome]:
+        """The outcome of every task; of those not reached, the point where they begin.
+
+        After Ctrl-C `interrupted` is set. KeyboardInterrupt is raised only where no task has made
+        any progress.
+        """
+        outcomes: list[Outcome | None] = [None] * len(tasks)
+        pending = list(range(len(tasks)))
+        while pending and not self.stopped.is_set():
+            self._round(tasks, pending, outcomes)
+            if self.clock.left() <= LEAST_SECONDS * self.clock.limit:
+                break
+            pending = [k for k in pending if self._worth_resuming(outcomes[k])]
+        if self.interrupted and not any(o and np.isfinite(o.solution.dual) for o in outcomes):
+            raise KeyboardInterrupt
+        return [o or self._untouched(task) for o, task in zip(outcomes, tasks)]
+
+    def share(self, classes: list[np.ndarray]) -> None:
+        """Compute what pairs of classes have in common, where memory allows."""
+        self.grams.share(classes, self.settings.cache_bytes / self.jobs)
+
+    def keep_matrix(self) -> None:
+        """Compute what problems of all samples have in common, where memory allows."""
+        n, size = self.grams.count, self.grams.dtype.itemsize
+        if self.settings.driver in ("auto", "full") and n * n * size <= self.settings.cache_bytes:
+            with suppress(OutOfTime):
+                self.grams.whole().matrix(self.clock.overtime)
+
+    @staticmethod
+    def _worth_resuming(outcome: Outcome | None) -> bool:
+        return outcome is not None and outcome.solution.status == "time_limit"
+
+    def _round(self, tasks, pending, outcomes) -> None:
+        costs = {k: float(tasks[k].machine.problem.size) ** 2 for k in pending}
+        lock = threading.Lock()
+
+        def work(k: int) -> None:
+            if self.stopped.is_set():
+                return
+            with lock:
+                share = min(1.0, self.jobs * costs[k] / sum(costs.values()))
+                del costs[k]
+            task = tasks[k]
+            if outcomes[k] is not None:
+                task = task._replace(start=outcomes[k].solution.alpha)
+            outcomes[k] = self._solved(task, k, share * self.clock.left())
+            if not self._worth_resuming(outcomes[k]):
+                self.reporter.finish(k)
+
+        self.each(work, pending)
+
+    def each(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
+        """Do the work for every item, in threads if there are any; Ctrl-C ends it."""
+        try:
+            if self.jobs == 1 or len(items) == 1:
+                for item in items:
+                    if not self.interrupted:
+                        work(item)
+            else:
+                self._in_threads(work, items)
+        except KeyboardInterrupt:
+            self._interrupt()
+
+    def _in_threads(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
+        with single_threaded_blas(), ThreadPoolExecutor(self.jobs) as pool:
+            futures = [pool.submit(work, item) for item in items]
+            try:
+                wait(futures)
+            except KeyboardInterrupt:
+                self._interrupt()
+                for future in futures:
+                    future.cancel()
+                wait(futures)
+            for future in futures:
+                if not future.cancelled():
+                    future.result()
+
+    def _interrupt(self) -> None:
+        self.interrupted = True
+        self.stopped.set()
+
+    # ---- one task --------------------------------------------------------------------------
+
+    def _solved(self, task: Task, number: int, seconds: float) -> Outcome:
+        samples = task.indices
+        gram = self._gram(task)
+        listener = self._listener(number, task.name)
+        solution = self._solve(task.machine.problem, gram, task.start, seconds, listener)
+        if gram.dtype == np.float64:
+            return self._read(task, solution, gram)
+        outcome = self._read(task, solution, self.grams.exact(samples))
+        if not self._needs_double(outcome):
+            return outcome
+        double = self.grams.double(samples)
+        left = self.clock.left()
+        rest = self._solve(
+            task.machine.problem, double, solution.alpha, left, listener, solution.steps
+        )
+        return self._read(task, _added(solution, rest), double)
+
+    def plain_fit(self, machine: Machine, samples: np.ndarray, start: np.ndarray) -> Expansion:
+        """The function of a machine on some of the samples, without certificate or progress."""
+        listener = (lambda _: self.interrupted) if self.jobs > 1 else None
+        gram = self.grams.part(samples)
+        solution = self._solve(machine.problem, gram, start, self.clock.left(), listener)
+        return machine.read(solution.alpha, solution.bias)
+
+    def _gram(self, task: Task) -> KeptGram:
+        if task.classes is not None:
+            return self.grams.of_pair(task.classes, task.samples)
+        return self.grams.of(task.indices) if task.samples else self.grams.whole(self.jobs == 1)
+
+    def _listener(self, number: int, name: str) -> Callable[[Any], Any] | None:
+        heard = self.reporter.listen(number, name)
+        if heard is None and self.jobs == 1:
+            return None
+
+        def listener(progress: Any) -> bool:
+            if heard is not None and heard(progress):
+                self.stopped.set()
+            return self.stopped.is_set()
+
+        return listener
+
+    def _solve(self, problem, gram, start, seconds, listener, taken=0) -> Solution:
+        s = self.settings
+        solution = solve(
+            problem,
+            gram,
+            driver=s.driver,
+            tol=s.tol,
+            selection=s.selection,
+            planning=s.planning,
+            shrinking=s.shrinking,
+            alpha=start,
+            cache_bytes=s.cache_bytes,
+            max_steps=None if s.max_steps is None else max(0, s.max_steps - taken),
+            max_seconds=None if np.isinf(seconds) else seconds,
+            callback=listener,
+            random_state=s.random_state,
+        )
+        if solution.status == "interrupted":
+            self._interrupt()
+        return solution
+
+    def _needs_double(self, outcome: Outcome) -> bool:
+        violated = outcome.certificate.violation > CLEARLY_ABOVE * self.settings.tol
+        imprecise = outcome.solution.status == "precision"
+        ended = outcome.finished or imprecise
+        return self.settings.precision == "auto" and ended and (violated or imprecise)
+
+    def _read(self, task: Task, solution: Solution, gram: Gram) -> Outcome:
+        problem = task.machine.problem
+        try:
+            if self.stopped.is_set():
+                raise OutOfTime
+            expansion = self._expansion(problem.per_sample(solution.alpha), gram)
+        except KeyboardInterrupt:
+            self._interrupt()
+            expansion = told_by(problem, solution)
+        except OutOfTime:
+            expansion = told_by(problem, solution)
+        bias = problem.bias(solution.alpha, problem.gradient(solution.alpha, expansion))
+        if np.isnan(expansion).any():
+            unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
+            return Outcome(solution, task.machine.read(solution.alpha, solution.bias), unknown)
+        certificate = certify_expansion(problem, solution.alpha, expansion, bias)
+        return Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
+
+    def _expansion(self, coef: np.ndarray, gram: Gram) -> np.ndarray:
+        """Kα, with a look at the clock now and then."""
+        total = np.zeros(gram.n)
+        support = np.flatnonzero(coef)
+        for start in range(0, support.size, ROWS_AT_A_TIME):
+            self.clock.overtime()
+            part = np.zeros(gram.n)
+            rows = support[start : start + ROWS_AT_A_TIME]
+            part[rows] = coef[rows]
+            total += kernel_expansion(part, gram)
+        return total
+
+    def _untouched(self, task: Task) -> Outcome:
+        """A task that was not begun."""
+        problem = task.machine.problem
+        alpha = problem.feasible(task.start)
+        known = np.zeros(problem.samples) if not alpha.any() else np.full(problem.samples, np.nan)
+        gradient = problem.gradient(alpha, known)
+        solution = Solution(
+            alpha=alpha,
+            gradient=gradient,
+            bias=np.zeros(problem.totals.size),
+            dual=problem.value(alpha, gradient),
+            violation=np.inf,
+            status="interrupted" if self.interrupted else "stopped",
+            steps=0,
+            face_steps=0,
+            planned_steps=0,
+            kernel_evaluations=0,
+            row_hits=0,
+            row_misses=0,
+            seconds=0.0,
+        )
+        certificate = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
+        return Outcome(solution, task.machine.read(alpha, solution.bias), certificate)
+
+
+def told_by(problem: DualProblem, solution: Solution) -> np.ndarray:
+    """Kα as the solver knows it, where there is no time to compute it again."""
+    n = problem.samples
+    known = problem.linear - solution.gradient - problem.ridge * solution.alpha
+    return known[:n]
+
+
+def _added(first: Solution, second: Solution) -> Solution:
+    """A solution that went on from another, with the cost of both."""
+    costs = (
+        "steps",
+        "face_steps",
+        "planned_steps",
+        "kernel_evaluations",
+        "row_hits",
+        "row_misses",
+        "seconds",
+    )
+    return replace(second, **{name: getattr(first, name) + getattr(second, name) for name in costs})
+
+
+_limiting = threading.Lock()
+_limited: list[Any] = []
+
+
+@contextmanager
+def single_threaded_blas():
+    """One BLAS thread for each of our own; of fits that overlap, the last lifts the limit."""
+    with _limiting:
+        _limited.append(threadpool_limits(limits=1, user_api="blas") if not _limited else None)
+    try:
+        yield
+    finally:
+        with _limiting:
+            last = len(_limited) == 1
+            limit = _limited[0] if last else None
+            if last:
+                _limited.clear()
+            else:
+                _limited.pop()
+            if limit is not None:
+                limit.restore_original_limits()

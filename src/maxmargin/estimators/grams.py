@@ -1,0 +1,191 @@
+"""The Gram matrices of a fit: of all samples, of two classes, of a fold; computed once."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Gram, Kernel, Precomputed
+from ..kernels.given import PrecomputedGram
+from .samples import chosen
+
+# `cache_size` is raised to this many bytes, if half of the free memory is that much.
+GENEROUS = 2 << 30
+# Kernel values that are held at a time where they are only added up.
+COMBINED_BLOCK = 1 << 22
+# Below this many samples float64 costs nothing worth saving.
+SMALL = 2000
+
+
+def memory_budget(cache_size: float) -> float:
+    """Bytes that Gram rows may take, from `cache_size` in MB."""
+    return max(cache_size * 1e6, min(GENEROUS, 0.5 * free_memory()))
+
+
+def free_memory() -> float:
+    """Bytes of main memory that are not in use."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable"):
+                    return 1024.0 * int(line.split()[1])
+    except OSError:
+        pass
+    try:
+        return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2.0 * GENEROUS
+
+
+def working_dtype(precision: str, X: Any) -> np.dtype:
+    """float32 rows where asked for, or where large inputs are float32 themselves."""
+    if precision == "single":
+        return np.dtype(np.float32)
+    is_single = getattr(X, "dtype", None) == np.float32
+    if precision == "auto" and is_single and X.shape[0] > SMALL:
+        return np.dtype(np.float32)
+    return np.dtype(np.float64)
+
+
+class KeptGram(Gram):
+    """A Gram matrix that stays in memory once it was computed whole."""
+
+    def __init__(self, inner: Gram) -> None:
+        super().__init__(inner.kernel, inner.X, inner.dtype)
+        self.inner = inner
+        self.whole = getattr(inner, "whole", None)
+        self._computing = threading.Lock()
+
+    def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
+        if self.whole is None:
+            return self.inner.rows(indices, columns, out)
+        block = self.whole[indices] if columns is None else self.whole[np.ix_(indices, columns)]
+        if out is None:
+            return block
+        out[...] = block
+        return out
+
+    def diagonal(self) -> np.ndarray:
+        return self.inner.diagonal()
+
+    def matrix(self, pause: Callable[[], object] | None = None) -> np.ndarray:
+        with self._computing:
+            if self.whole is None:
+                self.whole = self.inner.matrix(pause)
+        return self.whole
+
+
+class WidenedGram(Gram):
+    """The Gram matrix in float64 of float32 inputs, which are widened block by block."""
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        super().__init__(kernel, X, np.float64)
+
+    def _select(self, points: Any, indices: Any) -> Any:
+        return chosen(points, indices).astype(np.float64)
+
+    def _restricted(self, columns: Any) -> Any:
+        return super()._restricted(np.arange(self.n) if columns is None else columns)
+
+
+class Grams:
+    """The kernel of the training samples, and of any part of them.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : inputs
+        For a precomputed kernel the Gram matrix itself.
+    dtype : float32 or float64
+        Of the rows that solvers work with.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
+        self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
+        self.square = isinstance(kernel, Precomputed)
+        self._blocks: dict[int, np.ndarray] = {}
+        self._whole: KeptGram | None = None
+
+    @property
+    def count(self) -> int:
+        return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
+
+    def whole(self, alone: bool = True) -> KeptGram:
+        """Of all samples, kept for the next who asks; a Gram not in memory serves one thread."""
+        if self._whole is None or not (alone or self._whole.whole is not None):
+            self._whole = self.of()
+        return self._whole
+
+    def part(self, samples: np.ndarray) -> KeptGram:
+        """Of some samples, cut out of the matrix of all where that is in memory."""
+        if self._whole is not None and self._whole.whole is not None:
+            matrix = self._whole.whole[np.ix_(samples, samples)]
+            return KeptGram(PrecomputedGram(Precomputed(), matrix))
+        return self.of(samples)
+
+    def combined(self, rows: np.ndarray, columns: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """Σ_j coef_j k(x_i, x_j) for the samples i in `rows` and j in `columns`."""
+        if self._whole is not None and self._whole.whole is not None:
+            return self._whole.whole[np.ix_(rows, columns)] @ coef
+        values = np.empty(rows.size)
+        step = max(1, COMBINED_BLOCK // max(columns.size, 1))
+        right = columns if self.square else self._inputs(columns)
+        for start in range(0, rows.size, step):
+            part = slice(start, start + step)
+            left = chosen(self.X, rows[part])
+            values[part] = self.kernel(left, right) @ coef
+        return values
+
+    def of(self, samples: np.ndarray | None = None) -> KeptGram:
+        """Of all samples, or of some."""
+        return KeptGram(self._bound(samples, self.dtype))
+
+    def exact(self, samples: np.ndarray | None = None) -> Gram:
+        """The same in float64, for certificates: inputs are not copied as a whole."""
+        X = self._inputs(samples)
+        if not self.square and getattr(X, "dtype", None) == np.float32:
+            return WidenedGram(self.kernel, X)
+        return self._bound(samples, np.float64)
+
+    def double(self, samples: np.ndarray | None = None) -> KeptGram:
+        """The same in float64, to work with."""
+        return KeptGram(self._bound(samples, np.float64))
+
+    def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
+        X = self._inputs(samples)
+        if self.square:
+            return PrecomputedGram(self.kernel, np.require(X, dtype, ["C", "W"]), dtype)
+        return self.kernel.bind(X, dtype)
+
+    def _inputs(self, samples: np.ndarray | None) -> Any:
+        return self.X if samples is None else chosen(self.X, samples, self.square)
+
+    def share(self, classes: list[np.ndarray], budget: float) -> None:
+        """Keep the blocks inside each class, for the pairs that the class is part of."""
+        self._blocks = {}
+        sizes = [samples.size for samples in classes]
+        pair = sum(sorted(sizes)[-2:]) ** 2
+        if self.square or self.dtype.itemsize * (sum(s * s for s in sizes) + pair) > budget:
+            return
+        for place, samples in enumerate(classes):
+            self._blocks[place] = self._bound(samples, self.dtype).matrix()
+
+    def of_pair(self, places: tuple[int, int], samples: tuple[np.ndarray, np.ndarray]) -> KeptGram:
+        """Of the samples of two classes; what `share` keeps is not computed again."""
+        if not self._blocks:
+            return self.of(np.concatenate(samples))
+        first, second = (self._blocks[place] for place in places)
+        corner = len(first)
+        matrix = np.empty((corner + len(second),) * 2, dtype=self.dtype)
+        matrix[:corner, :corner] = first
+        matrix[corner:, corner:] = second
+        left, right = (self._inputs(part) for part in samples)
+        if self.dtype == np.float64 and getattr(left, "dtype", None) == np.float32:
+            left, right = left.astype(np.float64), right.astype(np.float64)
+        matrix[:corner, corner:] = self.kernel(left, right)
+        matrix[corner:, :corner] = matrix[:corner, corner:].T
+        return KeptGram(PrecomputedGram(Precomputed(), matrix))

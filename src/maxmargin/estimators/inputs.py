@@ -1,0 +1,204 @@
+"""What `fit` and `predict` are given, checked and brought into one form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import validate_data
+
+from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+
+# Rows of inputs whose variance is computed at a time.
+VARIANCE_BLOCK = 1 << 20
+
+
+def is_precomputed(kernel: Any) -> bool:
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
+def is_function(kernel: Any) -> bool:
+    """Whether the kernel is a plain function of two batches, as scikit-learn takes it."""
+    return callable(kernel) and not isinstance(kernel, Kernel)
+
+
+def is_structured(X: Any) -> bool:
+    """Whether inputs are a sequence of things that are no vectors: strings, sets, graphs."""
+    if sparse.issparse(X) or hasattr(X, "iloc") or hasattr(X, "__dataframe__"):
+        return False
+    if not isinstance(X, list | tuple):
+        if not hasattr(X, "__array__"):
+            return hasattr(X, "__len__")
+        X = np.asarray(X)
+        if X.dtype.kind in "US":
+            return True
+        if X.dtype.kind != "O" or X.ndim != 1:
+            return False
+    return len(X) > 0 and all(_is_thing(x) for x in X)
+
+
+def _is_thing(x: Any) -> bool:
+    if isinstance(x, str | bytes):
+        return True
+    return not (x is None or isinstance(x, Number | Iterable))
+
+
+def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """X and y of `fit`; sets `n_features_in_` and `feature_names_in_` of the estimator."""
+    kernel = estimator.kernel
+    if is_precomputed(kernel) and sparse.issparse(X):
+        raise TypeError(
+            "Sparse precomputed kernels are not supported: X must be a dense Gram matrix, "
+            "use X.toarray()"
+        )
+    if not isinstance(kernel, str) and is_structured(X):
+        if y is not None:
+            check_consistent_length(X, y)
+        return _sequence(X), y
+    given = X
+    if y is None:
+        X = validate_data(estimator, X, **_format(kernel, X))
+    else:
+        X, y = validate_data(
+            estimator,
+            X,
+            y,
+            multi_output=False,
+            y_numeric=False,
+            **_format(kernel, X),
+        )
+    if is_precomputed(kernel) and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            "Precomputed matrix must be a square matrix. X is a "
+            f"{X.shape[0]}x{X.shape[1]} matrix: give the kernel of all training samples with all"
+        )
+    return _for_kernel(kernel, given, X), y
+
+
+def new_inputs(estimator: Any, X: Any) -> Any:
+    """X of `predict` and its like, in the form the fitted model takes."""
+    kernel = estimator.kernel
+    if not isinstance(kernel, str) and is_structured(X):
+        return _sequence(X)
+    given = X
+    X = validate_data(estimator, X, reset=False, **_format(kernel, X))
+    if not is_function(kernel):
+        trained_sparse = sparse.issparse(estimator.support_vectors_)
+        if sparse.issparse(X) and not trained_sparse:
+            raise ValueError(
+                f"cannot use sparse input in {type(estimator).__name__!r} trained on dense data: "
+                "give X.toarray(), or train on sparse data"
+            )
+        if trained_sparse and not sparse.issparse(X):
+            X = sparse.csr_array(X)
+    return _for_kernel(kernel, given, X)
+
+
+def _format(kernel: Any, X: Any) -> dict[str, Any]:
+    """How validate_data is to bring X into form."""
+    dtype: Any = [np.float64, np.float32]
+    if is_function(kernel):
+        kind = getattr(getattr(X, "dtype", None), "kind", None)
+        dtype = None if isinstance(kind, str) and kind in "biuf" else "numeric"
+    return {"dtype": dtype, "order": None if is_function(kernel) else "C", "accept_sparse": "csr"}
+
+
+def _for_kernel(kernel: Any, given: Any, X: Any) -> Any:
+    """A function gets data frames as they are, and all else as arrays."""
+    return given if is_function(kernel) and hasattr(given, "iloc") else X
+
+
+def _sequence(X: Any) -> Any:
+    if isinstance(X, list | tuple) or not hasattr(X, "__array__"):
+        return X
+    return np.asarray(X)
+
+
+def checked_weights(sample_weight: Any, count: int) -> np.ndarray:
+    """One weight for each sample; zero and negative ones mean absence."""
+    if sample_weight is None:
+        return np.ones(count)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold numbers: {error}") from error
+    if weight.ndim == 0:
+        weight = np.full(count, float(weight))
+    if weight.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got shape {weight.shape}")
+    if weight.size != count:
+        raise ValueError(
+            "sample_weight and X have incompatible shapes: "
+            f"got {weight.size} weights for {count} samples"
+        )
+    if not np.isfinite(weight).all():
+        raise ValueError("sample_weight contains NaN or infinity")
+    weight = np.maximum(weight, 0.0)
+    if not weight.any():
+        raise ValueError(
+            "Invalid input - all samples have zero or negative weights. "
+            "Give at least some of them a positive sample_weight"
+        )
+    return weight
+
+
+def resolved_kernel(estimator: Any, X: Any, weight: np.ndarray) -> Kernel:
+    """The kernel object behind `kernel`, `degree`, `gamma` and `coef0`."""
+    kernel = estimator.kernel
+    if is_function(kernel) or is_precomputed(kernel):
+        return Precomputed()
+    if isinstance(kernel, Kernel):
+        return kernel
+    if kernel == "linear":
+        return Linear()
+    gamma = resolved_gamma(estimator.gamma, X, weight)
+    if kernel == "rbf":
+        return Gaussian(gamma)
+    if kernel == "sigmoid":
+        return Sigmoid(gamma, float(estimator.coef0))
+    return Polynomial(int(estimator.degree), gamma, float(estimator.coef0))
+
+
+def resolved_gamma(gamma: Any, X: Any, weight: np.ndarray) -> float:
+    """γ as a number: ``"scale"`` is 1 / (features · weighted variance), ``"auto"`` 1 / features."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = weighted_variance(X, weight)
+    if not np.isfinite(variance):
+        raise ValueError(
+            "The dual coefficients or intercepts are not finite: the variance of X overflows. "
+            "The input data may contain large values and need to be preprocessed"
+        )
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def weighted_variance(X: Any, weight: np.ndarray) -> float:
+    """Variance of all entries of X, each row counted as often as its weight says.
+
+    What rounding leaves of the variance of a constant is taken as 0.
+    """
+    total = weight.sum() * X.shape[1]
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        mean = (weight @ X).sum() / total
+        variance = (weight @ X.power(2)).sum() / total - mean**2
+        return _without_rounding(variance, 1e-15 * mean**2)
+    step = max(1, VARIANCE_BLOCK // X.shape[1])
+    parts = [slice(start, start + step) for start in range(0, X.shape[0], step)]
+    mean = sum(weight[p] @ X[p].sum(axis=1, dtype=np.float64) for p in parts) / total
+    squares = 0.0
+    for p in parts:
+        centred = X[p].astype(np.float64) - mean
+        squares += weight[p] @ np.vecdot(centred, centred)
+    return _without_rounding(squares / total, 1e-30 * mean**2)
+
+
+def _without_rounding(variance: float, rounding: float) -> float:
+    return 0.0 if np.isfinite(rounding) and variance <= rounding else float(variance)

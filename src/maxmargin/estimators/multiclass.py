@@ -1,0 +1,86 @@
+"""Several classes by several machines: one for each pair, or one for each class and the rest.
+
+Pairs (i, j), i < j, come in the order (0, 1), (0, 2), …, (1, 2), …; class i is the positive one.
+In `dual_coef_` of pairs, the column of a support vector of class c holds its coefficients in the
+pairs with the other classes, in their order: that with class o is in row o if o < c, else o − 1.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from ..dual import Machine
+
+
+def pairs(classes: int) -> list[tuple[int, int]]:
+    return list(combinations(range(classes), 2))
+
+
+def labels_of(machine: Machine) -> np.ndarray:
+    """±1, by the side of 0 that the box of each variable is on."""
+    return np.where(machine.problem.upper > 0, 1.0, -1.0)
+
+
+def packed(
+    coef: list[np.ndarray], codes: np.ndarray, classes: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`dual_coef_`, `support_` and `n_support_` from the coefficients of all samples in each pair.
+
+    Parameters
+    ----------
+    coef : list of float arrays
+        One for each pair, one entry for each sample.
+    codes : int array
+        The class of every sample, -1 where it is none.
+    classes : int
+    """
+    used = np.zeros(codes.size, dtype=bool)
+    for values in coef:
+        used |= values != 0
+    support = by_class(used, codes, classes)
+    own = codes[support]
+    dual_coef = np.zeros((classes - 1, support.size))
+    for (i, j), values in zip(pairs(classes), coef):
+        first, second = own == i, own == j
+        dual_coef[j - 1, first] = values[support[first]]
+        dual_coef[i, second] = values[support[second]]
+    return dual_coef, support, np.bincount(own, minlength=classes).astype(np.int32)
+
+
+def by_class(used: np.ndarray, codes: np.ndarray, classes: int) -> np.ndarray:
+    """The samples used, grouped by class, in their order inside each."""
+    return np.concatenate([np.flatnonzero(used & (codes == c)) for c in range(classes)])
+
+
+def unpacked(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
+    """The coefficients of all support vectors in each pair, shape (pairs, support vectors)."""
+    classes = n_support.size
+    own = np.repeat(np.arange(classes), n_support)
+    coef = np.zeros((classes * (classes - 1) // 2, dual_coef.shape[1]))
+    for row, (i, j) in zip(coef, pairs(classes)):
+        first, second = own == i, own == j
+        row[first] = dual_coef[j - 1, first]
+        row[second] = dual_coef[i, second]
+    return coef
+
+
+def votes(decisions: np.ndarray, classes: int) -> np.ndarray:
+    """How many pairs each class wins, shape (samples, classes); a draw goes to the second."""
+    won = np.zeros((len(decisions), classes))
+    for decision, (i, j) in zip(decisions.T, pairs(classes)):
+        won[:, i] += decision > 0
+        won[:, j] += decision <= 0
+    return won
+
+
+def scores(decisions: np.ndarray, classes: int) -> np.ndarray:
+    """Votes, and inside equal votes the sum of the decisions for a class, squeezed below ⅓."""
+    won, total = np.zeros((2, len(decisions), classes))
+    for decision, (i, j) in zip(decisions.T, pairs(classes)):
+        won[:, i] += decision >= 0
+        won[:, j] += decision < 0
+        total[:, i] += decision
+        total[:, j] -= decision
+    return won + total / (3.0 * (np.abs(total) + 1.0))

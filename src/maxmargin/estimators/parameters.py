@@ -1,0 +1,115 @@
+"""Checks of constructor parameters, made when `fit` begins."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Kernel
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+
+
+class ParameterError(ValueError, TypeError):
+    """A constructor parameter has a value that is not allowed."""
+
+
+def refuse(owner: Any, name: str, allowed: str) -> None:
+    value = getattr(owner, name)
+    raise ParameterError(
+        f"{name} of {type(owner).__name__} must be {allowed}, got {value!r} "
+        f"of type {type(value).__name__}"
+    )
+
+
+def check_number(
+    owner: Any,
+    name: str,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    closed: str = "neither",
+    whole: bool = False,
+    optional: bool = False,
+) -> None:
+    """A real number between low and high; `closed` says which of the two belong to it."""
+    value = getattr(owner, name)
+    if optional and value is None:
+        return
+    if is_number(value, Integral if whole else Real):
+        above = value >= low if closed in ("left", "both") else value > low
+        below = value <= high if closed in ("right", "both") else value < high
+        if above and below:
+            return
+    left = "[" if closed in ("left", "both") else "("
+    right = "]" if closed in ("right", "both") else ")"
+    kind = "a whole number" if whole else "a number"
+    none = ", or None" if optional else ""
+    refuse(owner, name, f"{kind} in {left}{low:g}, {high:g}{right}{none}")
+
+
+def check_option(owner: Any, name: str, options: tuple[Any, ...]) -> None:
+    value = getattr(owner, name)
+    if not any(value is option or _same(value, option) for option in options):
+        refuse(owner, name, f"one of {', '.join(map(repr, options))}")
+
+
+def _same(value: Any, option: Any) -> bool:
+    if isinstance(option, str):
+        return isinstance(value, str) and value == option
+    return isinstance(option, bool) and isinstance(value, bool | np.bool_) and value == option
+
+
+def check_boolean(owner: Any, name: str) -> None:
+    check_option(owner, name, (False, True))
+
+
+def check_kernel(owner: Any, name: str = "kernel") -> None:
+    value = getattr(owner, name)
+    known = isinstance(value, str) and value in KERNELS
+    if not (known or isinstance(value, Kernel) or (callable(value) and not isinstance(value, str))):
+        refuse(
+            owner, name, f"one of {', '.join(map(repr, KERNELS))}, a maxmargin kernel or a callable"
+        )
+
+
+def check_gamma(owner: Any, name: str = "gamma") -> None:
+    value = getattr(owner, name)
+    if isinstance(value, str) and value in ("scale", "auto"):
+        return
+    if not (is_number(value) and 0 <= value < np.inf):
+        refuse(owner, name, "'scale', 'auto' or a number in [0, inf)")
+
+
+def check_class_weight(owner: Any, name: str = "class_weight") -> None:
+    value = getattr(owner, name)
+    if isinstance(value, dict):
+        negative = [label for label, weight in value.items() if not weight >= 0]
+        if negative:
+            refuse(owner, name, f"without negative weights ({negative[0]!r} has one)")
+        return
+    check_option(owner, name, ("balanced", None))
+
+
+def check_callable(owner: Any, name: str) -> None:
+    value = getattr(owner, name)
+    if not (value is None or callable(value)):
+        refuse(owner, name, "callable or None")
+
+
+def check_verbose(owner: Any, name: str = "verbose") -> None:
+    value = getattr(owner, name)
+    if not (isinstance(value, bool | np.bool_) or (is_number(value, Integral) and value >= 0)):
+        refuse(owner, name, "a boolean or a whole number, not negative")
+
+
+def check_jobs(owner: Any, name: str = "n_jobs") -> None:
+    value = getattr(owner, name)
+    if not (value is None or (is_number(value, Integral) and value != 0)):
+        refuse(owner, name, "None or a whole number other than 0")
+
+
+def is_number(value: Any, kind: type = Real) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)

@@ -1,0 +1,237 @@
+"""Distinct samples with weights: copies become one sample, samples without weight disappear.
+
+Equal inputs with equal targets enter every machine only through the sum of their weights. To
+merge them before anything is computed makes a weight of 3 and three copies one and the same
+problem, down to the last bit, and a weight of 0 the same as absence.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+# Elements of a block of inputs that is hashed at a time: it stays in the cache.
+HASH_BLOCK = 1 << 14
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+class Samples(NamedTuple):
+    """What a machine is trained on.
+
+    Attributes
+    ----------
+    X : inputs
+        One for each distinct sample, in the order of first appearance. Those given, and no copy,
+        where there is nothing to merge or to leave out.
+    y : float array or None
+        Class codes or targets.
+    weight : float array
+        Positive; the sum over the copies.
+    keys : uint64 array
+        A hash of the content of each sample, whatever its place among the others.
+    member : int array
+        For each sample given, its distinct sample, or -1 if it has no weight.
+    given : float array
+        The weights given.
+    """
+
+    X: Any
+    y: np.ndarray | None
+    weight: np.ndarray
+    keys: np.ndarray
+    member: np.ndarray
+    given: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return self.weight.size
+
+    def spread(self, coef: np.ndarray, level: np.ndarray | None = None) -> np.ndarray:
+        """Coefficients of distinct samples handed out to the samples given.
+
+        `level` says which part of its largest value each coefficient has: copies are then filled
+        one after the other, so that few of them have one. (A value without a limit has level 0:
+        the first copy takes it.) Without `level` each copy gets its share by weight.
+        """
+        spread = np.zeros(self.member.size)
+        present = np.flatnonzero(self.member >= 0)
+        if present.size == self.size:
+            spread[present] = coef[self.member[present]]
+            return spread
+        order = present[np.argsort(self.member[present], kind="stable")]
+        group = self.member[order]
+        share = self.given[order] / self.weight[group]
+        if level is not None:
+            share = self._filled(group, share, level[group])
+        spread[order] = share * coef[group]
+        return spread
+
+    @staticmethod
+    def _filled(group: np.ndarray, share: np.ndarray, level: np.ndarray) -> np.ndarray:
+        """The part of its group's coefficient that each copy gets, the first ones filled first.
+
+        Copies of a group follow each other; `share` is the part of the weight that each has.
+        """
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        before = np.cumsum(share) - share
+        before -= np.repeat(before[starts], np.diff(starts, append=group.size))
+        level = np.minimum(level, 1.0)
+        # Rounding in the sums before must not give a copy a coefficient of 1e-17.
+        part = np.where(level - before > 1e-12, np.minimum(level - before, share), 0.0)
+        first = np.zeros(group.size)
+        first[starts] = 1.0
+        return np.where(level > 0, part / np.where(level > 0, level, 1.0), first)
+
+    def gathered(self, coef: np.ndarray) -> np.ndarray:
+        """Coefficients of the samples given, summed over copies: the inverse of `spread`."""
+        present = self.member >= 0
+        return np.bincount(self.member[present], coef[present], minlength=self.size)
+
+
+def distinct(X: Any, y: np.ndarray | None, weight: np.ndarray, square: bool = False) -> Samples:
+    """The distinct samples of positive weight.
+
+    Parameters
+    ----------
+    X : inputs
+        2-D array, CSR matrix, or a sequence of anything.
+    y : float array or None
+    weight : float array
+    square : bool
+        Whether X is a Gram matrix, whose columns are samples too.
+    """
+    kept = np.flatnonzero(weight > 0)
+    if kept.size < weight.size:
+        X, y = chosen(X, kept, square), None if y is None else y[kept]
+    keys = content_keys(X, y)
+    first = first_equals(X, y, keys)
+    own = first == np.arange(kept.size)
+    if not own.all():
+        X, y = chosen(X, np.flatnonzero(own), square), None if y is None else y[own]
+    keys = content_keys(X, y, square) if square else keys[own]
+    member = np.full(weight.size, -1)
+    member[kept] = (np.cumsum(own) - 1)[first]
+    total = np.bincount(member[kept], weight[kept])
+    return Samples(X, y, total, keys, member, weight)
+
+
+def chosen(X: Any, indices: np.ndarray, square: bool = False) -> Any:
+    """Some of the inputs, in the container they came in; of a Gram matrix, rows and columns."""
+    if square:
+        return X[np.ix_(indices, indices)]
+    if isinstance(X, list | tuple):
+        return [X[i] for i in indices]
+    return X.iloc[indices] if hasattr(X, "iloc") else X[indices]
+
+
+def first_equals(X: Any, y: np.ndarray | None, keys: np.ndarray) -> np.ndarray:
+    """For each sample the first that is equal to it, often itself."""
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    owner = first[place]
+    copies = np.flatnonzero(owner != np.arange(keys.size))
+    if copies.size:
+        equal = equal_inputs(X, copies, owner[copies])
+        if y is not None:
+            equal &= y[copies] == y[owner[copies]]
+        owner[copies[~equal]] = copies[~equal]
+    return owner
+
+
+def equal_inputs(X: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Whether the inputs at `left` and `right` are the same, pair by pair."""
+    if not is_numeric(X):
+        return np.array([bool(X[i] == X[j]) for i, j in zip(left, right)])
+    equal = np.empty(left.size, dtype=bool)
+    step = max(1, (1 << 22) // X.shape[1])
+    for start in range(0, left.size, step):
+        part = slice(start, start + step)
+        if sparse.issparse(X):
+            difference = abs(X[left[part]] - X[right[part]])
+            equal[part] = np.asarray(difference.max(axis=1).todense()).ravel() == 0
+        else:
+            equal[part] = (X[left[part]] == X[right[part]]).all(axis=1)
+    return equal
+
+
+def is_numeric(X: Any) -> bool:
+    return sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf")
+
+
+def content_keys(X: Any, y: np.ndarray | None, square: bool = False) -> np.ndarray:
+    """A 64-bit hash of every sample.
+
+    With `square` it does not depend on the order of the columns, which are samples as well.
+    """
+    if not is_numeric(X):
+        keys = _object_keys(X)
+    elif sparse.issparse(X):
+        keys = _sparse_keys(X)
+    else:
+        keys = _dense_keys(X, square)
+    return keys if y is None else mixed(keys + mixed(bits(y)))
+
+
+def _dense_keys(X: np.ndarray, square: bool) -> np.ndarray:
+    rows, columns = X.shape
+    salt = np.zeros(1, np.uint64) if square else mixed(np.arange(columns, dtype=np.uint64))
+    keys = np.empty(rows, dtype=np.uint64)
+    step = max(1, HASH_BLOCK // max(columns, 1))
+    values = np.empty((step, columns))
+    shifted = np.empty((step, columns), dtype=np.uint64)
+    for start in range(0, rows, step):
+        count = min(step, rows - start)
+        part = slice(start, start + count)
+        np.add(X[part], 0.0, out=values[:count])  # the bits of -0.0 become those of 0.0
+        keys[part] = stirred(values[:count].view(np.uint64), salt, shifted[:count]).sum(axis=1)
+    return keys
+
+
+def _sparse_keys(X: Any) -> np.ndarray:
+    salt = mixed(X.indices.astype(np.uint64))
+    entries = stirred(bits(X.data), salt, np.empty(X.data.size, dtype=np.uint64))
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
+    return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+
+
+def _object_keys(X: Any) -> np.ndarray:
+    """Strings by their letters; of other objects only the place is known."""
+    places = mixed(np.arange(len(X), dtype=np.uint64))
+    if not isinstance(X, list | tuple | np.ndarray):
+        return places
+    for place, x in enumerate(X):
+        if isinstance(x, str | bytes):
+            places[place] = _text_key(x if isinstance(x, bytes) else x.encode())
+    return places
+
+
+def _text_key(text: bytes) -> int:
+    padded = np.frombuffer(text.ljust(-(-len(text) // 8) * 8, b"\0"), dtype=np.uint64)
+    places = mixed(np.arange(padded.size + 1, dtype=np.uint64))
+    return int(mixed(padded + places[1:]).sum(dtype=np.uint64, initial=len(text)))
+
+
+def bits(values: np.ndarray) -> np.ndarray:
+    """The bits of numbers as float64, those of -0.0 as of 0.0."""
+    return (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+
+
+def stirred(numbers: np.ndarray, salt: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """Numbers in place made such that a sum of them tells where each of them was."""
+    numbers += salt
+    np.right_shift(numbers, np.uint64(32), out=room)
+    numbers ^= room
+    numbers *= MIX_1
+    np.right_shift(numbers, np.uint64(29), out=room)
+    numbers ^= room
+    return numbers
+
+
+def mixed(numbers: np.ndarray) -> np.ndarray:
+    """A bijection of 64-bit integers that spreads every bit over all others (SplitMix)."""
+    numbers = numbers + GOLDEN
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * MIX_1
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * MIX_2
+    return numbers ^ (numbers >> np.uint64(31))
