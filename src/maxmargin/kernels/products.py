@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..compiled import compiled
+from ..compiled import compiled, inlined
 from .base import Array, Float, Inputs
 from .elementwise import chunks, memory_line
 
@@ -135,9 +135,20 @@ class CSRPoints:
             self.products(right, block)
             out[...] = block
             return
-        position = np.full(self.matrix.shape[1], -1, dtype=np.int32)
+        features, dtype = self.matrix.shape[1], out.dtype
         lanes = min(LANES, -(-len(self) // 16) * 16)
-        csr_products(*self._arrays(), *right._arrays(), position, lanes, *line)
+        ends = np.append(self.matrix.indptr[::lanes], self.matrix.nnz)
+        longest = int(np.diff(right.matrix.indptr).max()) + 3
+        csr_products(
+            *self._arrays(),
+            *right._arrays(),
+            np.full(features, -1, dtype=np.int32),
+            np.zeros((max(1, min(features, int(np.diff(ends).max()))), lanes), dtype),
+            np.empty((TILE, lanes), dtype),
+            np.empty(longest, np.int64),
+            np.empty(longest, dtype),
+            *line,
+        )
 
     def squared_norms(self) -> Float:
         return squared_norms(self.matrix)
@@ -166,6 +177,44 @@ def embed(X: Array, centre: Array, scale: Array, table: Array, squared_norms: Ar
         squared_norms[i] = total
 
 
+@inlined
+def scatter(
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    top: int,
+    bottom: int,
+    position: Array,
+    table: Array,
+) -> None:
+    """Lay rows top to bottom out as a table (feature that occurs, row) and fill `position`."""
+    present = 0
+    for t in range(indptr[top], indptr[bottom]):
+        if position[indices[t]] < 0:
+            position[indices[t]] = present
+            for k in range(table.shape[1]):
+                table[present, k] = 0.0
+            present += 1
+    for i in range(top, bottom):
+        for t in range(indptr[i], indptr[i + 1]):
+            table[position[indices[t]], i - top] = data[t]
+
+
+@inlined
+def add_lines(table: Array, lines: Array, values: Array, present: int, sums: Array) -> None:
+    """sums = Σ_t values_t · table[lines_t], four at a time; three places behind are overwritten"""
+    for t in range(present, present + 3):
+        lines[t] = 0
+        values[t] = 0.0
+    for k in range(sums.size):
+        sums[k] = 0.0
+    for t in range(0, present, 4):
+        v0, v1, v2, v3 = values[t], values[t + 1], values[t + 2], values[t + 3]
+        l0, l1, l2, l3 = lines[t], lines[t + 1], lines[t + 2], lines[t + 3]
+        for k in range(sums.size):
+            sums[k] += v0 * table[l0, k] + v1 * table[l1, k] + v2 * table[l2, k] + v3 * table[l3, k]
+
+
 @compiled
 def csr_products(
     left_data: Array,
@@ -177,7 +226,10 @@ def csr_products(
     right_indptr: Array,
     right_offsets: Array,
     position: Array,
-    lanes: int,
+    table: Array,
+    tile: Array,
+    lines: Array,
+    values: Array,
     out: Array,
     step: int,
 ) -> None:
@@ -186,23 +238,16 @@ def csr_products(
     A few left rows at a time are laid out densely, feature by feature, over the features that
     occur in them; `position` says where (-1: nowhere, as it must be on entry and is on exit).
     Each entry of a right row then adds a multiple of one line of this table to the row's sums,
-    four entries in one pass.
+    four entries in one pass. The other arrays are room for the table, for the sums of some right
+    rows, and for the entries of the longest one and three more.
     """
-    rows, columns = left_offsets.size, right_offsets.size
-    tile = np.empty((TILE, lanes), right_data.dtype)
-    longest = 0
-    for j in range(columns):
-        longest = max(longest, right_indptr[j + 1] - right_indptr[j])
-    lines = np.empty(longest + 4, np.int64)
-    values = np.empty(longest + 4, right_data.dtype)
+    rows, columns, lanes = left_offsets.size, right_offsets.size, tile.shape[1]
     for top in range(0, rows, lanes):
-        bottom = min(top + lanes, rows)
-        table = scattered(left_data, left_indices, left_indptr, top, bottom, position, lanes)
-        for first in range(0, columns, TILE):
-            last = min(first + TILE, columns)
+        bottom = top + lanes if top + lanes < rows else rows
+        scatter(left_data, left_indices, left_indptr, top, bottom, position, table)
+        for first in range(0, columns, tile.shape[0]):
+            last = first + tile.shape[0] if first + tile.shape[0] < columns else columns
             for j in range(first, last):
-                sums = tile[j - first]
-                sums[:] = 0
                 present = 0
                 for t in range(right_indptr[j], right_indptr[j + 1]):
                     line = position[right_indices[t]]
@@ -210,43 +255,13 @@ def csr_products(
                     values[present] = right_data[t]
                     if line >= 0:
                         present += 1
-                lines[present : present + 4] = 0
-                values[present : present + 4] = 0
-                for t in range(0, present, 4):
-                    v0, v1, v2, v3 = values[t], values[t + 1], values[t + 2], values[t + 3]
-                    a, b = table[lines[t]], table[lines[t + 1]]
-                    c, d = table[lines[t + 2]], table[lines[t + 3]]
-                    for k in range(lanes):
-                        sums[k] += v0 * a[k] + v1 * b[k] + v2 * c[k] + v3 * d[k]
+                add_lines(table, lines, values, present, tile[j - first])
             for i in range(top, bottom):
                 for j in range(first, last):
                     offset = left_offsets[i] + right_offsets[j]
                     out[i * step + j] = tile[j - first, i - top] + offset
         for t in range(left_indptr[top], left_indptr[bottom]):
             position[left_indices[t]] = -1
-
-
-@compiled
-def scattered(
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    top: int,
-    bottom: int,
-    position: Array,
-    lanes: int,
-) -> Array:
-    """Rows top to bottom as a dense table (feature that occurs, row); fills `position`."""
-    present = 0
-    for t in range(indptr[top], indptr[bottom]):
-        if position[indices[t]] < 0:
-            position[indices[t]] = present
-            present += 1
-    table = np.zeros((max(present, 1), lanes), data.dtype)
-    for i in range(top, bottom):
-        for t in range(indptr[i], indptr[i + 1]):
-            table[position[indices[t]], i - top] = data[t]
-    return table
 
 
 def dense_is_faster(X: Inputs) -> bool:
