@@ -103,11 +103,15 @@ class Program(NamedTuple):
         missing, price = np.abs(self.totals - self.A @ x), np.abs(y) + np.abs(e).max()
         return np.maximum(e * rise, -e * fall).sum() + missing @ price
 
-    def violation(self, x):
-        """How far rising exceeds falling, in the worst group."""
+    def meeting(self, x):
+        """Largest gradient that may rise, smallest that may fall, in each group."""
         e = self.linear - self.Q @ x
         tops = np.max(np.where((self.A > 0) & (x < self.upper), e, -np.inf), axis=1)
         bottoms = np.min(np.where((self.A > 0) & (x > self.lower), e, np.inf), axis=1)
+        return tops, bottoms
+
+    def violation(self, x):
+        tops, bottoms = self.meeting(x)
         return max(0.0, np.max(tops - bottoms))
 
     def magnitude(self, x, y):
@@ -229,7 +233,8 @@ def polished(program, x, y):
         right = np.concatenate([(slope - Q @ near - A.T @ y)[free], totals - A @ near])
         step = np.linalg.lstsq(matrix, right, rcond=1e-13)[0]
         near[free] = np.clip(near[free] + step[: free.sum()], lower[free], upper[free])
-        found.append((near, y + step[free.sum() :]))
+        tops, bottoms = program.meeting(near)
+        found.append((near, np.minimum(np.maximum(y, tops), bottoms)))
     gaps = np.array([program.gap(*each) for each in found])
     small = gaps <= 10 * gaps.min() + program.rounding(x) + 1e-12 * program.magnitude(x, y)
     return min((found[k] for k in np.flatnonzero(small)), key=lambda xy: program.violation(xy[0]))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..dual.problem import DualProblem
-from ..kernels.base import Gram
+from ..kernels import Gram, Precomputed
 from . import records as r
 from .active import LEAST_LEAVING, Active
 from .face import LARGEST_FACE, face_step
@@ -161,9 +161,10 @@ def solve(
 def as_gram(gram: Gram | np.ndarray) -> Gram:
     if isinstance(gram, Gram):
         return gram
-    from ..kernels import Precomputed
-
-    return Precomputed().bind(np.asarray(gram))
+    gram = np.asarray(gram)
+    if not np.isfinite(gram).all():
+        raise ValueError("gram contains NaN or infinity")
+    return Precomputed().bind(gram)
 
 
 def default_steps(problem: DualProblem) -> float:
@@ -250,7 +251,7 @@ class Run:
         self.since_face = 0.0  # cost of the pair steps since the last face step
         self.free_share = 1.0
         self.face_patience = 1.0
-        self.idle_slabs = 0
+        self.idle_slabs = self.stalls = 0
         self.polish_steps = None  # pair steps left for polishing, once it began
 
     def _loop(self) -> str:
@@ -273,12 +274,12 @@ class Run:
                 elif not self.fresh:
                     self._refresh()
                 elif not self._polish():
-                    return "converged"
+                    return "converged" if self.violation <= self.settings.tol else "precision"
             elif self._face_is_due():
                 self._face()
                 if self.unbounded:
                     return "unbounded"
-            elif self.settings.shrinking:
+            elif self.settings.shrinking and not self.stalls:
                 self._shrink()
 
     def _slab(self):
@@ -290,7 +291,7 @@ class Run:
             self.active.v,
             self.active.rows.store,
             self.active.size,
-            self.control._replace(max_steps=steps),
+            self.control._replace(max_steps=steps, tol=max(self.control.tol, self._noise())),
             self.memory,
             buffers,
         )
@@ -357,14 +358,15 @@ class Run:
         return status
 
     def _stalled(self):
-        """No gain above rounding: rebuild the gradient once, then admit it."""
+        """No gain above rounding: look at everything anew, then stop polishing, then admit it."""
         self.idle_slabs = 0
-        if not self.active.whole:
-            self._restore_all()
-        elif not self.fresh and not getattr(self, "rebuilt", False):
-            self.rebuilt = True
-            self._refresh()
-        elif self.polish_steps is not None and self.control.tol < self.settings.tol:
+        self.stalls += 1
+        if self.stalls == 1:
+            if self.active.whole:
+                self._refresh()
+            else:
+                self._restore_all()
+        elif self.control.tol < self.settings.tol:
             self._end_polish()
         else:
             return "precision"
@@ -416,6 +418,13 @@ class Run:
         integers[[r.PENDING_I, r.PENDING_J]] = -1
         integers[[r.RECENT, r.CURSOR]] = 0
         integers[r.LAST_KIND] = r.CLIPPED
+
+    def _noise(self):
+        """The violation that rounding of the gradient alone can cause."""
+        v = self.active.v
+        return np.finfo(np.float64).eps * (
+            4.0 * self.scale * float(np.linalg.norm(v.alpha)) + float(np.abs(v.gradient).max())
+        )
 
     def _refresh(self):
         """The gradient anew, free of accumulated rounding."""
@@ -486,19 +495,13 @@ class Run:
         """After convergence: whether to go on towards the exact optimum by face steps."""
         if not self.settings.face or self.settings.selection == "max_gain":
             return False
-        if self.polish_steps is None:
-            if not 2 <= self.active.free().size <= LARGEST_FACE:
-                return False
-            self.polish_steps = 1000 + int(self.memory.integers[r.CLOCK]) // 2
-            norm = float(np.linalg.norm(self.alpha))
-            noise = np.finfo(np.float64).eps * (
-                4 * norm * self.scale + float(np.abs(self.problem.linear).max())
-            )
-            goal = max(POLISHED * self.settings.tol, noise)
-            self.control = self.control._replace(tol=min(goal, self.settings.tol))
+        if self.polish_steps is not None or self.active.free().size > LARGEST_FACE:
+            return False
+        self.polish_steps = 1000 + int(self.memory.integers[r.CLOCK]) // 2
+        self.control = self.control._replace(tol=POLISHED * self.settings.tol)
+        if self._face_is_due():
             self._face()
-            return True
-        return False
+        return True
 
     def _end_polish(self):
         self.control = self.control._replace(tol=self.settings.tol)

@@ -54,16 +54,7 @@ class FullRows:
         whole = getattr(gram, "whole", None)
         if whole is not None:
             return cls(whole)
-        n = gram.n
-        if n * n * gram.dtype.itemsize <= BATCH_BYTES or pause is None:
-            return cls(gram.matrix(), n * n)
-        matrix = np.empty((n, n), dtype=gram.dtype)
-        batch = max(1, BATCH_BYTES // (n * gram.dtype.itemsize))
-        for start in range(0, n, batch):
-            part = np.arange(start, min(start + batch, n))
-            gram.rows(part, out=matrix[start : start + part.size])
-            pause()
-        return cls(matrix, n * n)
+        return cls(gram.matrix(pause), gram.n**2)
 
     def restricted(self, keep):
         return FullRows(gather_block(self.matrix, keep, keep), self.evaluations)
