@@ -71,6 +71,14 @@ class Case(NamedTuple):
     def problem(self):
         return self.machine.problem
 
+    def magnitude(self, alpha):
+        """Size of the terms that cancel in values at alpha, and at steps of 1 in the box."""
+        problem = self.problem
+        size = np.maximum(np.abs(alpha), np.minimum(problem.upper - problem.lower, 1.0))
+        of_samples = problem.per_sample(size)
+        quadratic = of_samples @ np.abs(self.K) @ of_samples + problem.ridge @ size**2
+        return np.abs(problem.linear) @ size + quadratic
+
 
 def case_of(kind, sample):
     K, y, t, w, C, epsilon, share = sample

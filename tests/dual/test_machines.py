@@ -236,7 +236,7 @@ def test_function_read_back_is_the_decision_function_of_scikit_learn(kind):
 
 @pytest.mark.parametrize("kind", WEIGHTED)
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 def test_weight_three_equals_three_copies(kind, data):
     sample = data.draw(samples(weights=(1.0, 2.0, 3.0), largest=8))
     rows = np.repeat(np.arange(len(sample.K)), sample.weight.astype(int))
@@ -245,7 +245,7 @@ def test_weight_three_equals_three_copies(kind, data):
 
 @pytest.mark.parametrize("kind", WEIGHTED)
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 def test_weight_zero_equals_absence(kind, data):
     sample = data.draw(samples(weights=(0.0, 0.5, 1.0, 2.0)))
     rows = np.flatnonzero(sample.weight)
@@ -253,7 +253,7 @@ def test_weight_zero_equals_absence(kind, data):
 
 
 @given(samples(largest=8))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 def test_copies_do_not_change_the_smallest_ball(sample):
     rows = np.repeat(np.arange(len(sample.K)), 1 + sample.weight.astype(int))
     assert_same_optimum("enclosing_ball", sample, sample.taking(rows, np.ones(rows.size)))
@@ -262,14 +262,13 @@ def test_copies_do_not_change_the_smallest_ball(sample):
 def assert_same_optimum(kind, *both):
     first, second = (case_of(kind, sample) for sample in both)
     one, other = (naive.solve_dual(case.problem, case.K) for case in (first, second))
-    size = np.abs(other.alpha)
-    terms = np.abs(second.problem.linear) @ size + np.abs(second.K).max() * size.sum() ** 2
-    assert one.value == pytest.approx(other.value, rel=1e-8, abs=1e-14 * terms)
+    rounding = 1e-14 * second.magnitude(other.alpha)
+    assert one.value == pytest.approx(other.value, rel=1e-9, abs=rounding)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_every_machine_has_a_feasible_point(kind, data):
     problem = case_of(kind, data.draw(samples())).problem
     alpha = problem.feasible()

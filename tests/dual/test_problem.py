@@ -5,7 +5,7 @@ from dataclasses import replace
 import naive
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import KINDS, cases
@@ -29,6 +29,7 @@ def problem_of(**changes):
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
+@settings(max_examples=20)
 def test_value_is_the_quadratic_form_written_out(kind, data):
     case = data.draw(cases(kind))
     alpha = data.draw(hnp.arrays(np.float64, case.problem.size, elements=st.floats(-9, 9)))

@@ -20,6 +20,7 @@ the gap.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import Gram
-from .problem import DualProblem, Float
+from .problem import ROUNDING, DualProblem, Float
 
 # A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB.
 BLOCK_ROWS, BLOCK_COLUMNS = 512, 16_384
@@ -90,6 +91,16 @@ def certify(
         Of the samples, in float64.
     bias : float array, optional
         One for each group; `DualProblem.bias` of α when absent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import certify, hinge
+    >>> from maxmargin.kernels import Linear
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1, 1, 1])
+    >>> gram = Linear().bind(X, np.float64)
+    >>> certify(hinge(y, C=1.0).problem, np.array([-0.5, 0.5, 0.0]), gram)
+    Certificate(primal=0.5, dual=0.5, relative gap 0.0e+00, violation 0.0e+00)
     """
     return certify_expansion(
         problem, alpha, kernel_expansion(problem.per_sample(alpha), gram), bias
@@ -129,8 +140,11 @@ def certify_expansion(
     )
 
 
-def kernel_expansion(coef: Float, gram: Gram) -> Float:
-    """Kα for every sample, from the rows of the samples with a coefficient, block by block."""
+def kernel_expansion(coef: Float, gram: Gram, pause: Callable[[], object] | None = None) -> Float:
+    """Kα for every sample, from the rows of the samples with a coefficient, block by block.
+
+    `pause` is called after each block and may raise.
+    """
     if gram.dtype != np.float64:
         raise ValueError(f"gram must be bound in float64, got {gram.dtype}")
     if coef.shape != (gram.n,):
@@ -145,6 +159,8 @@ def kernel_expansion(coef: Float, gram: Gram) -> Float:
             rows = support[top : top + BLOCK_ROWS]
             block = gram.rows(rows, None if columns.size == gram.n else columns)
             result[columns] += coef[rows] @ block
+            if pause is not None:
+                pause()
     return result
 
 
@@ -197,7 +213,8 @@ def _scale(problem: DualProblem, f: Float, hard: _Constraints) -> float:
         if above.any() and below.any():
             asked = problem.linear[above].max() - problem.linear[below].min()
             margin = f[above].min() - f[below].max()
-            needed.append(float(asked) / float(margin) if margin > 0 else np.inf)
+            proven = margin > ROUNDING * np.abs(f[above | below]).max()
+            needed.append(float(asked / margin) if proven else np.inf)
     with_losses = (problem.lower < problem.upper) & ~hard.above & ~hard.below
     if with_losses.any() or not needed:
         needed.append(1.0)
