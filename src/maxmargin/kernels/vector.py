@@ -248,7 +248,7 @@ class Gaussian(VectorKernel):
 
     def _sensitivity(self, largest: float) -> float:
         # The exponent is a difference of norms up to `largest`.
-        return 1.0 + 2.0 * largest
+        return 2.0 * (1.0 + largest)
 
     def diagonal(self, A: Inputs) -> Float:
         return np.ones(as_vectors("A", A).shape[0])
