@@ -1,1 +1,32 @@
 """Objectives: what a good point is."""
+
+from .alignment import KernelPolarisation, KernelTargetAlignment
+from .holdout import BootstrapError, CrossValidationError, ErrorRate, HoldOutError
+from .leave_one_out import LeaveOneOutError, SupportVectorCount
+from .likelihood import LogLikelihood
+from .priors import GaussianPrior, LogPosterior, Prior
+from .radius_margin import RadiusMargin
+from .span import SpanBound
+from .splits import FixedSplits, RandomSplits, Split, Splits, folds
+
+__all__ = [
+    "BootstrapError",
+    "CrossValidationError",
+    "ErrorRate",
+    "FixedSplits",
+    "GaussianPrior",
+    "HoldOutError",
+    "KernelPolarisation",
+    "KernelTargetAlignment",
+    "LeaveOneOutError",
+    "LogLikelihood",
+    "LogPosterior",
+    "Prior",
+    "RadiusMargin",
+    "RandomSplits",
+    "SpanBound",
+    "Split",
+    "Splits",
+    "SupportVectorCount",
+    "folds",
+]

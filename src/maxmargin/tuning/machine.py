@@ -1,0 +1,379 @@
+"""Small machines solved exactly: one group, the whole matrix in memory, thousands of fits a second.
+
+    maximise  linear·α − ½ αᵀQα   subject to   lower ≤ α ≤ upper,  Σ α = total
+
+Tuning solves this for a few hundred variables tens of thousands of times, each time close to the
+time before, and differentiates the solution, which must therefore be exact. `solve` is made for
+the opposite: one large fit under observation, with an overhead a call of a millisecond. Here
+second-order SMO and Newton steps on the free variables take turns until the point is optimal to
+rounding, and nothing else happens.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import get_lapack_funcs
+
+from ..compiled import compiled, compiled_fused, largest, smallest
+from ..dual import hinge
+from ..solvers import solve
+from ..solvers.face import delete_from_factor
+from .base import Float
+
+Int = NDArray[np.int64]
+
+# Violation at the end, in units of the labels; rounding may raise it.
+EXACT = 1e-11
+ROUNDING = 4 * np.finfo(np.float64).eps
+# Violation up to which pair steps lead, before Newton steps finish.
+ROUGH = 1e-3
+# Pair steps between Newton steps, in multiples of the number of variables.
+STEPS_BETWEEN = 2
+MOST_TURNS = 100
+# Part of the box within which a variable counts as being at its bound: after one step, at the end.
+SNAP, LAST_SNAP = 1e-14, 1e-12
+# A dual value beyond this, in units of 1/largest diagonal: nothing separates.
+UNBOUNDED_DUAL = 1e13
+# Samples beyond which shrinking pays, and how exactly `solve` then solves.
+LARGEST = 3000
+SOLVE_TOL = 1e-6
+FIRST_JITTER, LAST_JITTER = 1e-15, 1e-7
+
+(cholesky,) = get_lapack_funcs(("potrf",), dtype=np.float64)
+
+
+class Fit(NamedTuple):
+    """The optimum.
+
+    Attributes
+    ----------
+    alpha, gradient : float arrays
+        α and G = linear − Qα.
+    bias : float
+        The gradient of the free variables; the middle of the interval that optimality allows when
+        none is free.
+    free : int array
+        Indices of the variables strictly between their bounds.
+    meeting : pair of int
+        The variables with the largest gradient that may rise and the smallest that may fall. They
+        fix the bias where none is free.
+    violation : float
+        ψ(α): how far rising exceeds falling.
+    bounded : bool
+        False where the dual grows without end, because no function separates the classes.
+    """
+
+    alpha: Float
+    gradient: Float
+    bias: float
+    free: Int
+    meeting: tuple[int, int]
+    violation: float
+    bounded: bool = True
+
+
+@compiled_fused
+def position(values, value):  # type: ignore[no-untyped-def]
+    """Of the first entry that is at least `value`, or of the largest where none is."""
+    best = 0
+    for a in range(values.size):
+        if values[a] >= value:
+            return a
+        if values[a] > values[best]:
+            best = a
+    return best
+
+
+@compiled_fused
+def pair_steps(Q, alpha, gradient, lower, upper, tol, most):  # type: ignore[no-untyped-def]
+    """Second-order SMO in place; (steps taken, violation), or (−1, ·) where a step is endless."""
+    n = alpha.size
+    rise, fall = np.empty(n), np.empty(n)
+    diagonal, score, rising = np.empty(n), np.empty(n), np.empty(n)
+    scale = 0.0
+    for a in range(n):
+        rise[a] = 0.0 if alpha[a] < upper[a] else -np.inf
+        fall[a] = 0.0 if alpha[a] > lower[a] else np.inf
+        diagonal[a] = Q[a, a]
+        scale = max(scale, diagonal[a])
+    floor = 1e-12 * scale
+    top, bottom = -np.inf, np.inf
+    for a in range(n):
+        rising[a] = gradient[a] + rise[a]
+        top = largest(top, rising[a])
+        bottom = smallest(bottom, gradient[a] + fall[a])
+    for step in range(most):
+        if top - bottom <= tol:
+            return step, top - bottom
+        i = position(rising, top)
+        row = Q[i]
+        best = 0.0
+        for a in range(n):
+            slope = largest(top - (gradient[a] + fall[a]), 0.0)
+            bend = largest(diagonal[i] + diagonal[a] - 2.0 * row[a], floor)
+            score[a] = slope * slope / bend
+            best = largest(best, score[a])
+        j = position(score, best)
+        slope = gradient[i] - gradient[j]
+        bend = diagonal[i] + diagonal[j] - 2.0 * row[j]
+        room = min(upper[i] - alpha[i], alpha[j] - lower[j])
+        move = room if bend <= floor else min(slope / bend, room)
+        if np.isinf(move):
+            return -1, top - bottom
+        shift_pair(alpha, lower, upper, i, j, move)
+        rise[i] = 0.0 if alpha[i] < upper[i] else -np.inf
+        fall[i], rise[j] = 0.0, 0.0
+        fall[j] = 0.0 if alpha[j] > lower[j] else np.inf
+        other = Q[j]
+        top, bottom = -np.inf, np.inf
+        for a in range(n):
+            value = gradient[a] - move * (row[a] - other[a])
+            gradient[a] = value
+            rising[a] = value + rise[a]
+            top = largest(top, rising[a])
+            bottom = smallest(bottom, value + fall[a])
+    return most, top - bottom
+
+
+@compiled_fused
+def nearness(lower, upper):  # type: ignore[no-untyped-def]
+    """How close to a bound rounding cannot be told from the bound."""
+    width = upper - lower
+    return SNAP * width if width < np.inf else 0.0
+
+
+@compiled_fused
+def shift_pair(alpha, lower, upper, i, j, move):  # type: ignore[no-untyped-def]
+    """α_i up and α_j down, onto a bound where one is reached up to rounding."""
+    up, down = upper[i] - alpha[i] - move, alpha[j] - lower[j] - move
+    alpha[i] = upper[i] if up <= nearness(lower[i], upper[i]) else alpha[i] + move
+    alpha[j] = lower[j] if down <= nearness(lower[j], upper[j]) else alpha[j] - move
+
+
+@compiled
+def solve_factored(R, b, size):  # type: ignore[no-untyped-def]
+    """b ← (RᵀR)⁻¹ b for the leading `size` rows of an upper factor."""
+    for k in range(size):
+        x = b[k] / R[k, k]
+        b[k] = x
+        for a in range(k + 1, size):
+            b[a] -= R[k, a] * x
+    for k in range(size - 1, -1, -1):
+        total = b[k]
+        for a in range(k + 1, size):
+            total -= R[k, a] * b[a]
+        b[k] = total / R[k, k]
+
+
+@compiled
+def newton_steps(Q, R, alpha, gradient, lower, upper):  # type: ignore[no-untyped-def]
+    """Maximise over variables of which all start free: to the optimum under Σ α, or to the first
+    bound and on without the variable that reached it. R is the factor of Q up to a constant.
+
+    Changes α and R in place and returns whether the maximum is finite.
+    """
+    inside = np.arange(alpha.size)
+    size = alpha.size
+    refined = 0
+    while size >= 2 and refined < 2:
+        direction, ones = np.empty(size), np.ones(size)
+        for k in range(size):
+            direction[k] = gradient[inside[k]]
+        solve_factored(R, direction, size)
+        solve_factored(R, ones, size)
+        shift = direction.sum() / ones.sum()
+        slope, excess = 0.0, 0.0
+        for k in range(size):
+            direction[k] -= shift * ones[k]
+            excess += direction[k]
+        for k in range(size):
+            direction[k] -= excess / size
+            slope += direction[k] * gradient[inside[k]]
+        if not slope > 0.0:
+            return True
+        bent = np.zeros(alpha.size)
+        for k in range(size):
+            row = Q[inside[k]]
+            for a in range(alpha.size):
+                bent[a] += direction[k] * row[a]
+        bend, room, first = 0.0, np.inf, -1
+        for k in range(size):
+            a = inside[k]
+            bend += direction[k] * bent[a]
+            limit = upper[a] if direction[k] > 0 else lower[a]
+            if direction[k] != 0.0:
+                reach = (limit - alpha[a]) / direction[k]
+                if reach < room:
+                    room, first = reach, k
+        step = slope / bend if bend > 0.0 else np.inf
+        if np.isinf(step) and np.isinf(room):
+            return False
+        step = min(step, room)
+        for k in range(size):
+            alpha[inside[k]] += step * direction[k]
+        for a in range(alpha.size):
+            gradient[a] -= step * bent[a]
+        if step < room:
+            refined += 1
+            continue
+        a = inside[first]
+        alpha[a] = upper[a] if direction[first] > 0 else lower[a]
+        delete_from_factor(R, first, size)
+        for k in range(first, size - 1):
+            inside[k] = inside[k + 1]
+        size -= 1
+    return True
+
+
+@compiled
+def repaired(alpha, lower, upper, total):  # type: ignore[no-untyped-def]
+    """α clipped to its box, then free variables and after them the others moved until the sum
+    is right."""
+    missing, size = total, abs(total)
+    for a in range(alpha.size):
+        alpha[a] = min(max(alpha[a], lower[a]), upper[a])
+        missing -= alpha[a]
+        size += abs(alpha[a])
+    for only_free in (True, False):
+        for a in range(alpha.size):
+            if abs(missing) <= SNAP * size:
+                return
+            if only_free and not lower[a] < alpha[a] < upper[a]:
+                continue
+            move = min(max(missing, lower[a] - alpha[a]), upper[a] - alpha[a])
+            alpha[a] += move
+            missing -= move
+
+
+def factored(Q: Float) -> Float | None:
+    """Upper Cholesky factor of Q plus a constant, with as little on the diagonal as it takes.
+
+    The constant changes nothing where Σ α is given, and makes the sum positive definite wherever
+    the problem has one solution, as for a linear kernel with one free vector more than features.
+    """
+    scale = float(np.abs(np.diagonal(Q)).max())
+    jitter = FIRST_JITTER
+    while jitter <= LAST_JITTER:
+        shifted = Q + scale
+        shifted.flat[:: len(Q) + 1] += jitter * scale
+        # The lower factor in the order of Fortran is the upper one in that of C.
+        factor, info = cholesky(shifted.T, lower=1, overwrite_a=1, clean=0)
+        if info == 0:
+            return np.asarray(factor.T)
+        jitter *= 100.0
+    return None
+
+
+def optimum(
+    Q: Float,
+    linear: Float,
+    lower: Float,
+    upper: Float,
+    total: float = 0.0,
+    alpha: Float | None = None,
+) -> Fit:
+    """Solve the problem above, from α if given.
+
+    Parameters
+    ----------
+    Q : C-contiguous float64 array
+    linear, lower, upper : float64 arrays
+    total : float
+    alpha : array, optional
+        Any numbers; made feasible first.
+    """
+    alpha = np.zeros(linear.size) if alpha is None else np.array(alpha, dtype=np.float64)
+    repaired(alpha, lower, upper, total)
+    scale = float(np.diagonal(Q).max())
+    gradient = linear - Q @ alpha
+    tol, most = ROUGH, STEPS_BETWEEN * linear.size + 100
+    bounded, finishing = True, False
+    for _ in range(MOST_TURNS):
+        steps, violation = pair_steps(Q, alpha, gradient, lower, upper, tol, most)
+        if steps == 0 and finishing:
+            break
+        bounded = steps >= 0 and _newton(Q, alpha, gradient, lower, upper)
+        if not bounded or alpha @ (linear + gradient) * scale > 2.0 * UNBOUNDED_DUAL:
+            bounded = False
+            break
+        if violation <= ROUGH:
+            finishing, most = True, 10 + linear.size // 10
+            tol = max(EXACT, ROUNDING * scale * float(np.abs(alpha).sum()))
+    _snap(Q, alpha, gradient, lower, upper)
+    return _read(alpha, gradient, lower, upper, bounded)
+
+
+def hinge_fit(Q: Float, y: Float, C: float, alpha: Float | None = None) -> Fit:
+    """The machine with hinge loss on the Gram matrix Q, from any α.
+
+    Beyond a few thousand samples `solve` does it.
+    """
+    bound = C * y
+    if y.size <= LARGEST:
+        return optimum(Q, y, np.minimum(bound, 0.0), np.maximum(bound, 0.0), 0.0, alpha)
+    problem = hinge(y, C).problem
+    solution = solve(problem, Q, tol=SOLVE_TOL, alpha=alpha)
+    return _read(
+        solution.alpha,
+        np.array(solution.gradient),
+        problem.lower,
+        problem.upper,
+        solution.status != "unbounded",
+    )
+
+
+def left_out_fit(Q: Float, y: Float, C: float, alpha: Float, left_out: int) -> Fit:
+    """The machine without one sample, from the α of the machine with it.
+
+    Its variable is held at zero; the gradient has an entry for it all the same, so that its output
+    is y − G + b as for the others.
+    """
+    bound = C * y
+    bound[left_out] = 0.0
+    return optimum(Q, y, np.minimum(bound, 0.0), np.maximum(bound, 0.0), 0.0, alpha)
+
+
+def _newton(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) -> bool:
+    """Newton steps on the free variables, in place; whether the maximum is finite."""
+    free = np.flatnonzero((lower < alpha) & (alpha < upper))
+    if free.size < 2:
+        return True
+    rows = Q[free]
+    block = np.ascontiguousarray(rows[:, free])
+    factor = factored(block)
+    if factor is None:
+        return True
+    moved = alpha[free]
+    bounded = newton_steps(block, factor, moved, gradient[free], lower[free], upper[free])
+    gradient -= (moved - alpha[free]) @ rows
+    alpha[free] = moved
+    return bool(bounded)
+
+
+def _snap(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) -> None:
+    """Put on their bounds, in place, the variables that only rounding keeps from there. A variable
+    that were free by rounding alone would take the bias to one end of the interval it may lie in.
+    """
+    width = upper - lower
+    near = LAST_SNAP * np.where(np.isinf(width), 0.0, width)
+    bound = np.where(alpha - lower <= near, lower, np.where(upper - alpha <= near, upper, alpha))
+    changed = np.flatnonzero(bound != alpha)
+    if changed.size:
+        gradient -= (bound - alpha)[changed] @ Q[changed]
+        alpha[changed] = bound[changed]
+
+
+def _read(alpha: Float, gradient: Float, lower: Float, upper: Float, bounded: bool) -> Fit:
+    may_rise, may_fall = alpha < upper, alpha > lower
+    free = np.flatnonzero(may_rise & may_fall)
+    top = int(np.argmax(np.where(may_rise, gradient, -np.inf)))
+    bottom = int(np.argmin(np.where(may_fall, gradient, np.inf)))
+    if free.size:
+        bias = float(gradient[free].mean())
+    else:
+        bias = 0.5 * float(gradient[top] + gradient[bottom])
+    violation = max(0.0, float(gradient[top] - gradient[bottom]))
+    return Fit(alpha, gradient, bias, free, (top, bottom), violation, bounded)

@@ -1,0 +1,198 @@
+"""Objectives that train on a part of the samples and judge the machine on the rest.
+
+hold-out error        one fixed split                                        9.1.1
+cross-validation      k fixed splits, each sample held out once              9.1.1
+bootstrap error       a new random split at every evaluation                 9.1.7
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...kernels.base import Inputs, take
+from ..base import Evaluation, Float, Objective, Point
+from ..machine import Fit, hinge_fit
+from .adjoint import Derivative, saddle_of
+from .samples import Samples
+from .splits import FixedSplits, RandomSplits, Split, Splits, folds
+
+
+class SplitObjective(Samples, Objective[Point]):
+    """A judgement of held-out outputs, added up over the splits of an evaluation.
+
+    To add one, write `_judged`: the value of a split and, where there is one, its slope in the
+    outputs. Every fit starts from the coefficients that its samples had in the fit before.
+
+    Parameters
+    ----------
+    X : inputs
+    y : array of −1 and +1
+    splits : Splits
+    """
+
+    def __init__(self, X: Inputs, y: ArrayLike, splits: Splits) -> None:
+        super().__init__(X, y)
+        self.splits = splits
+        self.noisy = splits.random
+        self._state = threading.local()
+
+    @abstractmethod
+    def _judged(self, outputs: Float, labels: Float) -> Evaluation:
+        """Value and slope in the outputs of one held-out part."""
+
+    def _unit(self, splits: Sequence[Split]) -> float:
+        """What the sum over the splits is divided by."""
+        return float(len(splits))
+
+    def evaluate(self, point: Point) -> Evaluation:
+        splits = self.splits.next()
+        K = point.kernel(self.X) if len(splits) > 1 else None
+        total, slope = 0.0, np.zeros(len(point.names))
+        for number, split in enumerate(splits):
+            judged = self._split(point, number, split, K)
+            total += judged.value
+            if judged.gradient is not None:
+                slope += judged.gradient
+        unit = self._unit(splits)
+        if not self.differentiable:
+            return Evaluation(total / unit)
+        return Evaluation(total / unit, slope / unit if np.isfinite(total) else slope * np.nan)
+
+    def _split(self, point: Point, number: int, split: Split, K: Float | None) -> Evaluation:
+        """Value of one split and its gradient in the coordinates of the point."""
+        y, labels = self.y[split.train], self.y[split.test]
+        if (y == y[0]).all():
+            # A machine that has seen one class answers with it, whatever the parameters are.
+            return Evaluation(self._judged(np.full(labels.size, y[0]), labels).value)
+        order = np.concatenate([split.train, split.test])
+        stacked, inputs = take(self.X, order), take(self.X, split.train)
+        block = point.kernel(stacked, inputs) if K is None else K[order[:, None], split.train]
+        if not np.isfinite(block).all():
+            return Evaluation(np.nan)
+        fit = self._fit(block[: y.size], point.C, number, split)
+        if not fit.bounded:
+            return Evaluation(np.nan)
+        judged = self._judged(block[y.size :] @ fit.alpha + fit.bias, labels)
+        if judged.gradient is None or not judged.gradient.any():
+            return Evaluation(judged.value)
+        derivative = Derivative(*block.shape)
+        slope = np.concatenate([np.zeros(y.size), judged.gradient])
+        derivative.add_outputs(fit, block, slope, saddle_of(fit, block))
+        return Evaluation(judged.value, derivative.contracted(point, stacked, inputs))
+
+    def _fit(self, K: Float, C: float, number: int, split: Split) -> Fit:
+        starts = self._state.__dict__.setdefault("starts", {})
+        start = starts.setdefault(0 if self.splits.random else number, np.zeros(self.n))
+        fit = hinge_fit(K, self.y[split.train], C, start[split.train])
+        start[split.train] = fit.alpha
+        return fit
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: kept for name, kept in self.__dict__.items() if name != "_state"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._state = threading.local()
+
+
+class ErrorRate(SplitObjective):
+    """Share of the held-out samples that are misclassified, of all splits together.
+
+    Parameters
+    ----------
+    X : inputs
+    y : array of −1 and +1
+    splits : Splits
+    """
+
+    differentiable = False
+
+    def _judged(self, outputs: Float, labels: Float) -> Evaluation:
+        return Evaluation(float(np.sum(np.where(outputs > 0, 1.0, -1.0) != labels)))
+
+    def _unit(self, splits: Sequence[Split]) -> float:
+        return float(sum(split.test.size for split in splits))
+
+
+class HoldOutError(ErrorRate):
+    """Share of errors on one fixed held-out part (9.1.1).
+
+    Parameters
+    ----------
+    X : inputs
+    y : array of −1 and +1
+    fraction : float
+        Share of the samples to train on.
+    random_state : int
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import HoldOutError, Point
+    >>> objective = HoldOutError(*chess_board(200, random_state=0))
+    >>> objective.value(Point(Gaussian(2.0), C=100.0))
+    0.025
+    """
+
+    def __init__(
+        self, X: Inputs, y: ArrayLike, fraction: float = 0.8, random_state: int = 0
+    ) -> None:
+        labels = np.asarray(y, dtype=np.float64)
+        splits = RandomSplits(labels, fraction, random_state).next()
+        super().__init__(X, y, FixedSplits(splits))
+
+
+class CrossValidationError(ErrorRate):
+    """Share of errors in k-fold cross-validation (9.1.1), with its share of every class in each
+    fold.
+
+    Parameters
+    ----------
+    X : inputs
+    y : array of −1 and +1
+    k : int
+        Number of folds.
+    random_state : int
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import CrossValidationError, Point
+    >>> objective = CrossValidationError(*chess_board(200, random_state=0))
+    >>> objective.value(Point(Gaussian(2.0), C=100.0))
+    0.1
+    """
+
+    def __init__(self, X: Inputs, y: ArrayLike, k: int = 5, random_state: int = 0) -> None:
+        labels = np.asarray(y, dtype=np.float64)
+        super().__init__(X, y, FixedSplits(folds(labels, k, random_state)))
+
+
+class BootstrapError(ErrorRate):
+    """Share of errors on a held-out part that is drawn anew at every evaluation (9.1.7).
+
+    Parameters
+    ----------
+    X : inputs
+    y : array of −1 and +1
+    fraction : float
+        Share of the samples to train on.
+    random_state : int, optional
+    """
+
+    def __init__(
+        self,
+        X: Inputs,
+        y: ArrayLike,
+        fraction: float = 0.8,
+        random_state: int | None = None,
+    ) -> None:
+        labels = np.asarray(y, dtype=np.float64)
+        super().__init__(X, y, RandomSplits(labels, fraction, random_state))

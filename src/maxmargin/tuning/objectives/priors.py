@@ -1,0 +1,114 @@
+"""Priors on kernel and C, and the log-posterior (9.2.3, 12.1)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...kernels.base import Inputs, Kernel
+from ...kernels.metric import Chart, MetricGaussian
+from ..base import Evaluation, Point
+from .likelihood import LogLikelihood
+from .splits import Splits
+
+# Width of the prior on log γ.
+WIDTH = 2.0
+# The derivative that leads off the plateau of hard margins: smaller than any that matters.
+NUDGE = 1e-8
+
+
+class Prior(ABC):
+    """The logarithm of a density of kernel and C, up to a constant, with its gradient."""
+
+    @abstractmethod
+    def evaluate(self, point: Point) -> Evaluation:
+        """log P and its gradient in the coordinates of the point."""
+
+
+class GaussianPrior(Prior):
+    """Gaussian in the coordinates of the kernel, flat in log C but for a nudge::
+
+        log P = −Σ_i (theta_i − centre_i)² / (2·width²) − nudge·log C
+
+    For a Gaussian kernel the coordinates are log γ, one or one for each feature. For a full metric
+    B the sum is ‖log B² − log B₀²‖² with B₀ a multiple of 1, which is the same for a diagonal B.
+
+    Where no vector is bounded the likelihood does not depend on C; the nudge then leads to a
+    smaller one.
+
+    Parameters
+    ----------
+    centre : Kernel
+        The kernel with the highest density, of the kind that is tuned.
+    width : float
+    nudge : float
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import GaussianPrior, Point
+    >>> prior = GaussianPrior(Gaussian(0.5))
+    >>> prior.evaluate(Point(Gaussian(0.5), C=1.0)).value
+    -0.0
+    """
+
+    def __init__(self, centre: Kernel, width: float = WIDTH, nudge: float = NUDGE) -> None:
+        if not width > 0:
+            raise ValueError(f"width must be positive, got {width}")
+        self.centre, self.width, self.nudge = centre, width, nudge
+        self._theta = centre.theta
+        if isinstance(centre, MetricGaussian):
+            level = float(centre.metric[0, 0])
+            if not np.allclose(centre.metric, level * np.eye(len(centre.metric))):
+                raise ValueError("centre must have a metric that is a multiple of 1")
+            self._level = 2.0 * np.log(level)
+
+    def evaluate(self, point: Point) -> Evaluation:
+        kernel = point.kernel
+        if isinstance(kernel, MetricGaussian):
+            values, vectors = np.linalg.eigh(kernel.metric)
+            away = 2.0 * np.log(values) - self._level
+            slope = Chart(kernel).gradient(vectors * (-2.0 * away / values) @ vectors.T)
+        else:
+            away = kernel.theta - self._theta
+            slope = -away
+        value = -0.5 * float(away @ away) / self.width**2
+        if not point.fixed:
+            value -= self.nudge * float(np.log(point.C))
+        return Evaluation(value, point.gradient(slope / self.width**2, -self.nudge))
+
+
+class LogPosterior(LogLikelihood):
+    """Log-likelihood of the held-out samples plus the logarithm of a prior (9.2.3), to be
+    maximised.
+
+    Parameters
+    ----------
+    X : inputs
+    y : array of −1 and +1
+    prior : Prior
+        Yours, or a `GaussianPrior` around `median_gamma`.
+    splits, fraction, random_state
+        As for `LogLikelihood`.
+    """
+
+    def __init__(
+        self,
+        X: Inputs,
+        y: ArrayLike,
+        prior: Prior,
+        splits: Splits | None = None,
+        *,
+        fraction: float = 0.8,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(X, y, splits, fraction=fraction, random_state=random_state)
+        self.prior = prior
+
+    def evaluate(self, point: Point) -> Evaluation:
+        likelihood, prior = super().evaluate(point), self.prior.evaluate(point)
+        assert likelihood.gradient is not None
+        assert prior.gradient is not None
+        return Evaluation(likelihood.value + prior.value, likelihood.gradient + prior.gradient)

@@ -1,0 +1,104 @@
+"""Splits of the samples into a training part and a held-out part."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..base import Float
+
+Int = NDArray[np.int64]
+# Draws of a split before both classes are put into its training part by force.
+PATIENCE = 20
+
+
+class Split(NamedTuple):
+    """Places of the samples in the training part and in the held-out part."""
+
+    train: Int
+    test: Int
+
+
+class Splits(ABC):
+    """Where the splits of an evaluation come from."""
+
+    # Whether every evaluation gets other splits.
+    random = False
+
+    @abstractmethod
+    def next(self) -> Sequence[Split]:
+        """The splits of the next evaluation."""
+
+
+class FixedSplits(Splits):
+    """The same splits for every evaluation."""
+
+    def __init__(self, splits: Sequence[Split]) -> None:
+        if not splits:
+            raise ValueError("splits must have at least one entry, got none")
+        self.splits = list(splits)
+
+    def next(self) -> Sequence[Split]:
+        return self.splits
+
+
+class RandomSplits(Splits):
+    """A new split for every evaluation, uniform on the sets I ∈ J_m of m training samples that
+    hold both classes (9.1.7).
+
+    Parameters
+    ----------
+    y : labels
+    fraction : float
+        Share of the samples in the training part.
+    random_state : int, optional
+    """
+
+    random = True
+
+    def __init__(self, y: Float, fraction: float = 0.8, random_state: int | None = None) -> None:
+        self.y = np.asarray(y)
+        self.size = training_size(self.y.size, fraction)
+        self._random = np.random.default_rng(random_state)
+
+    def next(self) -> Sequence[Split]:
+        return [random_split(self.y, self.size, self._random)]
+
+
+def training_size(samples: int, fraction: float) -> int:
+    """⌊fraction·n⌋, but two at least, and one less than all at most."""
+    if not 0 < fraction < 1:
+        raise ValueError(f"fraction must lie between 0 and 1, got {fraction}")
+    if samples < 3:
+        raise ValueError(f"a split needs at least 3 samples, got {samples}")
+    return min(max(2, int(fraction * samples + 1e-9)), samples - 1)
+
+
+def random_split(y: Float, size: int, random: np.random.Generator) -> Split:
+    for _ in range(PATIENCE):
+        order = random.permutation(y.size)
+        train = y[order[:size]]
+        if (train != train[0]).any():
+            return Split(order[:size], order[size:])
+    # One class is rare: one of each comes first.
+    firsts = [random.choice(np.flatnonzero(y == label)) for label in np.unique(y)]
+    order = np.concatenate([firsts, random.permutation(np.setdiff1d(np.arange(y.size), firsts))])
+    return Split(order[:size], order[size:])
+
+
+def folds(y: Float, k: int, random_state: int | None = None) -> list[Split]:
+    """k disjoint held-out parts of nearly equal size, each with its share of every class."""
+    if not 2 <= k <= y.size:
+        raise ValueError(f"folds must be between 2 and the number of samples {y.size}, got {k}")
+    random = np.random.default_rng(random_state)
+    shuffled = random.permutation(y.size)
+    by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
+    places = np.arange(y.size)
+    return [
+        Split(np.sort(by_class[places % k != part]), np.sort(by_class[places % k == part]))
+        for part in range(k)
+    ]

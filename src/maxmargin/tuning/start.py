@@ -1,0 +1,57 @@
+"""Where to start: Jaakkola's heuristic for the width of a Gaussian kernel (12.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from ..kernels.base import Inputs
+from ..kernels.inner_product import as_vectors
+
+# Samples from which the median is taken.
+SUBSAMPLE = 1000
+
+
+def median_gamma(X: Inputs, y: ArrayLike, random_state: int = 0) -> float:
+    """γ = 1/(2m²), m the median distance between samples of different classes.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (samples, features)
+    y : labels
+        Of any number of classes.
+    random_state : int
+        Of the subsample that large sets are reduced to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import median_gamma
+    >>> median_gamma(np.array([[0.0], [1.0], [3.0]]), [1, 1, -1])
+    0.08
+
+    References
+    ----------
+    Jaakkola, Diekhans and Haussler, *Using the Fisher kernel method to detect remote protein
+    homologies*, 1999.
+    """
+    X, labels = as_vectors("X", X), np.asarray(y)
+    if labels.size > SUBSAMPLE:
+        chosen = np.random.default_rng(random_state).choice(labels.size, SUBSAMPLE, replace=False)
+        X, labels = X[chosen], labels[chosen]
+    points: Any = X.toarray() if sparse.issparse(X) else X
+    points = np.asarray(points, dtype=np.float64)
+    squares = cdist(points, points, "sqeuclidean")
+    apart = squares[labels[:, None] != labels]
+    if not apart.size:
+        apart = squares[np.triu_indices(len(points), 1)]
+    distance = np.median(np.sqrt(apart)) if apart.size else 0.0
+    if distance == 0.0:
+        # Most samples coincide with one of another class: the median of the others.
+        positive = apart[apart > 0]
+        distance = np.median(np.sqrt(positive)) if positive.size else 1.0
+    return float(0.5 / distance**2)
