@@ -119,3 +119,22 @@ class Active:
     def write(self, alpha, gradient):
         alpha[self.variables] = self.v.alpha
         gradient[self.variables] = self.v.gradient
+
+
+def estimated_gap(v):
+    """Duality gap Σ loss_a(e_a) − α_a e_a + ½ ridge_a α_a², e = G + ridge·α − b, of the active
+    variables; those left out by shrinking contribute nothing at the optimum."""
+    free = (v.alpha > v.lower) & (v.alpha < v.upper)
+    bias = np.zeros(len(v.rise))
+    for g in range(bias.size):
+        members = free & (v.group == g)
+        if members.any():
+            bias[g] = v.gradient[members].mean()
+        else:
+            bias[g] = 0.5 * ((v.gradient + v.rise[g]).max() + (v.gradient + v.fall[g]).min())
+    error = v.gradient + v.ridge * v.alpha - bias[v.group]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = np.where(v.ridge > 0, error / v.ridge, np.sign(error) * np.inf)
+        best = np.clip(np.where(error == 0, 0.0, best), v.lower, v.upper)
+        loss = np.where(error == 0, 0.0, error * best) - 0.5 * v.ridge * best**2
+    return float((loss - v.alpha * error + 0.5 * v.ridge * v.alpha**2).sum())

@@ -1,0 +1,207 @@
+"""The drivers `full` and `rows`: pair steps on all variables, with shrinking and polishing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import records as r
+from .active import LEAST_LEAVING, Active
+from .face import LARGEST_FACE
+from .rows import CachedRows, FullRows
+from .run import LONGEST_SLAB, Run
+
+# Slabs without a gain above rounding before a run is called finished in this precision.
+PATIENCE = 5
+# The end is polished down to this part of tol, if face steps get there.
+POLISHED = 1e-6
+
+
+class PairRun(Run):
+    """Optimises over all variables, or those that shrinking left, at once."""
+
+    def __init__(self, problem, gram, settings, alpha, interrupt, whole_matrix):
+        super().__init__(problem, gram, settings, alpha, interrupt)
+        self.whole_matrix = whole_matrix
+        self.fresh = True  # whether the gradient was computed from scratch since it was updated
+        self.until_shrink = self._shrink_interval()
+        self.idle_slabs = self.stalls = 0
+        self.polish_steps = None  # pair steps left for polishing, once it began
+
+    def prepare(self):
+        rows = self._all_rows()
+        self.gradient = self._true_gradient(rows)
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
+        self._set_active(Active(self.problem, rows, self.diagonal, self.alpha, self.gradient))
+
+    def loop(self):
+        status = self._slabs()
+        if not self.active.whole:
+            self._restore_all()
+        self.active.write(self.alpha, self.gradient)
+        return status
+
+    def _slabs(self):
+        """Slabs until a reason to end; the reason."""
+        while True:
+            event, missing = self.slab()
+            if event == r.ROW_MISSING:
+                self.active.rows.fetch(missing, int(self.memory.integers[r.CLOCK]))
+                if self.interrupt.pressed or self.out_of_time():
+                    return "interrupted" if self.interrupt.pressed else "time_limit"
+                continue
+            ended = self._budgets(event)
+            if ended:
+                return ended
+            if event == r.CONVERGED:
+                if not self.active.whole:
+                    self._restore_all()
+                elif not self.fresh:
+                    self._refresh()
+                elif not self._polish():
+                    return "converged" if self.violation <= self.settings.tol else "precision"
+            elif self.face_is_due():
+                self.face()
+                if self.unbounded:
+                    return "unbounded"
+            elif self.settings.shrinking and not self.stalls:
+                self._shrink()
+
+    def account(self, took, before, gain):
+        super().account(took, before, gain)
+        self.fresh = False
+        self.until_shrink -= took
+        if self.polish_steps is not None:
+            self.polish_steps -= took
+            if self.polish_steps <= 0:
+                self._end_polish()
+        idle = gain <= 1e-15 * abs(self.memory.reals[r.DUAL]) and took >= 100
+        self.idle_slabs = self.idle_slabs + 1 if idle else 0
+
+    def slab_length(self):
+        length = super().slab_length()
+        if self.polish_steps is None:
+            return length
+        violators = int((~self.active.settled()).sum() - self.active.free().size)
+        return min(length, 10 + 2 * max(violators, 0))
+
+    def face(self):
+        super().face()
+        self.fresh = False
+
+    def face_is_due(self):
+        if self.polish_steps is not None:
+            return self.settings.face and 2 <= self.active.free().size <= LARGEST_FACE
+        return super().face_is_due()
+
+    def _budgets(self, event):
+        """A reason to end now, or None."""
+        if self.interrupt.pressed:
+            return "interrupted"
+        if event == r.STUCK:
+            return "stuck" if self.active.whole else self._restore_all()
+        if event == r.UNBOUNDED or self.hopeless():
+            return "unbounded"
+        if event == r.TARGET_REACHED:
+            return "target"
+        settings = self.settings
+        if settings.callback is not None and settings.callback(self.progress()):
+            return "stopped"
+        if event == r.CONVERGED:
+            return None
+        # Budgets that run out while polishing leave a converged point behind if it is one.
+        if self.steps_left() <= 0:
+            return self._out_of("step_limit")
+        if self.out_of_time():
+            return self._out_of("time_limit")
+        if self.idle_slabs >= PATIENCE:
+            return self._stalled()
+        return None
+
+    def _out_of(self, status):
+        if self.active.whole and self.violation <= self.settings.tol:
+            return "converged"
+        return status
+
+    def _stalled(self):
+        """No gain above rounding: look at everything anew, then stop polishing, then admit it."""
+        self.idle_slabs = 0
+        self.stalls += 1
+        if self.stalls == 1:
+            if self.active.whole:
+                self._refresh()
+            else:
+                self._restore_all()
+        elif self.control.tol < self.settings.tol:
+            self._end_polish()
+        else:
+            return "precision"
+        return None
+
+    def _all_rows(self):
+        if self.whole_matrix:
+            return FullRows.of(self.gram, self.pause)
+        return CachedRows(self.gram, self.settings.cache_bytes)
+
+    def _true_gradient(self, rows):
+        coefficients = self.problem.per_sample(self.alpha)
+        support = np.flatnonzero(coefficients)
+        expansion = rows.combine(support, coefficients[support])
+        return self.problem.gradient(self.alpha, expansion)
+
+    def _set_active(self, active):
+        self.active = active
+        self.forget_pairs()
+
+    def _refresh(self):
+        """The gradient anew, free of accumulated rounding."""
+        self.active.write(self.alpha, self.gradient)
+        self.gradient = self._true_gradient(self.active.rows)
+        self.active.v.gradient[...] = self.gradient
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
+        self.fresh = True
+
+    def _restore_all(self):
+        """End shrinking: all variables return, with their gradient reconstructed."""
+        self.active.write(self.alpha, self.gradient)
+        rows = self.active.rows
+        if self.whole_matrix:
+            rows = self.whole_rows
+        else:
+            rows = CachedRows(
+                self.gram, self.settings.cache_bytes, None, rows.evaluations, rows.misses
+            )
+        self.gradient = self._true_gradient(rows)
+        self._set_active(Active(self.problem, rows, self.diagonal, self.alpha, self.gradient))
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
+        self.violation = self.problem.violation(self.alpha, self.gradient)
+        self.fresh = True
+        self.until_shrink = self._shrink_interval()
+
+    def _shrink_interval(self):
+        return min(self.problem.size, LONGEST_SLAB)
+
+    def _shrink(self):
+        if self.until_shrink > 0:
+            return
+        self.until_shrink = self._shrink_interval()
+        keep = self.active.staying()
+        if keep.size > (1.0 - LEAST_LEAVING) * self.active.size or keep.size < 2:
+            return
+        if self.active.whole:
+            self.whole_rows = self.active.rows
+        self._set_active(self.active.shrunk(keep, self.diagonal, self.alpha, self.gradient))
+
+    def _polish(self):
+        """After convergence: whether to go on towards the exact optimum by face steps."""
+        if not self.settings.face or self.settings.selection == "max_gain":
+            return False
+        if self.polish_steps is not None or self.active.free().size > LARGEST_FACE:
+            return False
+        self.polish_steps = 1000 + int(self.memory.integers[r.CLOCK]) // 2
+        self.control = self.control._replace(tol=POLISHED * self.settings.tol)
+        if self.face_is_due():
+            self.face()
+        return True
+
+    def _end_polish(self):
+        self.control = self.control._replace(tol=self.settings.tol)

@@ -1,0 +1,221 @@
+"""What every driver shares: slabs of pair steps and face steps on a set of variables, budgets,
+progress, and the solution at the end."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from . import records as r
+from .active import estimated_gap
+from .face import LARGEST_FACE, face_step
+from .settings import may_be_unbounded
+from .smo import run_slab
+from .solution import Progress, Solution, TraceBuilder
+
+LONGEST_SLAB = 1000
+# Seconds that one variable of one step costs, one flop of a factorisation, one gathered entry:
+# only their ratios matter, to weigh face steps against pair steps.
+STEP_COST, FLOP_COST, GATHER_COST = 1.3e-9, 5e-11, 2e-9
+# A dual beyond this (in units of the squared data radius) means that nothing separates.
+UNBOUNDED_DUAL = 1e13
+
+
+class Ended(Exception):
+    """A budget ran out; the message is the status."""
+
+
+class Run:
+    """One optimisation from start to end, on the variables of ``self.active`` at a time."""
+
+    def __init__(self, problem, gram, settings, alpha, interrupt):
+        self.began = time.perf_counter()
+        self.problem, self.gram = problem, gram
+        self.settings, self.interrupt = settings, interrupt
+        self.alpha = problem.feasible(alpha)
+        self.diagonal = gram.diagonal()
+        self.scale = float(np.abs(self.diagonal).max()) or 1.0
+        resolution = max(1e-12, 4 * np.finfo(gram.dtype).eps)
+        self.control = r.Control(
+            selection=r.SELECTIONS[settings.selection],
+            planning=int(settings.planning),
+            overstep=settings.overstep,
+            tol=settings.tol,
+            scale=self.scale,
+            floor=resolution * self.scale,
+            target=settings.target,
+            max_steps=0,
+        )
+        self.memory = r.Memory(
+            np.zeros(r.INTEGERS, dtype=np.int64),
+            np.zeros(r.REALS),
+            np.zeros((int(settings.planning) + 1, 2), dtype=np.int64),
+            np.zeros(int(settings.planning) + 1),
+        )
+        self.memory.integers[r.RANDOM_STATE] = settings.random_state
+        self.memory.integers[r.SWEEP_ALL] = 1
+        self.face_rounds = 0
+        self.violation = np.inf
+        self.since_face = 0.0  # cost of the pair steps since the last face step
+        self.free_share = 1.0  # of the last slab's steps
+        self.face_patience = 1.0
+        self.unbounded = False
+
+    def finish(self) -> Solution:
+        """Run to the end."""
+        try:
+            self.prepare()
+        except Ended as ended:
+            return self.unprepared(str(ended))
+        self.trace = TraceBuilder(self.settings.trace, self.memory.reals[r.DUAL])
+        status = self.loop()
+        if status == "converged" and self.memory.integers[r.NEGATIVE] > 0:
+            status = "stationary"
+        return self.solution(status)
+
+    def prepare(self) -> None:
+        """Make the first gradient and dual value known."""
+        raise NotImplementedError
+
+    def loop(self) -> str:
+        """Optimise, leave α and its gradient behind, and say how it ended."""
+        raise NotImplementedError
+
+    def slab(self):
+        steps = int(min(self.slab_length(), self.steps_left()))
+        before = self.memory.integers.copy()
+        dual = self.memory.reals[r.DUAL]
+        buffers = self.trace.buffers(steps)
+        event, missing, self.violation = run_slab(
+            self.active.v,
+            self.active.rows.store,
+            self.active.size,
+            self.control._replace(max_steps=steps, tol=max(self.control.tol, self.noise())),
+            self.memory,
+            buffers,
+        )
+        took = int(self.memory.integers[r.CLOCK] - before[r.CLOCK])
+        if took:
+            self.account(took, before, self.memory.reals[r.DUAL] - dual)
+            if self.trace.wanted:
+                self.trace.add(buffers, took, self.active.size, self.active.free().size)
+        return event, missing
+
+    def account(self, took, before, gain):  # noqa: ARG002 (subclasses use the gain)
+        """Take note of a slab of `took` steps that gained that much."""
+        free = self.memory.integers[[r.FREE_STEPS, r.PLANNED_STEPS]].sum()
+        free -= before[[r.FREE_STEPS, r.PLANNED_STEPS]].sum()
+        self.free_share = free / took
+        self.since_face += took * self.active.v.alpha.size * STEP_COST
+
+    def slab_length(self):
+        return min(LONGEST_SLAB, max(50, int(5e7 / self.active.v.alpha.size)))
+
+    def steps_left(self):
+        return self.settings.max_steps - self.memory.integers[r.CLOCK]
+
+    def progress(self):
+        v = self.active.v
+        return Progress(
+            steps=int(self.memory.integers[r.CLOCK]),
+            violation=float(self.violation),
+            dual=float(self.memory.reals[r.DUAL]),
+            gap=estimated_gap(v),
+            seconds=time.perf_counter() - self.began,
+            support=int((v.alpha != 0).sum()),
+            active=self.active.size,
+            rows=self.evaluations() // self.problem.samples,
+        )
+
+    def evaluations(self):
+        """Kernel evaluations so far."""
+        return int(self.active.rows.evaluations)
+
+    def out_of_time(self):
+        return time.perf_counter() - self.began > self.settings.max_seconds
+
+    def pause(self):
+        """Called between blocks of a long preparation."""
+        if self.interrupt.pressed:
+            raise Ended("interrupted")
+        if self.out_of_time():
+            raise Ended("time_limit")
+
+    def forget_pairs(self):
+        integers = self.memory.integers
+        integers[[r.PENDING_I, r.PENDING_J]] = -1
+        integers[[r.RECENT, r.CURSOR]] = 0
+        integers[r.LAST_KIND] = r.CLIPPED
+
+    def noise(self):
+        """The violation that rounding of the gradient alone can cause."""
+        v = self.active.v
+        return np.finfo(np.float64).eps * (
+            4.0 * self.scale * float(np.linalg.norm(v.alpha)) + float(np.abs(v.gradient).max())
+        )
+
+    def face_is_due(self):
+        if not self.settings.face:
+            return False
+        free = self.active.free().size
+        if free < 2 or free > LARGEST_FACE:
+            return False
+        cost = 1e-4 + FLOP_COST * free**3 / 3 + GATHER_COST * free * (free + self.active.size)
+        return self.free_share > 0.5 and self.since_face > self.face_patience * cost
+
+    def face(self):
+        before = self.violation
+        result = face_step(self.active)
+        self.unbounded = result.unbounded
+        self.since_face = 0.0
+        self.face_patience = 1.0 if result.rounds else 2 * self.face_patience
+        if result.rounds:
+            self.face_rounds += result.rounds
+            self.memory.reals[r.DUAL] += result.gain
+            self.forget_pairs()
+            self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
+
+    def hopeless(self):
+        """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
+        grown = self.memory.reals[r.DUAL] * self.scale > UNBOUNDED_DUAL
+        return grown and may_be_unbounded(self.problem)
+
+    def solution(self, status) -> Solution:
+        steps = int(self.memory.integers[r.CLOCK])
+        misses = int(self.active.rows.misses)
+        return Solution(
+            alpha=self.alpha,
+            gradient=self.gradient,
+            bias=self.problem.bias(self.alpha, self.gradient),
+            dual=self.problem.value(self.alpha, self.gradient),
+            violation=self.problem.violation(self.alpha, self.gradient),
+            status=status,
+            steps=steps,
+            face_steps=self.face_rounds,
+            planned_steps=int(self.memory.integers[r.PLANNED_STEPS]),
+            kernel_evaluations=self.evaluations(),
+            row_hits=max(0, 2 * steps - misses),
+            row_misses=misses,
+            seconds=time.perf_counter() - self.began,
+            trace=self.trace.finished(),
+        )
+
+    def unprepared(self, status) -> Solution:
+        """Ended before the first gradient was known."""
+        nothing = np.full(self.problem.size, np.nan)
+        return Solution(
+            alpha=self.alpha,
+            gradient=nothing,
+            bias=np.zeros(self.problem.totals.size),
+            dual=np.nan,
+            violation=np.inf,
+            status=status,
+            steps=0,
+            face_steps=0,
+            planned_steps=0,
+            kernel_evaluations=0,
+            row_hits=0,
+            row_misses=0,
+            seconds=time.perf_counter() - self.began,
+        )

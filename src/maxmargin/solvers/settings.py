@@ -1,0 +1,58 @@
+"""What a run is told: the arguments of `solve`, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..dual.problem import DualProblem
+from . import records as r
+from .solution import Progress
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Budgets and ways; see `solve`."""
+
+    tol: float
+    selection: str
+    planning: int
+    overstep: float
+    shrinking: bool
+    face: bool
+    cache_bytes: float
+    max_steps: float
+    max_seconds: float
+    target: float
+    callback: Callable[[Progress], Any] | None
+    trace: bool
+    random_state: int
+
+    def __post_init__(self):
+        if not self.tol > 0:
+            raise ValueError(f"tol must be positive, got {self.tol}")
+        if self.selection not in r.SELECTIONS:
+            raise ValueError(
+                f"selection must be one of {sorted(r.SELECTIONS)}, got {self.selection!r}"
+            )
+        if self.planning < 0 or int(self.planning) != self.planning:
+            raise ValueError(f"planning must be 0, 1, 2, …, got {self.planning!r}")
+        if not 0.0 < self.overstep < 2.0:
+            raise ValueError(f"overstep must lie between 0 and 2, got {self.overstep}")
+        for name in ("max_steps", "max_seconds", "cache_bytes"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+
+
+def may_be_unbounded(problem: DualProblem) -> bool:
+    """Whether α may grow along a ray: infinite boxes without ridge, sums that hold nothing."""
+    unlimited = np.isinf(problem.upper - problem.lower) & (problem.ridge == 0)
+    return bool(unlimited.any() and not problem.totals.any())
+
+
+def default_steps(problem: DualProblem) -> float:
+    """No limit, but for problems that may be unbounded: there, more than any solvable one took."""
+    return max(1e7, 1e3 * problem.size) if may_be_unbounded(problem) else np.inf
