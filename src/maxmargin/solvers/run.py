@@ -1,5 +1,4 @@
-"""What every driver shares: slabs of pair steps and face steps on a set of variables, budgets,
-progress, and the solution at the end."""
+"""What every driver shares: slabs of pair and face steps, budgets, progress, the solution."""
 
 from __future__ import annotations
 
