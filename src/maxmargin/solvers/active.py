@@ -1,9 +1,9 @@
-"""The variables still worked on: their arrays, their rows, and the way back to all of them.
+"""The variables worked on: a set of samples, the arrays of their variables, and their rows.
 
 Shrinking (4.2.5) leaves out variables that sit at a bound and want to stay there. A shrunk
 problem is a smaller problem of the same form, so it is copied out whole and the loop never
-knows; samples leave when all their variables do. The gradient of what was left out is
-reconstructed from the change of α when everything returns.
+knows; samples leave when all their variables do. The blocks of the driver `blocks` are parts in
+the same sense.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from . import records as r
-
-# Copying a smaller problem out pays when at least this part of it leaves.
-LEAST_LEAVING = 0.1
 
 
 def penalties(alpha, lower, upper, group, groups):
@@ -25,100 +22,110 @@ def penalties(alpha, lower, upper, group, groups):
 
 
 class Active:
-    """A set of samples with the variables of the problem that belong to them.
+    """Some samples of a problem with all variables that belong to them.
 
-    Parameters
+    Attributes
     ----------
-    problem : DualProblem
-    rows : FullRows or CachedRows
-        With one column for each sample of the set.
-    diagonal : float array
-        Diagonal of the Gram matrix of all samples.
-    alpha, gradient : float arrays
-        Of all variables of the problem.
-    samples : int array, optional
-        The set; all samples by default.
+    v : Variables
+    copies : int
+        Variables a sample; variable a belongs to sample ``a % size``.
+    samples : int array
+        Which samples of the problem these are.
+    rows : FullRows, CachedRows or LongRows
+        With one column for each of the samples.
     """
 
-    def __init__(self, problem, rows, diagonal, alpha, gradient, samples=None):
-        self.problem = problem
-        self.rows = rows
-        self.samples = np.arange(problem.samples) if samples is None else samples
-        offsets = np.arange(problem.copies)[:, None] * problem.samples
-        self.variables = (offsets + self.samples).ravel()
-        self.start = alpha[self.variables]
-        lower, upper = problem.lower[self.variables], problem.upper[self.variables]
-        ridge, group = problem.ridge[self.variables], problem.group[self.variables]
-        rise, fall = penalties(self.start, lower, upper, group, problem.totals.size)
-        self.v = r.Variables(
-            alpha=self.start.copy(),
-            gradient=gradient[self.variables],
+    def __init__(self, v, copies, samples, rows):
+        self.v, self.copies, self.samples, self.rows = v, copies, samples, rows
+
+    @classmethod
+    def of(cls, problem, rows, diagonal, alpha, gradient, samples=None):
+        """The given samples of a problem, or all of them."""
+        if samples is None:
+            samples = np.arange(problem.samples)
+        a = (np.arange(problem.copies)[:, None] * problem.samples + samples).ravel()
+        lower, upper, group = problem.lower[a], problem.upper[a], problem.group[a]
+        rise, fall = penalties(alpha[a], lower, upper, group, problem.totals.size)
+        ridge = problem.ridge[a]
+        v = r.Variables(
+            alpha=alpha[a],
+            gradient=gradient[a],
             lower=lower,
             upper=upper,
             ridge=ridge,
-            diagonal=np.tile(diagonal[self.samples], problem.copies) + ridge,
+            diagonal=np.tile(diagonal[samples], problem.copies) + ridge,
             group=group,
             rise=rise,
             fall=fall,
-            scores=np.empty(lower.size, dtype=np.float32),
+            scores=np.empty(a.size, dtype=np.float32),
         )
+        return cls(v, problem.copies, samples, rows)
 
     @property
     def size(self):
         return self.samples.size
 
-    @property
-    def whole(self):
-        return self.size == self.problem.samples
+    def variables_of(self, samples):
+        """The variables of samples, both given as indices into this set."""
+        return (np.arange(self.copies)[:, None] * self.size + samples).ravel()
+
+    def part(self, keep, rows):
+        """The samples `keep` (indices into this set) alone."""
+        a = self.variables_of(keep)
+        v = r.Variables(*(np.ascontiguousarray(array[..., a]) for array in self.v))
+        return Active(v, self.copies, self.samples[keep], rows)
+
+    def write(self, alpha, gradient):
+        """Put α and G where they belong in arrays of all variables."""
+        places = slice(None)
+        if self.size * self.copies < alpha.size:
+            places = np.arange(self.copies)[:, None] * (alpha.size // self.copies) + self.samples
+            places = places.ravel()
+        alpha[places] = self.v.alpha
+        gradient[places] = self.v.gradient
 
     def free(self):
         return np.flatnonzero((self.v.alpha > self.v.lower) & (self.v.alpha < self.v.upper))
 
-    def move(self, variables, delta):
-        """Add delta to the α of variables, and what follows from it to the gradient."""
-        v = self.v
-        v.alpha[variables] += delta
-        self._follow(variables, delta)
+    def per_sample(self, values):
+        return values.reshape(self.copies, self.size).sum(axis=0)
 
     def place(self, variables, values):
         """Set the α of variables, exactly, and update the gradient."""
-        delta = values - self.v.alpha[variables]
-        self.v.alpha[variables] = values
-        self._follow(variables, delta)
-
-    def _follow(self, variables, delta):
         v = self.v
-        moved = self.rows.combine(variables % self.size, delta)
-        v.gradient[...] -= np.tile(moved, self.problem.copies)
+        delta = values - v.alpha[variables]
+        v.alpha[variables] = values
         v.gradient[variables] -= v.ridge[variables] * delta
-        v.rise[...], v.fall[...] = penalties(
-            v.alpha, v.lower, v.upper, v.group, self.problem.totals.size
-        )
+        for g in range(v.rise.shape[0]):
+            member = v.group[variables] == g
+            rising, falling = values < v.upper[variables], values > v.lower[variables]
+            v.rise[g, variables] = np.where(member & rising, 0.0, -np.inf)
+            v.fall[g, variables] = np.where(member & falling, 0.0, np.inf)
+        change = np.bincount(variables % self.size, delta, minlength=self.size)
+        moved = np.flatnonzero(change)
+        if moved.size:
+            pull = self.rows.combine(moved, change[moved])
+            for start in range(0, v.gradient.size, self.size):
+                v.gradient[start : start + self.size] -= pull
+
+    def extremes(self):
+        """Largest gradient that may rise and smallest that may fall, a group each."""
+        v = self.v
+        tops = np.array([(v.gradient + rise).max() for rise in v.rise])
+        bottoms = np.array([(v.gradient + fall).min() for fall in v.fall])
+        return tops, bottoms
 
     def settled(self):
         """Variables at a bound whose gradient holds them there (the shrinking rule)."""
         v = self.v
-        top = (v.gradient + v.rise).max(axis=1)[v.group]
-        bottom = (v.gradient + v.fall).min(axis=1)[v.group]
-        at_lower = (v.alpha <= v.lower) & (v.gradient < bottom)
-        at_upper = (v.alpha >= v.upper) & (v.gradient > top)
+        tops, bottoms = self.extremes()
+        at_lower = (v.alpha <= v.lower) & (v.gradient < bottoms[v.group])
+        at_upper = (v.alpha >= v.upper) & (v.gradient > tops[v.group])
         return at_lower | at_upper
 
     def staying(self):
         """Samples (as indices into this set) with a variable that is not settled."""
-        settled = self.settled().reshape(self.problem.copies, self.size)
-        return np.flatnonzero(~settled.all(axis=0))
-
-    def shrunk(self, keep, diagonal, alpha, gradient):
-        """The smaller set of the samples in `keep`; α and G of this set are written out."""
-        self.write(alpha, gradient)
-        return Active(
-            self.problem, self.rows.restricted(keep), diagonal, alpha, gradient, self.samples[keep]
-        )
-
-    def write(self, alpha, gradient):
-        alpha[self.variables] = self.v.alpha
-        gradient[self.variables] = self.v.gradient
+        return np.flatnonzero(~self.settled().reshape(self.copies, self.size).all(axis=0))
 
 
 def estimated_gap(v):

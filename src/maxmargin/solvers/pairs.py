@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from . import records as r
-from .active import LEAST_LEAVING, Active
+from .active import Active
 from .face import LARGEST_FACE
 from .rows import CachedRows, FullRows
 from .run import LONGEST_SLAB, Run
 
+# Copying a smaller problem out pays when at least this part of it leaves.
+LEAST_LEAVING = 0.1
 # Slabs without a gain above rounding before a run is called finished in this precision.
 PATIENCE = 5
 # The end is polished down to this part of tol, if face steps get there.
@@ -31,11 +33,11 @@ class PairRun(Run):
         rows = self._all_rows()
         self.gradient = self._true_gradient(rows)
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
-        self._set_active(Active(self.problem, rows, self.diagonal, self.alpha, self.gradient))
+        self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
 
     def loop(self):
         status = self._slabs()
-        if not self.active.whole:
+        if not self.whole:
             self._restore_all()
         self.active.write(self.alpha, self.gradient)
         return status
@@ -53,7 +55,7 @@ class PairRun(Run):
             if ended:
                 return ended
             if event == r.CONVERGED:
-                if not self.active.whole:
+                if not self.whole:
                     self._restore_all()
                 elif not self.fresh:
                     self._refresh()
@@ -65,6 +67,10 @@ class PairRun(Run):
                     return "unbounded"
             elif self.settings.shrinking and not self.stalls:
                 self._shrink()
+
+    @property
+    def whole(self):
+        return self.active.size == self.problem.samples
 
     def account(self, took, before, gain):
         super().account(took, before, gain)
@@ -98,7 +104,7 @@ class PairRun(Run):
         if self.interrupt.pressed:
             return "interrupted"
         if event == r.STUCK:
-            return "stuck" if self.active.whole else self._restore_all()
+            return "stuck" if self.whole else self._restore_all()
         if event == r.UNBOUNDED or self.hopeless():
             return "unbounded"
         if event == r.TARGET_REACHED:
@@ -118,7 +124,7 @@ class PairRun(Run):
         return None
 
     def _out_of(self, status):
-        if self.active.whole and self.violation <= self.settings.tol:
+        if self.whole and self.violation <= self.settings.tol:
             return "converged"
         return status
 
@@ -127,7 +133,7 @@ class PairRun(Run):
         self.idle_slabs = 0
         self.stalls += 1
         if self.stalls == 1:
-            if self.active.whole:
+            if self.whole:
                 self._refresh()
             else:
                 self._restore_all()
@@ -171,7 +177,7 @@ class PairRun(Run):
                 self.gram, self.settings.cache_bytes, None, rows.evaluations, rows.misses
             )
         self.gradient = self._true_gradient(rows)
-        self._set_active(Active(self.problem, rows, self.diagonal, self.alpha, self.gradient))
+        self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self.violation = self.problem.violation(self.alpha, self.gradient)
         self.fresh = True
@@ -187,9 +193,10 @@ class PairRun(Run):
         keep = self.active.staying()
         if keep.size > (1.0 - LEAST_LEAVING) * self.active.size or keep.size < 2:
             return
-        if self.active.whole:
+        if self.whole:
             self.whole_rows = self.active.rows
-        self._set_active(self.active.shrunk(keep, self.diagonal, self.alpha, self.gradient))
+        self.active.write(self.alpha, self.gradient)
+        self._set_active(self.active.part(keep, self.active.rows.restricted(keep)))
 
     def _polish(self):
         """After convergence: whether to go on towards the exact optimum by face steps."""
