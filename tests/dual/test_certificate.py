@@ -6,10 +6,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_matrix
 from strategies import BOUNDED, KINDS, Indexed, cases, gram_of
 
 from maxmargin.dual import Certificate, certificate, certify, hard_margin, hinge, kernel_expansion
-from maxmargin.kernels.base import Gram
+from maxmargin.kernels import Gaussian, Gram, Linear
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 several = settings(max_examples=25)
@@ -159,6 +160,20 @@ def test_expansion_does_not_depend_on_the_size_of_blocks(monkeypatch, rows, colu
     matrix += matrix.T
     expected = [sum(matrix[i, j] * coef[j] for j in range(7)) for i in range(7)]
     np.testing.assert_allclose(kernel_expansion(coef, gram_of(matrix)), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "formula"),
+    [(Linear(), naive.linear), (Gaussian(0.3), naive.gaussian(0.3))],
+    ids=["linear", "gaussian"],
+)
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix], ids=["dense", "sparse"])
+def test_expansion_is_that_of_the_kernel(kernel, formula, form):
+    rng = np.random.default_rng(0)
+    points, coef = rng.normal(size=(9, 3)), rng.normal(size=9)
+    expected = naive.gram(formula, points) @ coef
+    found = kernel_expansion(coef, kernel.bind(form(points), np.float64))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14 * np.abs(expected).max())
 
 
 def test_only_rows_of_samples_with_a_coefficient_are_computed():
