@@ -81,8 +81,11 @@ def rooms(alpha, direction, lower, upper):
         return np.where(direction == 0, np.inf, (limit - alpha) / direction)
 
 
-def face_step(active):
-    """Maximise over the face of the free variables of an `Active` set."""
+def face_step(active, must_end=None):
+    """Maximise over the face of the free variables of an `Active` set.
+
+    Each round leaves a feasible point that is no worse; `must_end` is asked before the next.
+    """
     v = active.v
     F = active.free()
     if F.size < 2:
@@ -121,5 +124,7 @@ def face_step(active):
             delete_from_factor(R, k, R.shape[0])
             R = R[:-1, :-1]
         inside = np.delete(inside, arrived)
+        if must_end is not None and must_end():
+            break
     active.place(F, alpha)
     return FaceResult(rounds, gain, unbounded)

@@ -134,6 +134,9 @@ class Run:
     def out_of_time(self):
         return time.perf_counter() - self.began > self.settings.max_seconds
 
+    def must_end(self):
+        return self.interrupt.pressed or self.out_of_time()
+
     def pause(self):
         """Called between blocks of a long preparation."""
         if self.interrupt.pressed:
@@ -165,7 +168,7 @@ class Run:
 
     def face(self):
         before = self.violation
-        result = face_step(self.active)
+        result = face_step(self.active, self.must_end)
         self.unbounded = result.unbounded
         self.since_face = 0.0
         self.face_patience = 1.0 if result.rounds else 2 * self.face_patience
