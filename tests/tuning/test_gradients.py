@@ -50,11 +50,13 @@ def test_alignment_of_three_classes(seed):
     assert_gradient(KernelTargetAlignment(X, y), Point(Gaussian([0.4, 1.0]), fixed=True))
 
 
-def test_alignment_by_stripes_is_the_alignment_at_once(monkeypatch):
+@pytest.mark.parametrize("kept", [0, 4096])
+def test_alignment_by_stripes_is_the_alignment_at_once(monkeypatch, kept):
     X, y = blobs(300)
     point = Point(Gaussian([0.3, 0.7]), fixed=True)
     whole = KernelTargetAlignment(X, y).evaluate(point)
-    monkeypatch.setattr("maxmargin.tuning.objectives.alignment.BLOCK_SIZE", 20_000)
+    monkeypatch.setattr("maxmargin.tuning.objectives.alignment.STRIPE_SIZE", 20_000)
+    monkeypatch.setattr("maxmargin.tuning.objectives.alignment.KEPT", kept)
     striped = KernelTargetAlignment(X, y).evaluate(point)
     np.testing.assert_allclose(striped.value, whole.value, rtol=1e-13)
     np.testing.assert_allclose(striped.gradient, whole.gradient, rtol=1e-10)
@@ -105,7 +107,7 @@ def test_posterior(kernel, seed):
         centre = MetricGaussian.isotropic(0.1, 2)
     prior = GaussianPrior(centre, nudge=0.1)
     splits = FixedSplits(folds(y.astype(float), 4, seed)[:1])
-    assert_gradient(LogPosterior(X, y, prior, splits), Point(kernel, 2.0))
+    assert_gradient(LogPosterior(LogLikelihood(X, y, splits), prior), Point(kernel, 2.0))
 
 
 @SEEDS

@@ -45,7 +45,9 @@ ALL = {
     "alignment": KernelTargetAlignment,
     "polarisation": KernelPolarisation,
     "likelihood": lambda X, y: LogLikelihood(X, y, random_state=0),
-    "posterior": lambda X, y: LogPosterior(X, y, GaussianPrior(Gaussian(0.5)), random_state=0),
+    "posterior": lambda X, y: LogPosterior(
+        LogLikelihood(X, y, random_state=0), GaussianPrior(Gaussian(0.5))
+    ),
 }
 EVERY = pytest.mark.parametrize("make", ALL.values(), ids=ALL.keys())
 SEEDS = pytest.mark.parametrize("seed", range(4))
@@ -242,7 +244,7 @@ def test_posterior_is_likelihood_plus_prior():
     splits = FixedSplits(folds(y.astype(float), 3, 0))
     likelihood = LogLikelihood(X, y, splits).value(point)
     density = -(np.log(5.0) ** 2) / (2 * 1.5**2) - 0.2 * np.log(3.0)
-    found = LogPosterior(X, y, prior, splits).value(point)
+    found = LogPosterior(LogLikelihood(X, y, splits), prior).value(point)
     assert found == pytest.approx(likelihood + density, rel=1e-9)
 
 
@@ -263,7 +265,9 @@ def test_user_can_pass_a_prior():
     X, y = blobs(30)
     splits, point = FixedSplits(folds(y.astype(float), 3, 0)), Point(Gaussian(0.5), 1.0)
     plain = LogLikelihood(X, y, splits).value(point)
-    assert LogPosterior(X, y, Loose(), splits).value(point) == pytest.approx(plain + 5.0)
+    assert LogPosterior(LogLikelihood(X, y, splits), Loose()).value(point) == pytest.approx(
+        plain + 5.0
+    )
 
 
 def test_median_gamma_is_that_of_distances_between_classes():

@@ -13,6 +13,7 @@ from .objectives import (
     LeaveOneOutError,
     LogLikelihood,
     LogPosterior,
+    OverPairs,
     Prior,
     RadiusMargin,
     RandomSplits,
@@ -23,12 +24,15 @@ from .objectives import (
     folds,
 )
 from .optimizers import CMA, Grid, IRpropPlus, NoisyRprop, Optimiser, Result, Rprop
+from .paths import C_path, CurveOfC, PathStep, cross_validate_C
 from .start import median_gamma
 
 __all__ = [
     "CMA",
     "BootstrapError",
+    "C_path",
     "CrossValidationError",
+    "CurveOfC",
     "ErrorRate",
     "Evaluation",
     "FixedSplits",
@@ -46,6 +50,8 @@ __all__ = [
     "NoisyRprop",
     "Objective",
     "Optimiser",
+    "OverPairs",
+    "PathStep",
     "Point",
     "Prior",
     "RadiusMargin",
@@ -57,6 +63,7 @@ __all__ = [
     "Splits",
     "SupportVectorCount",
     "Vector",
+    "cross_validate_C",
     "folds",
     "median_gamma",
 ]

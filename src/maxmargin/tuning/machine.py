@@ -21,6 +21,7 @@ from ..compiled import compiled, compiled_fused, largest, smallest
 from ..dual import hinge
 from ..solvers import solve
 from ..solvers.face import delete_from_factor
+from ..solvers.rows import gather_block
 from .base import Float
 
 Int = NDArray[np.int64]
@@ -274,6 +275,8 @@ def optimum(
     upper: Float,
     total: float = 0.0,
     alpha: Float | None = None,
+    *,
+    exact: bool = True,
 ) -> Fit:
     """Solve the problem above, from α if given.
 
@@ -284,6 +287,8 @@ def optimum(
     total : float
     alpha : array, optional
         Any numbers; made feasible first.
+    exact : bool
+        Whether to go on to rounding; otherwise a violation of `ROUGH` will do.
     """
     alpha = np.zeros(linear.size) if alpha is None else np.array(alpha, dtype=np.float64)
     repaired(alpha, lower, upper, total)
@@ -293,7 +298,7 @@ def optimum(
     bounded, finishing = True, False
     for _ in range(MOST_TURNS):
         steps, violation = pair_steps(Q, alpha, gradient, lower, upper, tol, most)
-        if steps == 0 and finishing:
+        if (steps == 0 and finishing) or (violation <= ROUGH and not exact):
             break
         bounded = steps >= 0 and _newton(Q, alpha, gradient, lower, upper)
         if not bounded or alpha @ (linear + gradient) * scale > 2.0 * UNBOUNDED_DUAL:
@@ -306,16 +311,19 @@ def optimum(
     return _read(alpha, gradient, lower, upper, bounded)
 
 
-def hinge_fit(Q: Float, y: Float, C: float, alpha: Float | None = None) -> Fit:
+def hinge_fit(
+    Q: Float, y: Float, C: float, alpha: Float | None = None, *, exact: bool = True
+) -> Fit:
     """The machine with hinge loss on the Gram matrix Q, from any α.
 
     Beyond a few thousand samples `solve` does it.
     """
     bound = C * y
     if y.size <= LARGEST:
-        return optimum(Q, y, np.minimum(bound, 0.0), np.maximum(bound, 0.0), 0.0, alpha)
+        lower, upper = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
+        return optimum(Q, y, lower, upper, 0.0, alpha, exact=exact)
     problem = hinge(y, C).problem
-    solution = solve(problem, Q, tol=SOLVE_TOL, alpha=alpha)
+    solution = solve(problem, Q, tol=SOLVE_TOL if exact else ROUGH, alpha=alpha)
     return _read(
         solution.alpha,
         np.array(solution.gradient),
@@ -341,8 +349,9 @@ def _newton(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float)
     free = np.flatnonzero((lower < alpha) & (alpha < upper))
     if free.size < 2:
         return True
-    rows = Q[free]
-    block = np.ascontiguousarray(rows[:, free])
+    everything = np.arange(alpha.size)
+    rows = Q if free.size == alpha.size else gather_block(Q, free, everything)
+    block = rows if free.size == alpha.size else gather_block(Q, free, free)
     factor = factored(block)
     if factor is None:
         return True

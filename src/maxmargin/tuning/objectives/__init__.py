@@ -4,6 +4,7 @@ from .alignment import KernelPolarisation, KernelTargetAlignment
 from .holdout import BootstrapError, CrossValidationError, ErrorRate, HoldOutError
 from .leave_one_out import LeaveOneOutError, SupportVectorCount
 from .likelihood import LogLikelihood
+from .pairs import OverPairs
 from .priors import GaussianPrior, LogPosterior, Prior
 from .radius_margin import RadiusMargin
 from .span import SpanBound
@@ -21,6 +22,7 @@ __all__ = [
     "LeaveOneOutError",
     "LogLikelihood",
     "LogPosterior",
+    "OverPairs",
     "Prior",
     "RadiusMargin",
     "RandomSplits",

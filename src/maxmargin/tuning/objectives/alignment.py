@@ -14,14 +14,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...compiled import compiled
 from ...kernels.base import Inputs, count, take
 from ..base import Evaluation, Float, Objective, Point
 from .samples import as_inputs
 
 # Rows start to stop of the Gram matrix, columns from start on.
 Stripe = tuple[int, int, Float]
-# Entries of the Gram matrix that are held at a time.
-BLOCK_SIZE = 1 << 24
+# Entries of a stripe, which stays in the cache, and fewest rows of it, for GEMM.
+STRIPE_SIZE, FEWEST_ROWS = 1 << 18, 64
+# Samples up to which the stripes are kept from the value to the gradient.
+KEPT = 4096
+
+
+@compiled
+def products(K, rows, columns, between):  # type: ignore[no-untyped-def]
+    """⟨T, K⟩ and ⟨K, K⟩ over a stripe and its mirror image."""
+    height = rows.size
+    product, square = 0.0, 0.0
+    for i in range(height):
+        own = rows[i]
+        near, far, near_square, far_square = 0.0, 0.0, 0.0, 0.0
+        for j in range(height):
+            k = K[i, j]
+            near += k if columns[j] == own else between * k
+            near_square += k * k
+        for j in range(height, columns.size):
+            k = K[i, j]
+            far += k if columns[j] == own else between * k
+            far_square += k * k
+        product += near + 2.0 * far
+        square += near_square + 2.0 * far_square
+    return product, square
+
+
+@compiled
+def weigh(K, rows, columns, within, between, factor):  # type: ignore[no-untyped-def]
+    """K ← factor·K + T, T having `within` a class and `between` classes; what lies beyond the
+    square at the diagonal counts twice."""
+    height = rows.size
+    for i in range(height):
+        own = rows[i]
+        for j in range(height):
+            K[i, j] = factor * K[i, j] + (within if columns[j] == own else between)
+        for j in range(height, columns.size):
+            K[i, j] = 2.0 * (factor * K[i, j] + (within if columns[j] == own else between))
 
 
 class KernelTargetAlignment(Objective[Point]):
@@ -66,23 +103,18 @@ class KernelTargetAlignment(Objective[Point]):
         self.norm = np.sqrt(within + self.between**2 * (self.n**2 - within))
 
     def value(self, point: Point) -> float:
-        product, square = self._products(self._blocks(point))
-        return self._value(product, square)
+        return self._value(*self._products(self._stripes(point)))
 
     def evaluate(self, point: Point) -> Evaluation:
-        blocks = list(self._blocks(point)) if self.n**2 <= BLOCK_SIZE else None
-        product, square = self._products(blocks or self._blocks(point))
-        slope = np.zeros(len(point.kernel.parameter_names))
+        stripes = list(self._stripes(point)) if self.n <= KEPT else None
+        product, square = self._products(stripes or self._stripes(point))
         along_T, along_K = self._slopes(product, square)
-        for start, stop, K in blocks or self._blocks(point):
-            W = self._target(start, stop)
-            W *= along_T
-            if along_K:
-                W += along_K * K
-            W[:, stop - start :] *= 2.0
-            rows = take(self.X, slice(start, stop))
-            columns = take(self.X, slice(start, self.n))
-            slope += point.kernel.gradient(rows, columns, W)
+        slope = np.zeros(len(point.kernel.parameter_names))
+        for start, stop, K in stripes or self._stripes(point):
+            rows, columns = self.classes[start:stop], self.classes[start:]
+            weigh(K, rows, columns, along_T, self.between * along_T, along_K)
+            inputs = take(self.X, slice(start, self.n))
+            slope += point.kernel.gradient(take(inputs, slice(0, stop - start)), inputs, K)
         return Evaluation(self._value(product, square), point.gradient(slope, 0.0))
 
     def _value(self, product: float, square: float) -> float:
@@ -95,32 +127,24 @@ class KernelTargetAlignment(Objective[Point]):
         along_T = 1.0 / (self.norm * np.sqrt(square))
         return float(along_T), float(-product * along_T / square)
 
-    def _products(self, blocks: Iterable[Stripe]) -> tuple[float, float]:
+    def _products(self, stripes: Iterable[Stripe]) -> tuple[float, float]:
         """⟨T, K⟩ and ⟨K, K⟩."""
         product, square = 0.0, 0.0
-        for start, stop, K in blocks:
-            T = self._target(start, stop)
-            width = stop - start
-            for part, factor in ((slice(0, width), 1.0), (slice(width, None), 2.0)):
-                corner = K[:, part]
-                product += factor * float(np.vdot(T[:, part], corner))
-                square += factor * float(np.vdot(corner, corner))
+        for start, stop, K in stripes:
+            part = products(K, self.classes[start:stop], self.classes[start:], self.between)
+            product, square = product + part[0], square + part[1]
         return product, square
 
-    def _target(self, start: int, stop: int) -> Float:
-        same = self.classes[start:stop, None] == self.classes[start:]
-        return np.where(same, 1.0, self.between)
-
-    def _blocks(self, point: Point) -> Iterator[Stripe]:
-        """Stripes of the upper triangle, each from its diagonal on."""
-        if self.n**2 <= BLOCK_SIZE:
-            yield 0, self.n, point.kernel(self.X)
-            return
-        height = max(64, BLOCK_SIZE // self.n)
-        for start in range(0, self.n, height):
+    def _stripes(self, point: Point) -> Iterator[Stripe]:
+        """The upper triangle."""
+        start = 0
+        while start < self.n:
+            height = max(FEWEST_ROWS, STRIPE_SIZE // (self.n - start))
             stop = min(start + height, self.n)
-            rows, columns = take(self.X, slice(start, stop)), take(self.X, slice(start, self.n))
-            yield start, stop, point.kernel(rows, columns)
+            inputs = take(self.X, slice(start, self.n))
+            K = point.kernel(take(inputs, slice(0, stop - start)), inputs)
+            yield start, stop, np.ascontiguousarray(K, dtype=np.float64)
+            start = stop
 
 
 class KernelPolarisation(KernelTargetAlignment):

@@ -88,7 +88,8 @@ class SplitObjective(Samples, Objective[Point]):
     def _fit(self, K: Float, C: float, number: int, split: Split) -> Fit:
         starts = self._state.__dict__.setdefault("starts", {})
         start = starts.setdefault(0 if self.splits.random else number, np.zeros(self.n))
-        fit = hinge_fit(K, self.y[split.train], C, start[split.train])
+        y = self.y[split.train]
+        fit = hinge_fit(K, y, C, start[split.train], exact=self.differentiable)
         start[split.train] = fit.alpha
         return fit
 

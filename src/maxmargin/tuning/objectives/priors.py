@@ -5,13 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ...kernels.base import Inputs, Kernel
+from ...kernels.base import Kernel
 from ...kernels.metric import Chart, MetricGaussian
-from ..base import Evaluation, Point
-from .likelihood import LogLikelihood
-from .splits import Splits
+from ..base import Evaluation, Objective, Point
 
 # Width of the prior on log γ.
 WIDTH = 2.0
@@ -80,35 +77,35 @@ class GaussianPrior(Prior):
         return Evaluation(value, point.gradient(slope / self.width**2, -self.nudge))
 
 
-class LogPosterior(LogLikelihood):
+class LogPosterior(Objective[Point]):
     """Log-likelihood of the held-out samples plus the logarithm of a prior (9.2.3), to be
     maximised.
 
     Parameters
     ----------
-    X : inputs
-    y : array of −1 and +1
+    likelihood : LogLikelihood
     prior : Prior
         Yours, or a `GaussianPrior` around `median_gamma`.
-    splits, fraction, random_state
-        As for `LogLikelihood`.
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import GaussianPrior, LogLikelihood, LogPosterior, Point, median_gamma
+    >>> X, y = chess_board(200, random_state=0)
+    >>> start = Gaussian(median_gamma(X, y))
+    >>> objective = LogPosterior(LogLikelihood(X, y, random_state=0), GaussianPrior(start))
+    >>> value, gradient = objective.evaluate(Point(start, C=1.0))
     """
 
-    def __init__(
-        self,
-        X: Inputs,
-        y: ArrayLike,
-        prior: Prior,
-        splits: Splits | None = None,
-        *,
-        fraction: float = 0.8,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(X, y, splits, fraction=fraction, random_state=random_state)
-        self.prior = prior
+    maximise = True
+
+    def __init__(self, likelihood: Objective[Point], prior: Prior) -> None:
+        self.likelihood, self.prior = likelihood, prior
+        self.noisy = likelihood.noisy
 
     def evaluate(self, point: Point) -> Evaluation:
-        likelihood, prior = super().evaluate(point), self.prior.evaluate(point)
+        likelihood, prior = self.likelihood.evaluate(point), self.prior.evaluate(point)
         assert likelihood.gradient is not None
         assert prior.gradient is not None
         return Evaluation(likelihood.value + prior.value, likelihood.gradient + prior.gradient)

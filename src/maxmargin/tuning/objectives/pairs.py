@@ -1,0 +1,67 @@
+"""More than two classes: an objective of two classes, added up over the pairs of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...kernels.base import Inputs, take
+from ..base import Evaluation, Float, Objective, Point
+
+
+class OverPairs(Objective[Point]):
+    """The sum over all pairs of classes of an objective of two classes.
+
+    Machines for several classes consist of one for each pair; kernel and C are common to them.
+
+    Parameters
+    ----------
+    make : callable
+        Takes inputs and labels −1 and +1, returns the objective of a pair.
+    X : inputs
+    y : labels
+        Of two or more classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import OverPairs, Point, SpanBound
+    >>> X, y = np.arange(12.0)[:, None], np.repeat(["a", "b", "c"], 4)
+    >>> objective = OverPairs(SpanBound, X, y)
+    >>> len(objective.parts)
+    3
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Any, Float], Objective[Point]],
+        X: Inputs,
+        y: ArrayLike,
+    ) -> None:
+        labels = np.asarray(y)
+        self.parts = []
+        for first, second in combinations(np.unique(labels), 2):
+            chosen = np.flatnonzero((labels == first) | (labels == second))
+            signs = np.where(labels[chosen] == second, 1.0, -1.0)
+            self.parts.append(make(take(X, chosen), signs))
+        if not self.parts:
+            raise ValueError("y must hold at least two classes, got one")
+        self.maximise = self.parts[0].maximise
+        self.noisy = self.parts[0].noisy
+        self.differentiable = self.parts[0].differentiable
+
+    def value(self, point: Point) -> float:
+        return sum(part.value(point) for part in self.parts)
+
+    def evaluate(self, point: Point) -> Evaluation:
+        evaluations = [part.evaluate(point) for part in self.parts]
+        value = sum(evaluation.value for evaluation in evaluations)
+        if not self.differentiable:
+            return Evaluation(value)
+        slopes = [each.gradient for each in evaluations if each.gradient is not None]
+        return Evaluation(value, np.sum(slopes, axis=0))

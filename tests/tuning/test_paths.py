@@ -1,0 +1,108 @@
+"""Paths of C and cross-validation on one Gram matrix."""
+
+import naive
+import numpy as np
+import pytest
+from tuning.problems import blobs, board
+
+from maxmargin import SVC
+from maxmargin.dual import hinge
+from maxmargin.kernels import Gaussian, Linear
+from maxmargin.tuning import C_path, CrossValidationError, CurveOfC, Point, cross_validate_C, folds
+
+CS = np.logspace(-3, 4, 8)
+
+
+@pytest.fixture(params=[3000, 5], ids=["small", "large"])
+def both_sizes(request, monkeypatch):
+    """The machines of small parts, and those of large ones on small data."""
+    monkeypatch.setattr("maxmargin.tuning.paths.LARGEST", request.param)
+
+
+def three_classes(n=60, seed=0):
+    random = np.random.default_rng(seed)
+    y = random.integers(3, size=n)
+    centres = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]])
+    return centres[y] + 0.8 * random.standard_normal((n, 2)), np.array(["a", "b", "c"])[y]
+
+
+@pytest.mark.usefixtures("both_sizes")
+def test_path_has_the_optimum_at_every_C():
+    X, y = board(60)
+    K = Gaussian(2.0)(X)
+    for step in C_path(Gaussian(2.0), X, y, CS[::-1]):
+        problem = hinge(y, step.C).problem
+        gradient = problem.gradient(step.alpha, K @ step.alpha)
+        assert problem.violation(step.alpha, gradient) <= 1e-3 * (1 + 1e-9)
+        best = naive.solve_dual(problem, K).value
+        assert problem.value(step.alpha, gradient) == pytest.approx(best, rel=1e-3)
+        assert step.bias == pytest.approx(problem.bias(step.alpha, gradient)[0], abs=1e-9)
+
+
+def test_path_is_ascending():
+    X, y = blobs(30)
+    path = C_path(Linear(), X, y, [1.0, 0.1, 10.0])
+    assert [step.C for step in path] == [0.1, 1.0, 10.0]
+
+
+@pytest.mark.usefixtures("both_sizes")
+@pytest.mark.parametrize("seed", range(3))
+def test_curve_is_the_cross_validation_error_at_every_C(seed):
+    X, y = board(80, seed, noise=0.2)
+    curve = cross_validate_C(Gaussian(2.0), X, y, CS, splits=4, random_state=seed)
+    objective = CrossValidationError(X, y, 4, seed)
+    expected = [objective.value(Point(Gaussian(2.0), C)) for C in CS]
+    # A sample on the boundary, up to the precision of the machines, may fall on either side.
+    assert np.abs(curve.mean - expected).max() <= 1 / 80 + 1e-12
+
+
+def test_curve_of_three_classes_is_that_of_voting_pairs():
+    X, y = three_classes()
+    codes = np.unique(y, return_inverse=True)[1].astype(float)
+    curve = cross_validate_C(Gaussian(0.5), X, y, [0.1, 10.0], splits=3)
+    for k, C in enumerate([0.1, 10.0]):
+        model = SVC(kernel=Gaussian(0.5), C=C)
+        for row, (train, test) in enumerate(folds(codes, 3, 0)):
+            expected = np.mean(model.fit(X[train], y[train]).predict(X[test]) != y[test])
+            assert curve.errors[row, k] == pytest.approx(expected, abs=1 / test.size + 1e-12)
+
+
+def test_curve_in_threads_is_the_curve_of_one():
+    X, y = board(80)
+    one, two = (cross_validate_C(Gaussian(2.0), X, y, CS, n_jobs=n) for n in (1, 2))
+    assert np.array_equal(one.errors, two.errors)
+
+
+def test_curve_ends_where_it_is_stopped():
+    X, y = board(80)
+    asked = []
+    curve = cross_validate_C(
+        Gaussian(2.0), X, y, CS, splits=2, stop=lambda: asked.append(0) or len(asked) > 11
+    )
+    assert curve.C.size == 3
+    assert curve.errors.shape == (2, 3)
+
+
+def test_fold_without_a_class_answers_with_the_other():
+    X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 0, 0, 1])
+    curve = cross_validate_C(Linear(), X, y, [1.0], splits=6)
+    assert curve.mean[0] >= 1 / 6
+
+
+@pytest.mark.parametrize(
+    ("errors", "best"),
+    [
+        ([0.3, 0.1, 0.1, 0.1, 0.2], 4.0),
+        ([0.1, 0.3, 0.1, 0.1, 0.2], 4.0),
+        ([0.4, 0.3, 0.2, 0.1, 0.0], 16.0),
+    ],
+)
+def test_best_C_is_the_middle_of_the_longest_lowest_stretch(errors, best):
+    curve = CurveOfC(2.0 ** np.arange(5), np.array([errors]), np.array([10]))
+    assert curve.best_C == best
+
+
+@pytest.mark.parametrize("C", [[], [0.0, 1.0], [np.inf]])
+def test_unfit_C_is_refused(C):
+    with pytest.raises(ValueError, match="C must be a list of positive finite numbers"):
+        C_path(Linear(), *blobs(10), C)
