@@ -3,6 +3,7 @@
 import naive
 import numpy as np
 import pytest
+from checks import assert_feasible, assert_optimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import KINDS, case_of, cases, gram_of, samples
@@ -19,7 +20,7 @@ DEPENDABLE = sorted(set(SELECTIONS) - {"max_gain"})
 def ways(draw, selections=DEPENDABLE):
     """A way to solve: selection × step × driver × shrinking × face."""
     selection = draw(st.sampled_from(selections))
-    drivers = ["full"] if selection == "greedy" else ["full", "rows"]
+    drivers = ["full"] if selection == "greedy" else ["full", "rows", "blocks"]
     face = draw(st.booleans())
     planning, overstep = draw(st.sampled_from([(0, 1.0), (1, 1.0), (2, 1.0), (3, 1.0), (0, 1.1)]))
     return {
@@ -33,36 +34,6 @@ def ways(draw, selections=DEPENDABLE):
         "cache_bytes": draw(st.sampled_from([0, 1 << 20])) if face else 1 << 20,
         "random_state": draw(st.integers(0, 99)),
     }
-
-
-def assert_optimal(solution, case, face=True):
-    """Optimal to 1e-6 of the dual value, or the dual is unbounded and it says so."""
-    if not separable(case):
-        assert solution.status in ("unbounded", "step_limit") or solution.dual > 1e7
-        return
-    # Without face steps an ill-conditioned problem may crawl below 1e-7 of violation, at a dual
-    # value that is long right.
-    assert solution.status == "converged" or not face
-    optimum = naive.solve_dual(case.problem, case.K)
-    assert solution.dual == pytest.approx(optimum.value, rel=1e-6, abs=1e-7)
-
-
-def separable(case):
-    """Whether float64 can tell a hard margin: one of at least a 1e-4 of the data's radius."""
-    if case.machine.name != "hard_margin":
-        return True
-    try:
-        optimum = naive.solve_dual(case.problem, case.K).value
-    except ArithmeticError:
-        return False
-    return 2.0 * optimum * np.diagonal(case.K).max() < 1e8
-
-
-def assert_feasible(alpha, problem):
-    assert (alpha >= problem.lower).all()
-    assert (alpha <= problem.upper).all()
-    sums = np.bincount(problem.group, alpha, minlength=problem.totals.size)
-    assert sums == pytest.approx(problem.totals, abs=1e-11 * max(1.0, np.abs(alpha).sum()))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..dual.problem import DualProblem
 from ..kernels import Gram, Precomputed
+from .blocks import BlockRun
 from .interrupt import held_interrupts
 from .pairs import PairRun
 from .settings import Settings, default_steps
@@ -105,6 +106,8 @@ def solve(
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
     driver = chosen_driver(driver, gram, settings)
     with held_interrupts() as interrupt:
+        if driver == "blocks":
+            return BlockRun(problem, gram, settings, alpha, interrupt).finish()
         run = PairRun(problem, gram, settings, alpha, interrupt, whole_matrix=driver == "full")
         return run.finish()
 
@@ -122,8 +125,8 @@ def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
     fits = gram.n**2 * gram.dtype.itemsize <= settings.cache_bytes
     if driver == "auto":
         driver = "full" if fits or settings.selection == "greedy" else "rows"
-    if driver not in ("full", "rows"):
-        raise ValueError(f'driver must be "auto", "full" or "rows", got {driver!r}')
-    if driver == "rows" and settings.selection == "greedy":
+    if driver not in ("full", "blocks", "rows"):
+        raise ValueError(f'driver must be "auto", "full", "blocks" or "rows", got {driver!r}')
+    if driver != "full" and settings.selection == "greedy":
         raise ValueError('selection="greedy" needs the whole matrix: use driver="full"')
     return driver

@@ -12,8 +12,6 @@ from .run import LONGEST_SLAB, Run
 
 # Copying a smaller problem out pays when at least this part of it leaves.
 LEAST_LEAVING = 0.1
-# Slabs without a gain above rounding before a run is called finished in this precision.
-PATIENCE = 5
 # The end is polished down to this part of tol, if face steps get there.
 POLISHED = 1e-6
 
@@ -26,7 +24,7 @@ class PairRun(Run):
         self.whole_matrix = whole_matrix
         self.fresh = True  # whether the gradient was computed from scratch since it was updated
         self.until_shrink = self._shrink_interval()
-        self.idle_slabs = self.stalls = 0
+        self.stagnant, self.stalls = False, 0
         self.polish_steps = None  # pair steps left for polishing, once it began
 
     def prepare(self):
@@ -80,8 +78,7 @@ class PairRun(Run):
             self.polish_steps -= took
             if self.polish_steps <= 0:
                 self._end_polish()
-        idle = gain <= 1e-15 * abs(self.memory.reals[r.DUAL]) and took >= 100
-        self.idle_slabs = self.idle_slabs + 1 if idle else 0
+        self.stagnant = self.stagnates(gain)
 
     def slab_length(self):
         length = super().slab_length()
@@ -119,7 +116,7 @@ class PairRun(Run):
             return self._out_of("step_limit")
         if self.out_of_time():
             return self._out_of("time_limit")
-        if self.idle_slabs >= PATIENCE:
+        if self.stagnant:
             return self._stalled()
         return None
 
@@ -130,7 +127,7 @@ class PairRun(Run):
 
     def _stalled(self):
         """No gain above rounding: look at everything anew, then stop polishing, then admit it."""
-        self.idle_slabs = 0
+        self.stagnant, self.idle = False, 0
         self.stalls += 1
         if self.stalls == 1:
             if self.whole:

@@ -14,6 +14,8 @@ from .smo import run_slab
 from .solution import Progress, Solution, TraceBuilder
 
 LONGEST_SLAB = 1000
+# Slabs or rounds without progress above rounding before a run is called finished in its precision.
+PATIENCE = 20
 # Seconds that one variable of one step costs, one flop of a factorisation, one gathered entry:
 # only their ratios matter, to weigh face steps against pair steps.
 STEP_COST, FLOP_COST, GATHER_COST = 1.3e-9, 5e-11, 2e-9
@@ -55,7 +57,8 @@ class Run:
         self.memory.integers[r.RANDOM_STATE] = settings.random_state
         self.memory.integers[r.SWEEP_ALL] = 1
         self.face_rounds = 0
-        self.violation = np.inf
+        self.violation = self.best_violation = np.inf
+        self.idle = 0
         self.since_face = 0.0  # cost of the pair steps since the last face step
         self.free_share = 1.0  # of the last slab's steps
         self.face_patience = 1.0
@@ -101,12 +104,20 @@ class Run:
                 self.trace.add(buffers, took, self.active.size, self.active.free().size)
         return event, missing
 
-    def account(self, took, before, gain):  # noqa: ARG002 (subclasses use the gain)
+    def account(self, took, before, gain):  # noqa: ARG002 (of use to subclasses)
         """Take note of a slab of `took` steps that gained that much."""
         free = self.memory.integers[[r.FREE_STEPS, r.PLANNED_STEPS]].sum()
         free -= before[[r.FREE_STEPS, r.PLANNED_STEPS]].sum()
         self.free_share = free / took
         self.since_face += took * self.active.v.alpha.size * STEP_COST
+
+    def stagnates(self, gain):
+        """Whether for long neither the dual nor the violation has got better above rounding."""
+        better = self.violation < 0.9 * self.best_violation
+        self.best_violation = min(self.best_violation, self.violation)
+        idle = gain <= 1e-15 * abs(self.memory.reals[r.DUAL]) and not better
+        self.idle = self.idle + 1 if idle else 0
+        return self.idle >= PATIENCE
 
     def slab_length(self):
         return min(LONGEST_SLAB, max(50, int(5e7 / self.active.v.alpha.size)))

@@ -1,0 +1,282 @@
+"""The driver `blocks`: many samples, optimised a block of the most violating ones at a time.
+
+    choose the samples that violate most, and those chosen last
+    fetch their Gram rows in one matrix product
+    optimise the small problem they form by pair and face steps
+    apply the change of α to everyone's gradient
+
+`Samples` stands for everyone. The run talks to it through four questions only: the violation, the
+most violating samples, the block of some of them, and the application of a change. The long rows
+stay on its side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import records as r
+from .active import Active
+from .longrows import LongRows
+from .rows import FullRows, gather_block
+from .run import Ended, Run
+
+BLOCK = 1024
+# A block is optimised to this part of the violation found outside it, with at most so many steps
+# for each of its variables.
+INNER_SHARE, INNER_STEPS = 0.1, 10
+# Columns are dropped when at least this part of them has settled.
+LEAST_SETTLED = 0.2
+# The end is polished down to this part of tol when all free variables fit into a block.
+POLISHED, POLISH_ROUNDS = 1e-6, 20
+
+
+class Samples:
+    """All samples: their α and gradient, and rows of their Gram matrix.
+
+    Samples that have settled at a bound are left out of rows and gradients until `return_all`;
+    the others are *live*. Samples are named by their index in the problem.
+    """
+
+    def __init__(self, problem, gram, alpha, budget, block, pause):
+        self.problem, self.alpha = problem, alpha
+        self.diagonal = gram.diagonal()
+        self.rows = LongRows(gram, budget, block, pause)
+        support, coefficients = self._expansion()
+        pull = self.rows.expansion(support, coefficients, None)
+        self.gradient = problem.gradient(alpha, pull)
+        self.live = Active.of(problem, self.rows, self.diagonal, alpha, self.gradient)
+        self.complete = True  # whether the gradient of samples left out is right
+        self.returned_with = None  # the coefficients at the last return
+        self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
+        self.last_matrix = None
+
+    # ---- the four questions ----------------------------------------------------------------
+
+    def violation(self):
+        tops, bottoms = self.live.extremes()
+        return float(max(0.0, (tops - bottoms).max()))
+
+    def most_violating(self, count):
+        """About `count` samples: those that most want to rise, and to fall, in each group."""
+        v = self.live.v
+        tops, bottoms = self.live.extremes()
+        share = max(1, count // (2 * tops.size))
+        chosen = []
+        for g in range(tops.size):
+            wishes = ((v.gradient + v.rise[g], bottoms[g]), (-(v.gradient + v.fall[g]), -tops[g]))
+            for wish, limit in wishes:
+                eager = np.flatnonzero(wish > limit)
+                if eager.size > share:
+                    eager = eager[np.argpartition(-wish[eager], share)[:share]]
+                chosen.append(eager % self.live.size)
+        return self.live.samples[np.unique(np.concatenate(chosen))]
+
+    def block(self, samples):
+        """These samples as an `Active` set of their own."""
+        places = self._places(samples)
+        self.rows.ensure(places)
+        matrix = np.empty((samples.size, samples.size), dtype=self.rows.gram.dtype)
+        _, old, known = np.intersect1d(samples, self.last, return_indices=True)
+        new = np.setdiff1d(np.arange(samples.size), old)
+        if old.size:
+            matrix[np.ix_(old, old)] = gather_block(self.last_matrix, known, known)
+        entries = self.rows.block_of(places[new], places)
+        matrix[new] = entries
+        matrix[:, new] = entries.T
+        self.last, self.last_matrix = samples, matrix
+        return self.live.part(places, FullRows(matrix))
+
+    def apply(self, part):
+        """Take over the α of a block, and let the change act on every live gradient."""
+        self.live.place(self.live.variables_of(self._places(part.samples)), part.v.alpha)
+        self.complete = self.live.size == self.problem.samples
+
+    # ---- settling --------------------------------------------------------------------------
+
+    def settle(self):
+        """Leave out the samples that have settled, if they are enough to pay."""
+        if self.returned_with is not None:
+            return
+        keep = self.live.staying()
+        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
+            self.live.write(self.alpha, self.gradient)
+            self.rows.restrict(keep)
+            self.live = self.live.part(keep, self.rows)
+            self.complete = False
+
+    def return_all(self):
+        """Know every gradient again; samples that turn out not to be settled are live again."""
+        problem = self.problem
+        self.live.write(self.alpha, self.gradient)
+        away = np.setdiff1d(np.arange(problem.samples), self.live.samples, assume_unique=True)
+        variables = (np.arange(problem.copies)[:, None] * problem.samples + away).ravel()
+        coefficients = problem.per_sample(self.alpha)
+        change = coefficients
+        if self.returned_with is None:
+            held = problem.ridge[variables] * self.alpha[variables]
+            self.gradient[variables] = problem.linear[variables] - held
+        else:
+            change = coefficients - self.returned_with
+        moved = np.flatnonzero(change)
+        pull = self.rows.expansion(moved, change[moved], away)
+        self.gradient[variables] -= np.tile(pull, problem.copies)
+        self.returned_with = coefficients
+        self._revive()
+
+    def refresh(self):
+        """All gradients anew, free of accumulated rounding."""
+        self.live.write(self.alpha, self.gradient)
+        support, coefficients = self._expansion()
+        pull = self.rows.expansion(support, coefficients, None)
+        self.gradient = self.problem.gradient(self.alpha, pull)
+        self.returned_with = self.problem.per_sample(self.alpha)
+        self._revive()
+
+    def _revive(self):
+        self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
+        keep = self.live.staying()
+        self.rows.reset(None)
+        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
+            self.rows.reset(keep)
+            self.live = self.live.part(keep, self.rows)
+        self.last = self.last[:0]
+        self.complete = True
+
+    def _places(self, samples):
+        """Where samples stand in the live set."""
+        return np.searchsorted(self.live.samples, samples)
+
+    def _expansion(self):
+        coefficients = self.problem.per_sample(self.alpha)
+        support = np.flatnonzero(coefficients)
+        return support, coefficients[support]
+
+
+class BlockRun(Run):
+    """Rounds of blocks until no sample violates."""
+
+    def prepare(self):
+        # A block must at least hold the most violating pair of every group.
+        self.size = min(max(BLOCK, 4 * self.problem.totals.size), self.problem.samples)
+        budget = self.settings.cache_bytes
+        self.everyone = Samples(self.problem, self.gram, self.alpha, budget, self.size, self.pause)
+        self.active = self.everyone.live
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
+        self.goal = self.settings.tol
+        self.recent = np.zeros(0, dtype=np.int64)
+        self.stagnant, self.refreshes = False, 0
+        self.polish_rounds = None  # rounds left for polishing, once it began
+
+    def loop(self):
+        everyone = self.everyone
+        try:
+            status = self._rounds()
+        except Ended as ended:
+            status = str(ended)
+        if not everyone.complete:
+            # Without everyone's gradient there is no bias: this last product is owed.
+            everyone.rows.pause = lambda: None
+            everyone.return_all()
+        everyone.live.write(everyone.alpha, everyone.gradient)
+        self.gradient, self.active = everyone.gradient, everyone.live
+        return status
+
+    def _rounds(self):
+        everyone = self.everyone
+        while True:
+            self.violation, self.active = everyone.violation(), everyone.live
+            if self.violation <= max(self.goal, self.noise()):
+                if not everyone.complete:
+                    everyone.return_all()
+                elif not self._polish():
+                    return "converged" if self.violation <= self.settings.tol else "precision"
+                continue
+            ended = self._budgets()
+            if ended:
+                return ended
+            part = everyone.block(self._chosen())
+            dual = self.memory.reals[r.DUAL]
+            event = self._optimise(part)
+            everyone.apply(part)
+            if self.unbounded or event == r.UNBOUNDED or self.hopeless():
+                return "unbounded"
+            if event == r.TARGET_REACHED:
+                return "target"
+            self.violation = everyone.violation()
+            self.stagnant = self.stagnates(self.memory.reals[r.DUAL] - dual)
+            if self.settings.shrinking and self.polish_rounds is None:
+                everyone.settle()
+
+    def _chosen(self):
+        """The most violating samples, then the free ones when polishing, then the recent ones."""
+        everyone = self.everyone
+        eager = everyone.most_violating(max(2, self.size // 2))
+        others = self.recent
+        if self.polish_rounds is not None:
+            live = everyone.live
+            others = np.concatenate([live.samples[np.unique(live.free() % live.size)], others])
+        others = others[np.isin(others, everyone.live.samples)]
+        order = np.concatenate([eager, others])
+        _, first = np.unique(order, return_index=True)
+        self.recent = order[np.sort(first)][: self.size]
+        return np.sort(self.recent)
+
+    def _optimise(self, part):
+        """Pair and face steps on a block, as far as the violation outside makes worth while."""
+        self.active = part
+        self.forget_pairs()
+        self.control = self.control._replace(tol=max(INNER_SHARE * self.violation, 0.5 * self.goal))
+        if self.polish_rounds is not None and self.settings.face:
+            self.face()
+        last = self.memory.integers[r.CLOCK] + INNER_STEPS * part.v.alpha.size
+        while self.memory.integers[r.CLOCK] < last and not self.unbounded:
+            event, _ = self.slab()
+            if event != r.STEPS_DONE or self.steps_left() <= 0:
+                return event
+            if self.face_is_due():
+                self.face()
+        return r.STEPS_DONE
+
+    def _budgets(self):
+        """A reason to end now, or None."""
+        if self.interrupt.pressed:
+            return "interrupted"
+        callback = self.settings.callback
+        if callback is not None and callback(self.progress()):
+            return "stopped"
+        good = self.everyone.complete and self.violation <= self.settings.tol
+        if self.steps_left() <= 0:
+            return "converged" if good else "step_limit"
+        if self.out_of_time():
+            return "converged" if good else "time_limit"
+        if self.polish_rounds is not None:
+            self.polish_rounds -= 1
+            if self.polish_rounds <= 0:
+                self.goal = self.settings.tol
+        if self.stagnant:
+            return self._stalled()
+        return None
+
+    def _stalled(self):
+        """No gain above rounding: gradients anew, then no more polishing, then admit it."""
+        self.stagnant, self.idle = False, 0
+        self.refreshes += 1
+        if self.refreshes == 1:
+            self.everyone.refresh()
+        elif self.goal < self.settings.tol:
+            self.goal = self.settings.tol
+        else:
+            return "precision"
+        return None
+
+    def _polish(self):
+        """Whether to go on towards the exact optimum: when a block holds all free variables."""
+        free = self.everyone.live.free().size
+        if self.polish_rounds is not None or not self.settings.face or 2 * free > self.size:
+            return False
+        self.polish_rounds = POLISH_ROUNDS
+        self.goal = POLISHED * self.settings.tol
+        return True
+
+    def evaluations(self):
+        return int(self.everyone.rows.evaluations)

@@ -1,0 +1,178 @@
+"""Long Gram rows for the driver `blocks`: computed in batches, kept in memory touched once.
+
+The rows lie one after the other in a ring; a new batch overwrites the oldest. When columns
+settle, the rows in memory are packed in place, and more of them fit.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from ..compiled import compiled
+from .rows import BATCH_BYTES, gather_block
+
+# Columns summed at a time: their totals stay in the first-level cache.
+STRIPE = 2048
+# The ring holds at least this many blocks, so that no row of a block is overwritten by another.
+FEWEST_BLOCKS = 3
+
+
+@compiled
+def sum_rows(total, values, slots, coefficients, start, stop):
+    """total[start:stop] += Σ_k coefficients_k · values[slots_k, start:stop]"""
+    sums = np.empty(STRIPE)
+    for left in range(start, stop, STRIPE):
+        width = min(STRIPE, stop - left)
+        part = sums[:width]
+        part[:] = 0.0
+        for k in range(slots.size):
+            c = coefficients[k]
+            row = values[slots[k], left : left + width]
+            for s in range(width):
+                part[s] += c * row[s]
+        for s in range(width):
+            total[left + s] += part[s]
+
+
+@compiled
+def pack_rows(memory, width, slots, keep):
+    """Move some rows to the front, keeping only some columns; both ascending, in place."""
+    for k in range(slots.size):
+        for s in range(keep.size):
+            memory[k * keep.size + s] = memory[slots[k] * width + keep[s]]
+
+
+def blas_threads():
+    """How many threads BLAS uses here; one inside a worker that was told so."""
+    return max(
+        [1] + [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    )
+
+
+class LongRows:
+    """Rows of a Gram matrix over all columns, or those that are not settled.
+
+    Parameters
+    ----------
+    gram : Gram
+    budget : float
+        Bytes of memory for rows.
+    block : int
+        The largest number of rows asked for at once.
+    pause : callable
+        Called between batches; may raise.
+    """
+
+    def __init__(self, gram, budget, block, pause):
+        self.gram, self.block, self.pause = gram, block, pause
+        self.columns = None  # all of them
+        self.evaluations = self.misses = 0
+        self.threads = blas_threads()
+        item = gram.dtype.itemsize
+        fewest = FEWEST_BLOCKS * min(block, gram.n) * gram.n
+        size = min(max(int(budget // item), fewest), gram.n * gram.n)
+        self.memory = np.empty(size, dtype=gram.dtype)
+        self._lay_out(gram.n)
+
+    def _lay_out(self, n):
+        """Arrange the memory as rows of n columns, none of them known."""
+        slots = min(self.memory.size // n, n)
+        self.n, self.next = n, 0
+        self.values = self.memory[: slots * n].reshape(slots, n)
+        self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
+
+    def ensure(self, samples):
+        """Have the rows of samples (indices into the columns, at most a block) in memory."""
+        missing = samples[self.slot[samples] < 0]
+        start = self._room_for(missing.size)
+        lost = samples[self.slot[samples] < 0]
+        if lost.size > missing.size:
+            # The batch would overwrite rows that are needed too: bring all of them in anew.
+            start = self._room_for(samples.size)
+            lost = samples
+        if lost.size:
+            self._fill(lost, start)
+
+    def _room_for(self, count):
+        """Where a batch of `count` rows goes; the rows there are given up."""
+        start = self.next if self.next + count <= self.owner.size else 0
+        given_up = self.owner[start : start + count]
+        self.slot[given_up[given_up >= 0]] = -1
+        given_up[...] = -1
+        return start
+
+    def _fill(self, samples, start):
+        batch = max(1, BATCH_BYTES // (self.n * self.gram.dtype.itemsize))
+        for first in range(0, samples.size, batch):
+            part = samples[first : first + batch]
+            place = slice(start + first, start + first + part.size)
+            ids = part if self.columns is None else self.columns[part]
+            self.gram.rows(ids, columns=self.columns, out=self.values[place])
+            elsewhere = self.slot[part]
+            self.owner[elsewhere[elsewhere >= 0]] = -1
+            self.owner[place] = part
+            self.slot[part] = np.arange(place.start, place.stop)
+            self.evaluations += part.size * self.n
+            self.misses += part.size
+            self.pause()
+        self.next = (start + samples.size) % self.owner.size
+
+    def block_of(self, samples, columns):
+        """Entries between samples whose rows are in memory and other samples."""
+        return gather_block(self.values, self.slot[samples], columns)
+
+    def combine(self, samples, coefficients):
+        """Σ coefficients·rows over all columns, of rows in memory."""
+        total = np.zeros(self.n)
+        self._add(total, self.values, self.slot[samples], coefficients)
+        return total
+
+    def _add(self, total, values, slots, coefficients):
+        if self.threads == 1 or total.size * slots.size < 1 << 20:
+            sum_rows(total, values, slots, coefficients, 0, total.size)
+            return
+        ends = np.linspace(0, total.size, self.threads + 1).astype(int)
+        with ThreadPoolExecutor(self.threads) as pool:
+            jobs = [
+                pool.submit(sum_rows, total, values, slots, coefficients, start, stop)
+                for start, stop in pairwise(ends)
+            ]
+        for job in jobs:
+            job.result()
+
+    def expansion(self, support, coefficients, columns):
+        """Σ coefficients·K[support, columns] from scratch; all indices are of the whole matrix."""
+        width = self.gram.n if columns is None else columns.size
+        total = np.zeros(width)
+        batch = max(1, min(self.block, BATCH_BYTES // (max(1, width) * self.gram.dtype.itemsize)))
+        scratch = np.empty((min(batch, support.size), width), dtype=self.gram.dtype)
+        for first in range(0, support.size, batch):
+            part = support[first : first + batch]
+            values = self.gram.rows(part, columns=columns, out=scratch[: part.size])
+            self._add(total, values, np.arange(part.size), coefficients[first : first + batch])
+            self.evaluations += part.size * width
+            self.pause()
+        return total
+
+    def restrict(self, keep):
+        """Keep only some columns (indices into the columns, ascending)."""
+        place = np.full(self.n, -1)
+        place[keep] = np.arange(keep.size)
+        slots = np.flatnonzero(self.owner >= 0)
+        slots = slots[place[self.owner[slots]] >= 0]
+        pack_rows(self.memory, self.n, slots, keep)
+        owners = place[self.owner[slots]]
+        self.columns = keep if self.columns is None else self.columns[keep]
+        self._lay_out(keep.size)
+        self.owner[: owners.size] = owners
+        self.slot[owners] = np.arange(owners.size)
+        self.next = owners.size % self.owner.size
+
+    def reset(self, columns):
+        """Start anew with the given columns of the whole matrix; None stands for all."""
+        self.columns = columns
+        self._lay_out(self.gram.n if columns is None else columns.size)

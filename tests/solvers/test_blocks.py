@@ -1,0 +1,88 @@
+"""The driver `blocks`: small blocks of random problems, settling, returning, and its rows."""
+
+import numpy as np
+import pytest
+from checks import assert_optimal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics.pairwise import rbf_kernel
+from strategies import BOUNDED, cases, gram_of
+
+from maxmargin import solve
+from maxmargin.data import chess_board
+from maxmargin.dual import certify, hinge
+from maxmargin.kernels import Gaussian
+from maxmargin.solvers import blocks
+from maxmargin.solvers.longrows import LongRows
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_blocks_of_any_size_reach_the_optimum_of_an_independent_solver(kind, data):
+    case = data.draw(cases(kind))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK", data.draw(st.sampled_from([2, 4, 8])))
+        solution = solve(
+            case.problem,
+            gram_of(case.K),
+            driver="blocks",
+            tol=1e-7,
+            cache_bytes=data.draw(st.sampled_from([0, 1 << 20])),
+            shrinking=data.draw(st.booleans()),
+            planning=data.draw(st.sampled_from([0, 2])),
+        )
+    assert_optimal(solution, case)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_blocks_and_full_agree_on_a_few_thousand_samples(dtype):
+    X, y = chess_board(3000, noise=0.1, random_state=0)
+    machine, gram = hinge(y, 10.0), Gaussian(2.0).bind(X, dtype)
+    found = {driver: solve(machine.problem, gram, driver=driver) for driver in ("blocks", "full")}
+    exact = Gaussian(2.0).bind(X)
+    for solution in found.values():
+        assert solution.status == "converged"
+        assert certify(machine.problem, solution.alpha, exact, solution.bias).violation < 1.5e-3
+    assert found["blocks"].dual == pytest.approx(found["full"].dual, rel=1e-6)
+    assert found["blocks"].kernel_evaluations < 3000**2
+
+
+def test_samples_that_settled_too_early_return():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 2))
+    y = np.where(np.hypot(*X.T) < 1.2, 1.0, -1.0)
+    machine = hinge(y, 100.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK", 64)
+        patch.setattr(blocks, "LEAST_SETTLED", 0.01)
+        solution = solve(machine.problem, Gaussian(1.0).bind(X), driver="blocks")
+    K = rbf_kernel(X, gamma=1.0)
+    gradient = machine.problem.gradient(solution.alpha, K @ solution.alpha)
+    assert machine.problem.violation(solution.alpha, gradient) < 1e-3
+    assert solution.gradient == pytest.approx(gradient, abs=1e-8)
+
+
+@settings(max_examples=50)
+@given(data=st.data())
+def test_long_rows_are_the_rows_of_the_matrix_through_any_history(data):
+    n, block = 12, 4
+    K = rbf_kernel(np.random.default_rng(0).normal(size=(n, 2)))
+    K = 0.5 * (K + K.T)
+    rows = LongRows(
+        gram_of(K), data.draw(st.sampled_from([0, 8 * n * 7, 1 << 20])), block, lambda: None
+    )
+    columns = np.arange(n)
+    for _ in range(data.draw(st.integers(1, 12))):
+        if columns.size > 4 and data.draw(st.booleans()):
+            keep = data.draw(st.sets(st.integers(0, columns.size - 1), min_size=3))
+            keep = np.array(sorted(keep))
+            rows.restrict(keep)
+            columns = columns[keep]
+        few = data.draw(st.sets(st.integers(0, columns.size - 1), min_size=1, max_size=block))
+        few = np.array(sorted(few))
+        rows.ensure(few)
+        expected = K[np.ix_(columns[few], columns)]
+        assert (rows.block_of(few, np.arange(columns.size)) == expected).all()
+        weights = np.arange(1.0, few.size + 1.0)
+        assert rows.combine(few, weights) == pytest.approx(weights @ expected)
