@@ -24,6 +24,7 @@ from .fitting import Clock, Outcome, Settings, Task, Trainer
 from .grams import Grams, memory_budget, working_dtype
 from .inputs import (
     checked_weights,
+    is_definite,
     is_function,
     is_precomputed,
     new_inputs,
@@ -33,6 +34,8 @@ from .inputs import (
 from .progress import CallbackSupportMixin, Reporter, with_callbacks
 from .samples import Samples, chosen, distinct
 
+# A given Gram matrix of more samples is not brought into another order.
+LARGEST_REORDERED = 5000
 SOLVERS = ("auto", "full", "rows")
 
 # Why a fit is not at the optimum, and what to do, by the status of its worst problem.
@@ -165,7 +168,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if square:
             X = as_square("X", X)
             check_symmetric(X)
-        return distinct(X, targets, weight, square)
+        # Without a unique optimum, what is found depends on the order of the samples.
+        ordered = not is_definite(self) and not (square and weight.size > LARGEST_REORDERED)
+        return distinct(X, targets, weight, square, ordered)
 
     def _function_values(self, A: Any, B: Any) -> np.ndarray:
         block = self.kernel(A, B)

@@ -319,7 +319,7 @@ shape_fit_, support_, support_vectors_
     def _solved(self, samples, tasks, trainer):
         """With class weights: C-SVC at the C = 1/ρ that ν stands for, times these weights."""
         outcomes = trainer.run(tasks)
-        if self.class_weight is None:
+        if self.class_weight is None or trainer.stopped.is_set():
             return outcomes
         codes = samples.y.astype(np.int64)
         for k, (task, outcome) in enumerate(zip(tasks, outcomes)):

@@ -23,11 +23,10 @@ from ..dual import (
 )
 from ..kernels import Gram
 from ..solvers import Solution, solve
+from ..solvers.interrupt import interrupted_when
 from .grams import Grams, KeptGram
 from .progress import Reporter
 
-# Support vectors whose rows are added up between two looks at the clock.
-ROWS_AT_A_TIME = 2048
 # A violation in float64 beyond this multiple of tol sends a float32 solution back to work.
 CLEARLY_ABOVE = 1.1
 # The part of max_seconds below which no unfinished problem is taken up again.
@@ -156,7 +155,8 @@ class Trainer:
 
     def share(self, classes: list[np.ndarray]) -> None:
         """Compute what pairs of classes have in common, where memory allows."""
-        self.grams.share(classes, self.settings.cache_bytes / self.jobs)
+        with suppress(OutOfTime):
+            self.grams.share(classes, self.settings.cache_bytes / self.jobs, self.clock.overtime)
 
     def keep_matrix(self) -> None:
         """Compute what problems of all samples have in common, where memory allows."""
@@ -201,8 +201,12 @@ class Trainer:
             self._interrupt()
 
     def _in_threads(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
+        def work_until_stopped(item: Any) -> None:
+            with interrupted_when(self.stopped.is_set):
+                work(item)
+
         with single_threaded_blas(), ThreadPoolExecutor(self.jobs) as pool:
-            futures = [pool.submit(work, item) for item in items]
+            futures = [pool.submit(work_until_stopped, item) for item in items]
             try:
                 wait(futures)
             except KeyboardInterrupt:
@@ -239,9 +243,8 @@ class Trainer:
 
     def plain_fit(self, machine: Machine, samples: np.ndarray, start: np.ndarray) -> Expansion:
         """The function of a machine on some of the samples, without certificate or progress."""
-        listener = (lambda _: self.interrupted) if self.jobs > 1 else None
         gram = self.grams.part(samples)
-        solution = self._solve(machine.problem, gram, start, self.clock.left(), listener)
+        solution = self._solve(machine.problem, gram, start, self.clock.left(), None)
         return machine.read(solution.alpha, solution.bias)
 
     def _gram(self, task: Task) -> KeptGram:
@@ -251,11 +254,11 @@ class Trainer:
 
     def _listener(self, number: int, name: str) -> Callable[[Any], Any] | None:
         heard = self.reporter.listen(number, name)
-        if heard is None and self.jobs == 1:
+        if heard is None:
             return None
 
         def listener(progress: Any) -> bool:
-            if heard is not None and heard(progress):
+            if heard(progress):
                 self.stopped.set()
             return self.stopped.is_set()
 
@@ -279,6 +282,8 @@ class Trainer:
             random_state=s.random_state,
         )
         if solution.status == "interrupted":
+            if self.stopped.is_set() and not self.interrupted:
+                return replace(solution, status="stopped")
             self._interrupt()
         return solution
 
@@ -293,7 +298,8 @@ class Trainer:
         try:
             if self.stopped.is_set():
                 raise OutOfTime
-            expansion = self._expansion(problem.per_sample(solution.alpha), gram)
+            coef = problem.per_sample(solution.alpha)
+            expansion = kernel_expansion(coef, gram, self.clock.overtime)
         except KeyboardInterrupt:
             self._interrupt()
             expansion = told_by(problem, solution)
@@ -305,18 +311,6 @@ class Trainer:
             return Outcome(solution, task.machine.read(solution.alpha, solution.bias), unknown)
         certificate = certify_expansion(problem, solution.alpha, expansion, bias)
         return Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
-
-    def _expansion(self, coef: np.ndarray, gram: Gram) -> np.ndarray:
-        """Kα, with a look at the clock now and then."""
-        total = np.zeros(gram.n)
-        support = np.flatnonzero(coef)
-        for start in range(0, support.size, ROWS_AT_A_TIME):
-            self.clock.overtime()
-            part = np.zeros(gram.n)
-            rows = support[start : start + ROWS_AT_A_TIME]
-            part[rows] = coef[rows]
-            total += kernel_expansion(part, gram)
-        return total
 
     def _untouched(self, task: Task) -> Outcome:
         """A task that was not begun."""

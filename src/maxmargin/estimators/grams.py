@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Gram, Kernel, Precomputed
+from ..kernels.base import STRIPE
 from ..kernels.given import PrecomputedGram
 from .samples import chosen
 
@@ -164,15 +165,23 @@ class Grams:
     def _inputs(self, samples: np.ndarray | None) -> Any:
         return self.X if samples is None else chosen(self.X, samples, self.square)
 
-    def share(self, classes: list[np.ndarray], budget: float) -> None:
-        """Keep the blocks inside each class, for the pairs that the class is part of."""
+    def share(
+        self,
+        classes: list[np.ndarray],
+        budget: float,
+        pause: Callable[[], object] | None = None,
+    ) -> None:
+        """Keep the blocks inside each class, for the pairs that the class is part of.
+
+        Nothing is kept where that takes more than `budget` bytes; `pause` may raise.
+        """
         self._blocks = {}
         sizes = [samples.size for samples in classes]
         pair = sum(sorted(sizes)[-2:]) ** 2
         if self.square or self.dtype.itemsize * (sum(s * s for s in sizes) + pair) > budget:
             return
-        for place, samples in enumerate(classes):
-            self._blocks[place] = self._bound(samples, self.dtype).matrix()
+        blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
+        self._blocks = dict(enumerate(blocks))
 
     def of_pair(self, places: tuple[int, int], samples: tuple[np.ndarray, np.ndarray]) -> KeptGram:
         """Of the samples of two classes; what `share` keeps is not computed again."""
@@ -183,9 +192,15 @@ class Grams:
         matrix = np.empty((corner + len(second),) * 2, dtype=self.dtype)
         matrix[:corner, :corner] = first
         matrix[corner:, corner:] = second
-        left, right = (self._inputs(part) for part in samples)
-        if self.dtype == np.float64 and getattr(left, "dtype", None) == np.float32:
-            left, right = left.astype(np.float64), right.astype(np.float64)
-        matrix[:corner, corner:] = self.kernel(left, right)
+        right = self._worked(samples[1])
+        for start in range(0, corner, STRIPE):
+            left = self._worked(samples[0][start : start + STRIPE])
+            matrix[start : min(start + STRIPE, corner), corner:] = self.kernel(left, right)
         matrix[corner:, :corner] = matrix[:corner, corner:].T
         return KeptGram(PrecomputedGram(Precomputed(), matrix))
+
+    def _worked(self, samples: np.ndarray) -> Any:
+        """Inputs whose kernel comes out in the precision that is worked with."""
+        X = self._inputs(samples)
+        widen = self.dtype == np.float64 and getattr(X, "dtype", None) == np.float32
+        return X.astype(np.float64) if widen else X

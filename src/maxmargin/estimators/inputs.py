@@ -26,6 +26,16 @@ def is_function(kernel: Any) -> bool:
     return callable(kernel) and not isinstance(kernel, Kernel)
 
 
+def is_definite(estimator: Any) -> bool:
+    """Whether the kernel is known to be positive semi-definite, so that the optimum is unique."""
+    kernel = estimator.kernel
+    if isinstance(kernel, str):
+        return kernel in ("linear", "rbf") or (kernel == "poly" and estimator.coef0 >= 0)
+    if isinstance(kernel, Polynomial):
+        return kernel.coef0 >= 0
+    return isinstance(kernel, Linear | Gaussian)
+
+
 def is_structured(X: Any) -> bool:
     """Whether inputs are a sequence of things that are no vectors: strings, sets, graphs."""
     if sparse.issparse(X) or hasattr(X, "iloc") or hasattr(X, "__dataframe__"):

@@ -14,6 +14,8 @@ from .single import SingleMachine
 
 # Values of C, in units of the range of y, that stand for an infinite one.
 FIRST_LIMIT, NEXT_LIMIT, LAST_LIMIT = 1e3, 1e4, 1e15
+# A tube narrower than this many times tol may be none at all.
+NARROW = 10.0
 
 
 class KernelRegressor(RegressorMixin, SingleMachine):
@@ -157,7 +159,9 @@ warm_start, callback
         """An infinite C is one that limits no variable: try larger ones until it is found."""
         outcomes = trainer.run(tasks)
         factor = FIRST_LIMIT
-        while np.isinf(self.C) and limits_some(tasks[0].machine, outcomes[0].solution.alpha):
+        if not np.isinf(self.C):
+            return outcomes
+        while outcomes[0].finished and limits_some(tasks[0].machine, outcomes[0].solution.alpha):
             factor *= NEXT_LIMIT
             if factor > LAST_LIMIT:
                 raise ValueError(
@@ -263,6 +267,23 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
 
     def _machine(self, targets, weight) -> Machine:
         return nu_svr(targets, self.nu, self.C * weight)
+
+    def _solved(self, samples, tasks, trainer):
+        """Where ν leaves no tube the dual is degenerate: then it is solved with ε = 0 given."""
+        outcomes = trainer.run(tasks)
+        if outcomes[0].expansion.epsilon > NARROW * self.tol or not outcomes[0].finished:
+            return outcomes
+        penalty = self.C * samples.weight
+        coef = outcomes[0].expansion.coef
+        start = np.concatenate([np.maximum(coef, 0.0), np.minimum(coef, 0.0)])
+        machine = epsilon_svr(samples.y, penalty, 0.0)
+        without = [tasks[0]._replace(machine=machine, start=start)]
+        closed = trainer.run(without)
+        spent = np.abs(closed[0].expansion.coef).sum()
+        if not closed[0].finished or spent > self.nu * penalty.sum() * (1.0 + 1e-9):
+            return outcomes
+        tasks[:] = without
+        return closed
 
     def _write(self, X, samples, tasks, outcomes) -> None:
         super()._write(X, samples, tasks, outcomes)

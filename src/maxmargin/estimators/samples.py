@@ -24,8 +24,8 @@ class Samples(NamedTuple):
     Attributes
     ----------
     X : inputs
-        One for each distinct sample, in the order of first appearance. Those given, and no copy,
-        where there is nothing to merge or to leave out.
+        One for each distinct sample, in the order of first appearance unless another is asked
+        for. Those given, and no copy, where there is nothing to merge or to leave out.
     y : float array or None
         Class codes or targets.
     weight : float array
@@ -91,7 +91,13 @@ class Samples(NamedTuple):
         return np.bincount(self.member[present], coef[present], minlength=self.size)
 
 
-def distinct(X: Any, y: np.ndarray | None, weight: np.ndarray, square: bool = False) -> Samples:
+def distinct(
+    X: Any,
+    y: np.ndarray | None,
+    weight: np.ndarray,
+    square: bool = False,
+    ordered: bool = False,
+) -> Samples:
     """The distinct samples of positive weight.
 
     Parameters
@@ -102,6 +108,8 @@ def distinct(X: Any, y: np.ndarray | None, weight: np.ndarray, square: bool = Fa
     weight : float array
     square : bool
         Whether X is a Gram matrix, whose columns are samples too.
+    ordered : bool
+        Whether to bring them into an order that depends on their content alone.
     """
     kept = np.flatnonzero(weight > 0)
     if kept.size < weight.size:
@@ -112,8 +120,13 @@ def distinct(X: Any, y: np.ndarray | None, weight: np.ndarray, square: bool = Fa
     if not own.all():
         X, y = chosen(X, np.flatnonzero(own), square), None if y is None else y[own]
     keys = content_keys(X, y, square) if square else keys[own]
+    place = np.cumsum(own) - 1
+    if ordered:
+        order = np.argsort(keys, kind="stable")
+        X, y, keys = chosen(X, order, square), None if y is None else y[order], keys[order]
+        place = np.argsort(order, kind="stable")[place]
     member = np.full(weight.size, -1)
-    member[kept] = (np.cumsum(own) - 1)[first]
+    member[kept] = place[first]
     total = np.bincount(member[kept], weight[kept])
     return Samples(X, y, total, keys, member, weight)
 
