@@ -177,17 +177,17 @@ from maxmargin.data import chess_board
 
 X, y = chess_board({samples}, random_state=0)
 y = {labels}
-warm = SVC(kernel="linear", C=1e4, max_iter=5, n_jobs={jobs})
+warm = SVC(gamma=0.5, C=1e6, max_iter=5, n_jobs={jobs})
 import warnings; warnings.simplefilter("ignore")
 warm.fit(X, y)
 
 told = threading.Lock()
 
 def going(progress):
-    if progress.steps > 3000 and told.acquire(blocking=False):
+    if progress.steps > 1000 and told.acquire(blocking=False):
         print("going", flush=True)
 
-model = SVC(kernel="linear", C=1e4, warm_start=True, n_jobs={jobs}, callback=going)
+model = SVC(gamma=0.5, C=1e6, warm_start=True, n_jobs={jobs}, callback=going)
 try:
     model.fit(X, y)
 except KeyboardInterrupt:
@@ -198,20 +198,21 @@ print(model.status_, flush=True)
 assert np.isfinite(model.decision_function(X)).all()
 model.callback = None
 resumed = model.fit(X, y)
-direct = SVC(kernel="linear", C=1e4).fit(X, y)
+direct = SVC(gamma=0.5, C=1e6).fit(X, y)
+proven = max(resumed.certificate_.relative_gap, direct.certificate_.relative_gap)
 difference = np.abs(resumed.decision_function(X) - direct.decision_function(X)).max()
-print(resumed.fit_status_, difference, flush=True)
+print(resumed.fit_status_, proven, difference, flush=True)
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to one process on Windows")
 @pytest.mark.parametrize(
     ("labels", "jobs"),
-    [("y", 1), ("np.random.default_rng(0).integers(0, 3, len(y))", 2)],
-    ids=["one problem", "three in threads"],
+    [("y", 1), ("y + 3 * (X[:, 0] > 2)", 2)],
+    ids=["one problem", "six in threads"],
 )
 def test_sigint_is_honoured_at_once_and_the_fit_can_go_on(labels, jobs):
-    script = textwrap.dedent(INTERRUPTED).format(samples=1000, labels=labels, jobs=jobs)
+    script = textwrap.dedent(INTERRUPTED).format(samples=3000, labels=labels, jobs=jobs)
     process = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -220,9 +221,10 @@ def test_sigint_is_honoured_at_once_and_the_fit_can_go_on(labels, jobs):
     sent = time.perf_counter()
     assert process.stdout.readline() == "interrupted\n", process.stderr.read()
     assert time.perf_counter() - sent < 0.5
-    out, err = process.communicate(timeout=200)
-    assert process.returncode == 0, err
-    status, (fit_status, difference) = out.splitlines()[0], out.splitlines()[1].split()
+    status, result = process.stdout.read().splitlines()
+    assert process.wait(timeout=10) == 0, process.stderr.read()
     assert "interrupted" in status
+    fit_status, proven, difference = result.split()
     assert fit_status == "0"
-    assert float(difference) < 1e-5
+    assert float(proven) < 1e-6
+    assert float(difference) < 1e-4
