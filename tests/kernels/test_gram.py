@@ -216,3 +216,23 @@ def test_blocks_are_float32_or_float64(dtype):
 def test_out_of_the_wrong_shape_is_refused():
     with pytest.raises(ValueError, match=r"out must have shape \(1, 60\), got \(2, 60\)"):
         Linear().bind(X).rows(np.array([1]), out=np.empty((2, 60)))
+
+
+def test_a_call_from_another_thread_in_the_middle_of_one_does_no_harm():
+    """`_select` is where a thread may lose its turn: there the other one asks for its columns."""
+    mine, other = np.array([1, 2, 3]), np.array([7, 8, 9])
+
+    class Shared(Gram):
+        turn_lost = False
+
+        def _select(self, points, indices):
+            if indices is mine and not self.turn_lost:
+                self.turn_lost = True
+                self.rows(np.array([0]), other)
+            return super()._select(points, indices)
+
+    kernel = Gaussian(0.3)
+    gram = Shared(kernel, X)
+    for columns in (mine, other, mine):
+        found = gram.rows(np.array([0]), columns)
+        np.testing.assert_allclose(found, kernel(X[:1], X[columns]), rtol=1e-13)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,14 @@ class Kernel(ABC):
         return step
 
 
+class Kept(NamedTuple):
+    """What was prepared for the columns last asked for."""
+
+    columns: Array
+    points: Any
+    position: Array
+
+
 class Gram:
     """Gram matrix of fixed inputs: rows in batches, restricted columns, exact diagonal.
 
@@ -138,7 +146,7 @@ class Gram:
             raise ValueError(f"dtype must be float32 or float64, got {self.dtype}")
         self.X = self.points = X
         self.n = count(X)
-        self._kept_columns: Array | None = None
+        self._kept: Kept | None = None
 
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
         """Rows `indices` of the matrix, over all columns or the given ones.
@@ -183,7 +191,7 @@ class Gram:
             mirror(matrix, start, start + STRIPE)
             if pause is not None:
                 pause()
-        self._kept_columns = None
+        self._kept = None
         return matrix
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
@@ -197,12 +205,12 @@ class Gram:
     def _restricted(self, columns: Array | None) -> Any:
         if columns is None:
             return self.points
-        if columns is not self._kept_columns:
-            self._kept_columns = columns
-            self._kept_points = self._select(self.points, columns)
-            self._kept_position = np.full(self.n, -1)
-            self._kept_position[columns] = np.arange(columns.size)
-        return self._kept_points
+        kept = self._kept
+        if kept is None or columns is not kept.columns:
+            # One assignment, so that threads which share the matrix never see half of it.
+            kept = Kept(columns, self._select(self.points, columns), self._position(columns))
+            self._kept = kept
+        return kept.points
 
     def _put_diagonal(self, block: Array, indices: Array, columns: Array | None) -> None:
         """K_ii must be the same number whatever batch it came from."""
@@ -210,13 +218,19 @@ class Gram:
         if columns is None:
             block[np.arange(len(indices)), indices] = diagonal[indices]
             return
-        if columns is self._kept_columns:
-            position = self._kept_position
+        kept = self._kept
+        if kept is not None and columns is kept.columns:
+            position = kept.position
         else:
-            position = np.full(self.n, -1)
-            position[columns] = np.arange(len(columns))
+            position = self._position(columns)
         inside = position[indices] >= 0
         block[np.flatnonzero(inside), position[indices][inside]] = diagonal[indices][inside]
+
+    def _position(self, columns: Array) -> Array:
+        """Where each sample stands among the columns, or -1."""
+        position = np.full(self.n, -1)
+        position[columns] = np.arange(columns.size)
+        return position
 
     def _cached_diagonal(self) -> Float:
         if not hasattr(self, "_diagonal"):
