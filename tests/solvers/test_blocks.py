@@ -45,7 +45,6 @@ def test_blocks_and_full_agree_on_a_few_thousand_samples(dtype):
         assert solution.status == "converged"
         assert certify(machine.problem, solution.alpha, exact, solution.bias).violation < 1.5e-3
     assert found["blocks"].dual == pytest.approx(found["full"].dual, rel=1e-6)
-    assert found["blocks"].kernel_evaluations < 3000**2
 
 
 def test_samples_that_settled_too_early_return():
@@ -56,7 +55,7 @@ def test_samples_that_settled_too_early_return():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", 64)
         patch.setattr(blocks, "LEAST_SETTLED", 0.01)
-        solution = solve(machine.problem, Gaussian(1.0).bind(X), driver="blocks")
+        solution = solve(machine.problem, Gaussian(1.0).bind(X), driver="blocks", cache_bytes=0)
     K = rbf_kernel(X, gamma=1.0)
     gradient = machine.problem.gradient(solution.alpha, K @ solution.alpha)
     assert machine.problem.violation(solution.alpha, gradient) < 1e-3
@@ -83,6 +82,6 @@ def test_long_rows_are_the_rows_of_the_matrix_through_any_history(data):
         few = np.array(sorted(few))
         rows.ensure(few)
         expected = K[np.ix_(columns[few], columns)]
-        assert (rows.block_of(few, np.arange(columns.size)) == expected).all()
+        assert (rows.values[rows.slot[few]] == expected).all()
         weights = np.arange(1.0, few.size + 1.0)
         assert rows.combine(few, weights) == pytest.approx(weights @ expected)

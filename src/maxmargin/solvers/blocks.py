@@ -14,20 +14,45 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..compiled import compiled
 from . import records as r
 from .active import Active
 from .longrows import LongRows
-from .rows import FullRows, gather_block
+from .rows import FullRows
 from .run import Ended, Run
 
 BLOCK = 1024
 # A block is optimised to this part of the violation found outside it, with at most so many steps
 # for each of its variables.
-INNER_SHARE, INNER_STEPS = 0.1, 10
+INNER_SHARE, INNER_STEPS = 0.2, 10
 # Columns are dropped when at least this part of them has settled.
 LEAST_SETTLED = 0.2
 # The end is polished down to this part of tol when all free variables fit into a block.
 POLISHED, POLISH_ROUNDS = 1e-6, 20
+
+
+@compiled
+def assembled(last, known, values, slots, columns):
+    """The block of samples: entries between two known to the last block are taken from it, the
+    others from long rows (of the one that is new)."""
+    size = known.size
+    block = np.empty((size, size), values.dtype)
+    for i in range(size):
+        row = values[slots[i]]
+        if known[i] < 0:
+            for j in range(size):
+                block[i, j] = row[columns[j]]
+        else:
+            old = last[known[i]]
+            for j in range(size):
+                if known[j] >= 0:
+                    block[i, j] = old[known[j]]
+    for i in range(size):
+        if known[i] < 0:
+            for j in range(size):
+                if known[j] >= 0:
+                    block[j, i] = block[i, j]
+    return block
 
 
 class Samples:
@@ -48,7 +73,7 @@ class Samples:
         self.complete = True  # whether the gradient of samples left out is right
         self.returned_with = None  # the coefficients at the last return
         self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
-        self.last_matrix = None
+        self.last_matrix = np.zeros((0, 0), dtype=gram.dtype)
 
     # ---- the four questions ----------------------------------------------------------------
 
@@ -75,14 +100,12 @@ class Samples:
         """These samples as an `Active` set of their own."""
         places = self._places(samples)
         self.rows.ensure(places)
-        matrix = np.empty((samples.size, samples.size), dtype=self.rows.gram.dtype)
-        _, old, known = np.intersect1d(samples, self.last, return_indices=True)
-        new = np.setdiff1d(np.arange(samples.size), old)
-        if old.size:
-            matrix[np.ix_(old, old)] = gather_block(self.last_matrix, known, known)
-        entries = self.rows.block_of(places[new], places)
-        matrix[new] = entries
-        matrix[:, new] = entries.T
+        known = np.full(samples.size, -1)
+        _, old, before = np.intersect1d(samples, self.last, return_indices=True)
+        known[old] = before
+        matrix = assembled(
+            self.last_matrix, known, self.rows.values, self.rows.slot[places], places
+        )
         self.last, self.last_matrix = samples, matrix
         return self.live.part(places, FullRows(matrix))
 
@@ -94,8 +117,8 @@ class Samples:
     # ---- settling --------------------------------------------------------------------------
 
     def settle(self):
-        """Leave out the samples that have settled, if they are enough to pay."""
-        if self.returned_with is not None:
+        """Leave out the samples that have settled, if rows fill the memory and enough have."""
+        if self.returned_with is not None or not self.rows.full:
             return
         keep = self.live.staying()
         if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:

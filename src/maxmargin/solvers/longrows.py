@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from ..compiled import compiled
-from .rows import BATCH_BYTES, gather_block
+from .rows import BATCH_BYTES
 
 # Columns summed at a time: their totals stay in the first-level cache.
 STRIPE = 2048
@@ -121,9 +121,11 @@ class LongRows:
             self.pause()
         self.next = (start + samples.size) % self.owner.size
 
-    def block_of(self, samples, columns):
-        """Entries between samples whose rows are in memory and other samples."""
-        return gather_block(self.values, self.slot[samples], columns)
+    @property
+    def full(self):
+        """Whether another block would overwrite rows."""
+        spare = self.owner[self.next : self.next + self.block]
+        return spare.size < self.block or bool((spare >= 0).any())
 
     def combine(self, samples, coefficients):
         """Σ coefficients·rows over all columns, of rows in memory."""
