@@ -253,7 +253,7 @@ class BlockRun(Run):
             self.face()
         last = self.memory.integers[r.CLOCK] + INNER_STEPS * part.v.alpha.size
         while self.memory.integers[r.CLOCK] < last and not self.unbounded:
-            event, _ = self.slab()
+            event = self.slab()
             if event != r.STEPS_DONE or self.steps_left() <= 0:
                 return event
             if self.face_is_due():
@@ -264,8 +264,7 @@ class BlockRun(Run):
         """A reason to end now, or None."""
         if self.interrupt.pressed:
             return "interrupted"
-        callback = self.settings.callback
-        if callback is not None and callback(self.progress()):
+        if self.told_to_stop():
             return "stopped"
         good = self.everyone.complete and self.violation <= self.settings.tol
         if self.steps_left() <= 0:
@@ -295,7 +294,7 @@ class BlockRun(Run):
     def _polish(self):
         """Whether to go on towards the exact optimum: when a block holds all free variables."""
         free = self.everyone.live.free().size
-        if self.polish_rounds is not None or not self.settings.face or 2 * free > self.size:
+        if self.polish_rounds is not None or not self.can_polish() or 2 * free > self.size:
             return False
         self.polish_rounds = POLISH_ROUNDS
         self.goal = POLISHED * self.settings.tol

@@ -19,6 +19,9 @@ from .pairs import PairRun
 from .settings import Settings, default_steps
 from .solution import Progress, Solution
 
+# Up to so many samples the whole matrix is faster than blocks of it; more if it exists already.
+LARGEST_FULL, LARGEST_AT_HAND = 3500, 5000
+
 
 def solve(
     problem: DualProblem,
@@ -47,9 +50,10 @@ def solve(
     problem : DualProblem
     gram : Gram or array of shape (samples, samples)
         The Gram matrix of the samples, from ``kernel.bind(X)`` or as an array.
-    driver : {"auto", "full", "rows"}
-        `full` keeps the whole matrix in memory; `rows` computes rows on demand into an LRU cache
-        of `cache_bytes`. `auto` takes `full` where the matrix fits into `cache_bytes`.
+    driver : {"auto", "full", "blocks", "rows"}
+        `full` keeps the whole matrix in memory; `blocks` optimises blocks of about a thousand
+        violating samples and computes their rows in one product; `rows` computes single rows on
+        demand into an LRU cache. `auto` takes `full` up to some thousand samples, then `blocks`.
     tol : float
         Largest KKT violation of a pair at the end.
     selection : str
@@ -64,6 +68,8 @@ def solve(
         Take Newton steps on all free variables when free steps dominate, and to polish the end.
     alpha : array, optional
         Where to start; made feasible first.
+    cache_bytes : float
+        Memory for rows.
     max_steps, max_seconds, target : float, optional
         Budgets: pair steps, time, dual value.
     callback : callable, optional
@@ -122,9 +128,11 @@ def as_gram(gram: Gram | np.ndarray) -> Gram:
 
 
 def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
-    fits = gram.n**2 * gram.dtype.itemsize <= settings.cache_bytes
     if driver == "auto":
-        driver = "full" if fits or settings.selection == "greedy" else "rows"
+        fits = gram.n**2 * gram.dtype.itemsize <= settings.cache_bytes
+        at_hand = getattr(gram, "whole", None) is not None
+        small = gram.n <= (LARGEST_AT_HAND if at_hand else LARGEST_FULL)
+        driver = "full" if (fits and small) or settings.selection == "greedy" else "blocks"
     if driver not in ("full", "blocks", "rows"):
         raise ValueError(f'driver must be "auto", "full", "blocks" or "rows", got {driver!r}')
     if driver != "full" and settings.selection == "greedy":

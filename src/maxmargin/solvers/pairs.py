@@ -14,6 +14,8 @@ from .run import LONGEST_SLAB, Run
 LEAST_LEAVING = 0.1
 # The end is polished down to this part of tol, if face steps get there.
 POLISHED = 1e-6
+# More free variables than this are left within tol: exactness would cost more than the solution.
+LARGEST_POLISHED = 1000
 
 
 class PairRun(Run):
@@ -43,12 +45,7 @@ class PairRun(Run):
     def _slabs(self):
         """Slabs until a reason to end; the reason."""
         while True:
-            event, missing = self.slab()
-            if event == r.ROW_MISSING:
-                self.active.rows.fetch(missing, int(self.memory.integers[r.CLOCK]))
-                if self.interrupt.pressed or self.out_of_time():
-                    return "interrupted" if self.interrupt.pressed else "time_limit"
-                continue
+            event = self.slab()
             ended = self._budgets(event)
             if ended:
                 return ended
@@ -106,8 +103,7 @@ class PairRun(Run):
             return "unbounded"
         if event == r.TARGET_REACHED:
             return "target"
-        settings = self.settings
-        if settings.callback is not None and settings.callback(self.progress()):
+        if self.told_to_stop():
             return "stopped"
         if event == r.CONVERGED:
             return None
@@ -197,9 +193,9 @@ class PairRun(Run):
 
     def _polish(self):
         """After convergence: whether to go on towards the exact optimum by face steps."""
-        if not self.settings.face or self.settings.selection == "max_gain":
+        if not self.can_polish() or self.settings.selection == "max_gain":
             return False
-        if self.polish_steps is not None or self.active.free().size > LARGEST_FACE:
+        if self.polish_steps is not None or self.active.free().size > LARGEST_POLISHED:
             return False
         self.polish_steps = 1000 + int(self.memory.integers[r.CLOCK]) // 2
         self.control = self.control._replace(tol=POLISHED * self.settings.tol)

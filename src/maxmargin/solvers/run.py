@@ -14,6 +14,8 @@ from .smo import run_slab
 from .solution import Progress, Solution, TraceBuilder
 
 LONGEST_SLAB = 1000
+# Seconds without a call of the callback while rows are computed.
+LONGEST_SILENCE = 0.2
 # Slabs or rounds without progress above rounding before a run is called finished in its precision.
 PATIENCE = 20
 # Seconds that one variable of one step costs, one flop of a factorisation, one gathered entry:
@@ -63,6 +65,7 @@ class Run:
         self.free_share = 1.0  # of the last slab's steps
         self.face_patience = 1.0
         self.unbounded = False
+        self.told, self.stopped = self.began, False
 
     def finish(self) -> Solution:
         """Run to the end."""
@@ -85,24 +88,32 @@ class Run:
         raise NotImplementedError
 
     def slab(self):
+        """A slab of steps, with the rows fetched that the loop finds missing; why it ended."""
         steps = int(min(self.slab_length(), self.steps_left()))
         before = self.memory.integers.copy()
         dual = self.memory.reals[r.DUAL]
         buffers = self.trace.buffers(steps)
-        event, missing, self.violation = run_slab(
-            self.active.v,
-            self.active.rows.store,
-            self.active.size,
-            self.control._replace(max_steps=steps, tol=max(self.control.tol, self.noise())),
-            self.memory,
-            buffers,
-        )
-        took = int(self.memory.integers[r.CLOCK] - before[r.CLOCK])
+        control = self.control._replace(tol=max(self.control.tol, self.noise()))
+        took, event = 0, r.ROW_MISSING
+        while event == r.ROW_MISSING:
+            event, missing, self.violation = run_slab(
+                self.active.v,
+                self.active.rows.store,
+                self.active.size,
+                control._replace(max_steps=steps - took),
+                self.memory,
+                r.StepTrace(*(column[took:] for column in buffers)),
+            )
+            took = int(self.memory.integers[r.CLOCK] - before[r.CLOCK])
+            if event == r.ROW_MISSING:
+                self.active.rows.fetch(missing, int(self.memory.integers[r.CLOCK]))
+                if self.must_end() or (self.silent_for_long() and self.told_to_stop()):
+                    event = r.STEPS_DONE
         if took:
             self.account(took, before, self.memory.reals[r.DUAL] - dual)
             if self.trace.wanted:
                 self.trace.add(buffers, took, self.active.size, self.active.free().size)
-        return event, missing
+        return event
 
     def account(self, took, before, gain):  # noqa: ARG002 (of use to subclasses)
         """Take note of a slab of `took` steps that gained that much."""
@@ -137,6 +148,16 @@ class Run:
             active=self.active.size,
             rows=self.evaluations() // self.problem.samples,
         )
+
+    def told_to_stop(self):
+        """Tell the callback how it goes; whether it ever wanted to stop."""
+        self.told = time.perf_counter()
+        if self.settings.callback is not None and not self.stopped:
+            self.stopped = bool(self.settings.callback(self.progress()))
+        return self.stopped
+
+    def silent_for_long(self):
+        return time.perf_counter() - self.told > LONGEST_SILENCE
 
     def evaluations(self):
         """Kernel evaluations so far."""
@@ -188,6 +209,10 @@ class Run:
             self.memory.reals[r.DUAL] += result.gain
             self.forget_pairs()
             self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
+
+    def can_polish(self):
+        """Whether face steps may lead on to the exact optimum; single precision has none."""
+        return self.settings.face and self.gram.dtype == np.float64
 
     def hopeless(self):
         """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
