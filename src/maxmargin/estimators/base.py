@@ -36,7 +36,7 @@ from .samples import Samples, chosen, distinct
 
 # A given Gram matrix of more samples is not brought into another order.
 LARGEST_REORDERED = 5000
-SOLVERS = ("auto", "full", "rows")
+SOLVERS = ("auto", "full", "blocks", "rows")
 
 # Why a fit is not at the optimum, and what to do, by the status of its worst problem.
 ADVICE = {

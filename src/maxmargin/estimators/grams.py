@@ -16,6 +16,8 @@ from .samples import chosen
 
 # `cache_size` is raised to this many bytes, if half of the free memory is that much.
 GENEROUS = 2 << 30
+# Elements of inputs that are widened at a time.
+WIDENED_BLOCK = 1 << 20
 # Kernel values that are held at a time where they are only added up.
 COMBINED_BLOCK = 1 << 22
 # Below this many samples float64 costs nothing worth saving.
@@ -81,16 +83,22 @@ class KeptGram(Gram):
 
 
 class WidenedGram(Gram):
-    """The Gram matrix in float64 of float32 inputs, which are widened block by block."""
+    """The Gram matrix in float64 of float32 inputs, which are widened a few at a time."""
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
         super().__init__(kernel, X, np.float64)
 
-    def _select(self, points: Any, indices: Any) -> Any:
-        return chosen(points, indices).astype(np.float64)
-
-    def _restricted(self, columns: Any) -> Any:
-        return super()._restricted(np.arange(self.n) if columns is None else columns)
+    def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
+        columns = np.arange(self.n) if columns is None else np.asarray(columns)
+        if out is None:
+            out = np.empty((len(indices), columns.size))
+        left = chosen(self.X, indices).astype(np.float64)
+        step = max(64, WIDENED_BLOCK // self.X.shape[1])
+        for start in range(0, columns.size, step):
+            part = slice(start, start + step)
+            right = chosen(self.X, columns[part]).astype(np.float64)
+            out[:, part] = self.kernel(left, right)
+        return out
 
 
 class Grams:

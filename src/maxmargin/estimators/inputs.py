@@ -38,7 +38,7 @@ def is_definite(estimator: Any) -> bool:
 
 def is_structured(X: Any) -> bool:
     """Whether inputs are a sequence of things that are no vectors: strings, sets, graphs."""
-    if sparse.issparse(X) or hasattr(X, "iloc") or hasattr(X, "__dataframe__"):
+    if sparse.issparse(X) or (hasattr(X, "columns") and hasattr(X, "shape")):
         return False
     if not isinstance(X, list | tuple):
         if not hasattr(X, "__array__"):

@@ -160,12 +160,14 @@ class RichScreen:
     def __init__(self, stream: Any) -> None:
         from rich.console import Console
         from rich.live import Live
+        from rich.text import Text
 
+        self.text = Text
         self.live = Live(console=Console(file=stream), transient=True, auto_refresh=False)
         self.live.start()
 
     def show(self, text: str) -> None:
-        self.live.update(text, refresh=True)
+        self.live.update(self.text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
 
     def end(self) -> None:
         self.live.stop()
