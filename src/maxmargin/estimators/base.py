@@ -24,9 +24,9 @@ from .fitting import Clock, Outcome, Settings, Task, Trainer
 from .grams import Grams, memory_budget, working_dtype
 from .inputs import (
     checked_weights,
-    is_definite,
     is_function,
     is_precomputed,
+    may_be_indefinite,
     new_inputs,
     resolved_kernel,
     training_inputs,
@@ -34,8 +34,6 @@ from .inputs import (
 from .progress import CallbackSupportMixin, Reporter, with_callbacks
 from .samples import Samples, chosen, distinct
 
-# A given Gram matrix of more samples is not brought into another order.
-LARGEST_REORDERED = 5000
 SOLVERS = ("auto", "full", "blocks", "rows")
 
 # Why a fit is not at the optimum, and what to do, by the status of its worst problem.
@@ -169,8 +167,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             X = as_square("X", X)
             check_symmetric(X)
         # Without a unique optimum, what is found depends on the order of the samples.
-        ordered = not is_definite(self) and not (square and weight.size > LARGEST_REORDERED)
-        return distinct(X, targets, weight, square, ordered)
+        return distinct(X, targets, weight, square, ordered=may_be_indefinite(self))
 
     def _function_values(self, A: Any, B: Any) -> np.ndarray:
         block = self.kernel(A, B)

@@ -26,14 +26,16 @@ def is_function(kernel: Any) -> bool:
     return callable(kernel) and not isinstance(kernel, Kernel)
 
 
-def is_definite(estimator: Any) -> bool:
-    """Whether the kernel is known to be positive semi-definite, so that the optimum is unique."""
+def may_be_indefinite(estimator: Any) -> bool:
+    """Whether the kernel is one of those that are not positive semi-definite in general."""
     kernel = estimator.kernel
     if isinstance(kernel, str):
-        return kernel in ("linear", "rbf") or (kernel == "poly" and estimator.coef0 >= 0)
-    if isinstance(kernel, Polynomial):
-        return kernel.coef0 >= 0
-    return isinstance(kernel, Linear | Gaussian)
+        return kernel == "sigmoid" or (kernel == "poly" and estimator.coef0 < 0)
+    parts = getattr(kernel, "kernels", [kernel])
+    return any(
+        isinstance(part, Sigmoid) or (isinstance(part, Polynomial) and part.coef0 < 0)
+        for part in parts
+    )
 
 
 def is_structured(X: Any) -> bool:
