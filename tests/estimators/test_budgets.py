@@ -80,6 +80,17 @@ def test_problems_share_the_time():
     assert all(solution.steps > 0 for solution in model.solution_)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("limit", [1e-6, 0.02])
+def test_there_is_a_model_with_probabilities_however_short_the_time(classes, limit):
+    X, y = blobs(800, classes)
+    model = SVC(max_seconds=limit, probability=True).fit(X, y)
+    distribution = model.predict_proba(X)
+    assert np.isfinite(distribution).all()
+    np.testing.assert_array_equal(distribution.argmax(axis=1), model.predict(X))
+
+
 def test_callback_sees_progress_and_stops_the_fit():
     model, X, y = hard()
     seen = []

@@ -222,11 +222,20 @@ class Trainer:
         self.interrupted = True
         self.stopped.set()
 
+    def _pause(self) -> None:
+        """Called between parts of a preparation."""
+        if self.stopped.is_set():
+            raise OutOfTime
+        self.clock.overtime()
+
     # ---- one task --------------------------------------------------------------------------
 
     def _solved(self, task: Task, number: int, seconds: float) -> Outcome:
         samples = task.indices
-        gram = self._gram(task)
+        try:
+            gram = self._gram(task)
+        except OutOfTime:
+            return self._untouched(task)
         listener = self._listener(number, task.name)
         solution = self._solve(task.machine.problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
@@ -249,7 +258,7 @@ class Trainer:
 
     def _gram(self, task: Task) -> KeptGram:
         if task.classes is not None:
-            return self.grams.of_pair(task.classes, task.samples)
+            return self.grams.of_pair(task.classes, task.samples, self._pause)
         return self.grams.of(task.indices) if task.samples else self.grams.whole(self.jobs == 1)
 
     def _listener(self, number: int, name: str) -> Callable[[Any], Any] | None:
@@ -312,6 +321,12 @@ class Trainer:
         certificate = certify_expansion(problem, solution.alpha, expansion, bias)
         return Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
 
+    def _reason(self) -> str:
+        """Why a task is left undone."""
+        if self.interrupted:
+            return "interrupted"
+        return "stopped" if self.stopped.is_set() else "time_limit"
+
     def _untouched(self, task: Task) -> Outcome:
         """A task that was not begun."""
         problem = task.machine.problem
@@ -324,7 +339,7 @@ class Trainer:
             bias=np.zeros(problem.totals.size),
             dual=problem.value(alpha, gradient),
             violation=np.inf,
-            status="interrupted" if self.interrupted else "stopped",
+            status=self._reason(),
             steps=0,
             face_steps=0,
             planned_steps=0,

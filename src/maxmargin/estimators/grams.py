@@ -191,7 +191,12 @@ class Grams:
         blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
         self._blocks = dict(enumerate(blocks))
 
-    def of_pair(self, places: tuple[int, int], samples: tuple[np.ndarray, np.ndarray]) -> KeptGram:
+    def of_pair(
+        self,
+        places: tuple[int, int],
+        samples: tuple[np.ndarray, np.ndarray],
+        pause: Callable[[], object],
+    ) -> KeptGram:
         """Of the samples of two classes; what `share` keeps is not computed again."""
         if not self._blocks:
             return self.of(np.concatenate(samples))
@@ -204,6 +209,7 @@ class Grams:
         for start in range(0, corner, STRIPE):
             left = self._worked(samples[0][start : start + STRIPE])
             matrix[start : min(start + STRIPE, corner), corner:] = self.kernel(left, right)
+            pause()
         matrix[corner:, :corner] = matrix[:corner, corner:].T
         return KeptGram(PrecomputedGram(Precomputed(), matrix))
 

@@ -85,11 +85,6 @@ class Samples(NamedTuple):
         first[starts] = 1.0
         return np.where(level > 0, part / np.where(level > 0, level, 1.0), first)
 
-    def gathered(self, coef: np.ndarray) -> np.ndarray:
-        """Coefficients of the samples given, summed over copies: the inverse of `spread`."""
-        present = self.member >= 0
-        return np.bincount(self.member[present], coef[present], minlength=self.size)
-
 
 def distinct(
     X: Any,
