@@ -1,0 +1,186 @@
+"""The problems of the speed benchmark: which data, which machine, which parameters."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.data import chess_board
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+import realdata
+
+# Prediction is timed on the test part, or else on this many training inputs.
+NEW_INPUTS = 10_000
+QUICK = 5_000
+
+
+class Data(NamedTuple):
+    """Training inputs and targets (None where there are none), and inputs to predict."""
+
+    X: Any
+    y: np.ndarray | None
+    X_new: Any
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A training problem with the Gaussian kernel exp(−γ‖x−x'‖²).
+
+    Attributes
+    ----------
+    name : str
+    samples, features : int
+    parameters : mapping
+        Of the estimator.
+    dataset : str
+        A case of `load`; by default the name.
+    estimator : {"SVC", "SVR", "OneClassSVM"}
+    csr : bool
+        Whether inputs are given as a sparse matrix.
+    """
+
+    name: str
+    samples: int
+    features: int
+    parameters: Mapping[str, float]
+    dataset: str = field(default="", kw_only=True)
+    estimator: str = field(default="SVC", kw_only=True)
+    csr: bool = field(default=False, kw_only=True)
+
+
+RAETSCH_FEATURES = {
+    "banana": 2,
+    "breast-cancer": 9,
+    "diabetis": 8,
+    "flare-solar": 9,
+    "german": 20,
+    "heart": 13,
+    "image": 18,
+    "ringnorm": 20,
+    "splice": 60,
+    "thyroid": 5,
+    "titanic": 3,
+    "twonorm": 20,
+    "waveform": 21,
+}
+# Width 3500 of the pixels 0…255, which are divided by 255.
+MNIST = {"C": 50.0, "gamma": 255.0**2 / (2 * 3500.0**2)}
+ZEROS = {"nu": 0.1, "gamma": MNIST["gamma"]}
+HARD_BOARD = {"C": 1e6, "gamma": 0.5}
+
+
+def _published(name: str, features: int) -> Problem:
+    row = realdata.TABLE_7_1[name]
+    return Problem(name, row.samples, features, {"C": row.C, "gamma": row.gamma})
+
+
+def board(samples: int, name: str = "", C: float = 1e6) -> Problem:
+    """A chess board of some size."""
+    name = name or f"chess-board-{samples}"
+    return Problem(name, samples, 2, {**HARD_BOARD, "C": C}, dataset="chess-board")
+
+
+def digits(samples: int) -> Problem:
+    """Small against large digits, on the first pictures."""
+    return Problem(f"mnist-{samples}", samples, 784, MNIST, dataset="mnist")
+
+
+_ALL = (
+    *(_published(name, features) for name, features in RAETSCH_FEATURES.items()),
+    Problem("spambase", 4_601, 57, {"C": 50.0, "gamma": 1 / 200}, dataset="spambase-standardised"),
+    _published("ionosphere", 34),
+    _published("tic-tac-toe", 9),
+    board(1_000),
+    board(10_000),
+    board(100_000),
+    board(10_000, "chess-board-10000-soft", C=1e3),
+    Problem("a9a", 32_561, 123, {"C": 1.0, "gamma": 0.05}),
+    Problem("a9a-csr", 32_561, 123, {"C": 1.0, "gamma": 0.05}, dataset="a9a", csr=True),
+    Problem("w8a", 49_749, 300, {"C": 8.0, "gamma": 0.05}),
+    _published("connect-4", 42),
+    Problem("krkopt", 28_056, 6, {"C": 10.0, "gamma": 0.5}, dataset="king-rook-vs-king"),
+    Problem("usps", 7_291, 256, {"C": 10.0, "gamma": 1 / 128}),
+    digits(10_000),
+    digits(60_000),
+    Problem("cadata", 20_640, 8, {"C": 10.0, "gamma": 0.125, "epsilon": 0.1}, estimator="SVR"),
+    Problem("mnist-zeros", 5_923, 784, ZEROS, estimator="OneClassSVM"),
+)
+PROBLEMS = {problem.name: problem for problem in _ALL}
+
+# Its C is so small that every sample ends at its bound and is a support vector, for any solver.
+PREDICTION = Problem("predict-2000", 2_000, 784, {**MNIST, "C": 1e-4}, dataset="mnist-balanced")
+GROWTH = {
+    "mnist": [digits(n) for n in (5_000, 10_000, 20_000, 40_000, 60_000)],
+    "chess-board": [board(n) for n in (1_000, 3_000, 10_000, 30_000, 100_000)],
+}
+
+
+def selected(patterns: Iterable[str] | None, quick: bool = False) -> list[Problem]:
+    """The problems whose names match one of the patterns, and with `quick` only the small ones."""
+    found = list(PROBLEMS.values())
+    if patterns is not None:
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in PROBLEMS):
+                raise ValueError(
+                    f"--problems: no problem is called {pattern!r}; there are {', '.join(PROBLEMS)}"
+                )
+        found = [p for p in found if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
+    return [p for p in found if not quick or p.samples < QUICK]
+
+
+def missing(problem: Problem) -> str | None:
+    """Why a problem cannot be posed, if it cannot."""
+    made_up = problem.dataset == "chess-board"
+    return None if made_up or realdata.folder() is not None else realdata.ABSENT
+
+
+def load(problem: Problem, dtype: str = "float64") -> Data:
+    """The data of a problem, with inputs (and real targets) in a float."""
+    X, y, X_new = _arrays(problem)
+    X_new = X[:NEW_INPUTS] if X_new is None else X_new
+    if y is not None and y.dtype.kind == "f":
+        y = y.astype(dtype)
+    return Data(_inputs(problem, X, dtype), y, _inputs(problem, X_new, dtype))
+
+
+def _inputs(problem: Problem, X: np.ndarray, dtype: str) -> Any:
+    X = np.ascontiguousarray(X, dtype=dtype)
+    return sparse.csr_matrix(X) if problem.csr else X
+
+
+def _arrays(problem: Problem) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    name, n = problem.dataset or problem.name, problem.samples
+    match name:
+        case "chess-board":
+            return *chess_board(n, random_state=0), None
+        case "mnist" | "mnist-zeros" | "mnist-balanced":
+            X, digit = realdata.load("mnist")
+            X_new = realdata.load("mnist", "test")[0] / 255.0
+            if name == "mnist-zeros":
+                return X[digit == 0] / 255.0, None, X_new
+            y = np.where(digit < 5, -1, 1)
+            kept = np.arange(n) if name == "mnist" else _balanced(y, n)
+            return X[kept] / 255.0, y[kept], X_new
+        case "a9a" | "usps":
+            return *realdata.load(name), realdata.load(name, "test")[0]
+        case "cadata":
+            X, y = realdata.load(name)
+            return _standardised(X), _standardised(y.astype(np.float64)), None
+    return *realdata.load(name), None
+
+
+def _balanced(y: np.ndarray, n: int) -> np.ndarray:
+    """The first n / 2 of each class, in their order."""
+    return np.sort(np.concatenate([np.flatnonzero(y == c)[: n // 2] for c in (-1, 1)]))
+
+
+def _standardised(values: np.ndarray) -> np.ndarray:
+    return (values - values.mean(axis=0)) / values.std(axis=0)
