@@ -166,8 +166,8 @@ def dual_value(problem, K, alpha):
 
 
 @np.errstate(all="ignore")
-def interior_point(program, steps=100):
-    """Mehrotra's predictor–corrector method, until rounding ends it.
+def interior_point(program, steps=300):
+    """Newton steps along the central path s·z = μ → 0, until rounding ends them.
 
     The bounds are Bx + c = s ≥ 0 with multipliers z ≥ 0; all of x, y, s, z move together.
     """
@@ -193,23 +193,28 @@ def interior_point(program, steps=100):
         ds = B @ dx + slack
         return dx, dy, ds, (products - s * z - z * ds) / s
 
-    def length(v, dv):
-        return min(1.0, np.min(-v[dv < 0] / dv[dv < 0], initial=np.inf))
+    def longest(ds, dz):
+        """A step that keeps s and z positive and their products within reach of each other."""
+        v, dv = np.concatenate([s, z]), np.concatenate([ds, dz])
+        t = min(1.0, 0.99 * np.min(-v[dv < 0] / dv[dv < 0], initial=np.inf))
+        for _ in range(50):
+            products = (s + t * ds) * (z + t * dz)
+            if products.min() >= 1e-6 * products.mean():
+                break
+            t *= 0.8
+        return t
 
     for _ in range(steps):
         mu = s @ z / s.size
         if mu * s.size < 1e-17 * (program.magnitude(x, y) + program.rounding(x)):
             break
         try:
-            _, _, ds, dz = newton(0.0)
-            t = min(length(s, ds), length(z, dz))
-            left = (s + t * ds) @ (z + t * dz) / s.size
-            dx, dy, ds, dz = newton(mu * (left / mu) ** 3 - ds * dz)
+            dx, dy, ds, dz = newton(0.1 * mu)
         except np.linalg.LinAlgError:
             break
-        t = 0.99 * min(length(s, ds), length(z, dz))
         if not np.isfinite(dx).all():
             break
+        t = longest(ds, dz)
         x, y, s, z = x + t * dx, y + t * dy, s + t * ds, z + t * dz
     return np.clip(x, lower, upper), y
 
