@@ -1,4 +1,4 @@
-"""The benchmark tells the truth: its figures, its problems, its verdicts, its words."""
+"""The benchmark: its problems, its contenders and their processes, its tables and files."""
 
 import json
 import sys
@@ -11,139 +11,21 @@ import realdata
 import sklearn.svm
 from scipy import sparse
 
-from benchmarks import cold, contenders, growth, machine, problems, report, results, speed, targets
+from benchmarks import cold, contenders, growth, machine, problems, report, results, speed
 from benchmarks.contenders import INTELEX, OWN, PEERS, SKLEARN, Contender, Unavailable
 from benchmarks.measure import Bench, Comparison, Row, Settings
 from benchmarks.problems import PREDICTION, PROBLEMS, Problem, board, load
-from benchmarks.recompute import Figures, Model, figures
 from benchmarks.workers import BudgetUsed, Failed, Memory, Session, Worker, timed
-from maxmargin.dual import certify, epsilon_svr, hinge, one_class
-from maxmargin.kernels import Gaussian
 
-GAMMA = 0.5
 RATES = {"float32": 2e11, "float64": 1e11}
-SAMPLES = np.random.default_rng(0).normal(size=(90, 3))
-NOISE = np.random.default_rng(1).normal(size=90)
-LABELS = np.where(SAMPLES[:, 0] + NOISE > 0, 1, -1)
-CLASSES = np.digitize(SAMPLES[:, 0] + 0.5 * NOISE, [-0.7, 0.0, 0.7])
 
 
-def tiny(estimator="SVC", **parameters):
-    return Problem("tiny", 90, 3, {"gamma": GAMMA, **parameters}, estimator=estimator)
+def tiny(estimator="SVC"):
+    return Problem("tiny", 90, 3, {"gamma": 0.5}, estimator=estimator)
 
 
-def fitted(problem, y, X=SAMPLES, module=sklearn.svm):
-    """A model that is recognisably not at the optimum."""
-    model = getattr(module, problem.estimator)(**problem.parameters, tol=0.1).fit(X, y)
-    coef = model.dual_coef_.toarray() if sparse.issparse(X) else model.dual_coef_
-    return Model(coef, model.support_, model.intercept_)
-
-
-def spread(model, row=0):
-    alpha = np.zeros(len(SAMPLES))
-    alpha[model.support] = model.dual_coef[row]
-    return alpha
-
-
-def certificate(dual_machine, alpha, intercept, samples=slice(None)):
-    gram = Gaussian(GAMMA).bind(SAMPLES[samples], np.float64)
-    return certify(dual_machine.problem, alpha, gram, np.array([intercept]))
-
-
-def assert_equal(found, certificates):
-    assert found.primal == pytest.approx(sum(c.primal for c in certificates), rel=1e-12)
-    assert found.dual == pytest.approx(sum(c.dual for c in certificates), rel=1e-12)
-    worst = max(c.relative_gap for c in certificates)
-    assert worst > 1e-4
-    assert found.relative_gap == pytest.approx(worst, rel=1e-9)
-
-
-# ---- figures -------------------------------------------------------------------------------
-
-
-def test_figures_of_classification_are_those_of_the_certificate():
-    problem = tiny(C=2.0)
-    model = fitted(problem, LABELS)
-    proof = certificate(hinge(LABELS, 2.0), spread(model), model.intercept[0])
-    assert_equal(figures(problem, SAMPLES, LABELS, model), [proof])
-
-
-def test_figures_of_regression_are_those_of_the_certificate():
-    problem = tiny("SVR", C=2.0, epsilon=0.1)
-    model = fitted(problem, NOISE)
-    alpha = spread(model)
-    both = np.concatenate([np.maximum(alpha, 0), np.minimum(alpha, 0)])
-    proof = certificate(epsilon_svr(NOISE, 2.0, 0.1), both, model.intercept[0])
-    assert_equal(figures(problem, SAMPLES, NOISE, model), [proof])
-
-
-def test_figures_of_novelty_detection_are_those_of_the_certificate():
-    problem = tiny("OneClassSVM", nu=0.3)
-    model = fitted(problem, None)
-    proof = certificate(one_class(90, 0.3), spread(model), model.intercept[0])
-    assert_equal(figures(problem, SAMPLES, None, model), [proof])
-
-
-def test_figures_of_several_classes_are_sums_and_the_worst_gap():
-    problem = tiny(C=2.0)
-    model = fitted(problem, CLASSES)
-    own, proofs = CLASSES[model.support], []
-    for (i, j), b in zip([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], model.intercept):
-        alpha = np.zeros(90)
-        alpha[model.support[own == i]] = model.dual_coef[j - 1, own == i]
-        alpha[model.support[own == j]] = model.dual_coef[i, own == j]
-        pair = np.flatnonzero(np.isin(CLASSES, (i, j)))
-        labels = np.where(CLASSES[pair] == i, 1, -1)
-        proofs.append(certificate(hinge(labels, 2.0), alpha[pair], b, pair))
-    assert_equal(figures(problem, SAMPLES, CLASSES, model), proofs)
-
-
-@pytest.mark.parametrize("contender", [*OWN, *PEERS], ids=lambda contender: contender.name)
-@pytest.mark.parametrize("y", [LABELS, CLASSES], ids=["two classes", "four classes"])
-def test_models_of_every_library_are_read_alike(contender, y):
-    if (why := contender.missing()) is not None:
-        pytest.skip(why)
-    problem = tiny(C=2.0)
-    X = SAMPLES.astype(contender.dtype)
-    model = contender.estimator(problem, tol=1e-6).fit(X, y)
-    model = Model(model.dual_coef_, model.support_, model.intercept_)
-    assert figures(problem, X, y, model).relative_gap < 1e-5
-
-
-def test_figures_do_not_depend_on_the_form_of_the_inputs():
-    problem = tiny(C=2.0)
-    X = np.where(np.abs(SAMPLES) < 0.5, 0.0, SAMPLES)
-    model = fitted(problem, LABELS, sparse.csr_matrix(X))
-    dense, csr = (figures(problem, form, LABELS, model) for form in (X, sparse.csr_matrix(X)))
-    assert dense == csr
-
-
-def test_two_points_at_their_bounds_are_counted_and_valued_by_hand():
-    C, k = 0.1, np.exp(-4 * GAMMA)
-    problem = Problem("two points", 2, 1, {"C": C, "gamma": GAMMA})
-    model = Model(np.array([[-C, C]]), np.array([0, 1]), np.array([0.0]))
-    found = figures(problem, np.array([[-1.0], [1.0]]), np.array([-1, 1]), model)
-    assert (found.support, found.bounded, found.kernel_entries) == (2, 2, 4)
-    assert found.dual == pytest.approx(2 * C - C**2 * (1 - k), rel=1e-14)
-    assert found.primal == pytest.approx(found.dual, rel=1e-14)
-    assert found.infeasibility == 0.0
-
-
-def test_coefficients_beyond_C_are_infeasible():
-    problem = Problem("two points", 2, 1, {"C": 0.1, "gamma": GAMMA})
-    model = Model(np.array([[-0.2, 0.2]]), np.array([0, 1]), np.array([0.0]))
-    found = figures(problem, np.array([[-1.0], [1.0]]), np.array([-1, 1]), model)
-    assert found.infeasibility == pytest.approx(0.1 / 0.4)
-
-
-def test_support_vectors_of_one_pair_need_no_kernel_values_with_other_classes():
-    problem, y = tiny(C=2.0), np.array([0, 0, 1, 1, 1, 2])
-    # Class 0 has a coefficient against class 1 only, class 1 against 0, class 2 none at all.
-    model = Model(np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([0, 2]), np.zeros(3))
-    assert figures(problem, SAMPLES[:6], y, model).kernel_entries == 2 * 5
-
-
-# ---- problems ------------------------------------------------------------------------------
+def timed_row(contender, *seconds, **more):
+    return Row(contender, fits=list(seconds), **more)
 
 
 def test_problems_are_those_of_the_list():
@@ -212,9 +94,6 @@ def test_absent_data_are_a_word_and_no_failure(monkeypatch, tmp_path):
     assert realdata.ABSENT in report.rendered(report.comparison_table(comparison))
 
 
-# ---- contenders ----------------------------------------------------------------------------
-
-
 def test_patterns_choose_peers_beside_ourselves():
     assert contenders.selected(["intelex*"]) == [*OWN, *PEERS[1:]]
     assert contenders.selected(["none"]) == list(OWN)
@@ -245,9 +124,6 @@ def test_peer_without_the_estimator_is_unavailable():
 def test_everyone_gets_the_same_cache():
     present = [c for c in (*OWN, *PEERS) if c.missing() is None]
     assert {c.estimator(tiny()).cache_size for c in present} == {contenders.CACHE_SIZE}
-
-
-# ---- processes -----------------------------------------------------------------------------
 
 
 def test_process_over_its_budget_is_ended_and_another_one_goes_on():
@@ -298,117 +174,6 @@ def test_row_over_budget_is_compared_as_at_least_that_long():
     assert row.at_least == 900.0
 
 
-# ---- targets -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "sklearn", "intelex"),
-    [
-        ("heart", 1, 1.5),
-        ("german", 2, 2),
-        ("banana", 4, 2),
-        ("chess-board-10000-soft", 4, 2),
-        ("cadata", 4, 2),
-        ("mnist-10000", 15, 2),
-        ("mnist-60000", 40, 3),
-        ("chess-board-1000", 5, 10),
-        ("chess-board-100000", 5, 10),
-    ],
-)
-def test_target_of_each_kind_of_problem(name, sklearn, intelex):
-    assert targets.target(PROBLEMS[name])[:2] == (sklearn, intelex)
-
-
-def test_some_targets_ask_for_more_than_ratios():
-    assert targets.target(PROBLEMS["mnist-60000"]).bound == 3
-    assert targets.target(PROBLEMS["chess-board-1000"]).gap == 1e-6
-
-
-def test_large_problems_of_many_features_have_no_target():
-    assert targets.target(PROBLEMS["w8a"]) is None
-    assert targets.verdicts(Comparison(PROBLEMS["w8a"], [row(OWN[0], 1.0)])) == []
-
-
-def row(contender, fit=None, gap=1e-6, **more):
-    quality = Figures(10, 5, 1.0, 1.0, gap, 0.0, 1000)
-    return Row(contender, fits=[] if fit is None else [fit], figures=fit and quality, **more)
-
-
-def verdict(*rows, name="banana"):
-    """Of banana: at least 4 times as fast as scikit-learn, twice as scikit-learn-intelex."""
-    (found,) = targets.verdicts(Comparison(PROBLEMS[name], list(rows)))
-    return found
-
-
-def test_target_is_met_by_speed_at_no_larger_gap():
-    assert verdict(row(OWN[0], 1.0), row(PEERS[0], 4.0), row(PEERS[1], 2.0)).met is True
-
-
-def test_target_is_missed_by_too_little_speed():
-    assert verdict(row(OWN[0], 1.0), row(PEERS[0], 3.9), row(PEERS[1], 2.0)).met is False
-
-
-def test_target_is_missed_by_a_larger_gap():
-    found = verdict(row(OWN[0], 1.0, gap=1e-5), row(PEERS[0], 9.0), row(PEERS[1], 9.0))
-    assert found.met is False
-    assert "larger than its 1e-06" in found.checks[0].words
-
-
-def test_better_float_of_the_peer_counts():
-    rows = row(OWN[0], 1.0), row(PEERS[0], 4.0), row(PEERS[1], 9.0), row(PEERS[2], 1.9)
-    assert verdict(*rows).met is False
-
-
-def test_better_float_of_ours_counts():
-    found = verdict(row(OWN[0], 1.0), row(OWN[1], 0.5), row(PEERS[0], 2.0), row(PEERS[1], 1.0))
-    assert found.met is True
-    assert found.row.contender == OWN[1]
-
-
-def test_absent_peer_leaves_the_target_open():
-    assert verdict(row(OWN[0], 1.0), row(PEERS[0], 4.0)).met is None
-
-
-def test_peer_ended_by_the_budget_proves_a_ratio_or_leaves_it_open():
-    ended = row(PEERS[0], over_budget=900.0)
-    assert verdict(row(OWN[0], 1.0), ended, row(PEERS[1], 2.0)).met is True
-    assert verdict(row(OWN[0], 300.0), ended, row(PEERS[1], 600.0)).met is None
-
-
-def test_ours_ended_by_the_budget_misses_the_target():
-    ended = row(OWN[0], over_budget=900.0)
-    assert verdict(ended, row(PEERS[0], 100.0), row(PEERS[1], 100.0)).met is False
-
-
-def test_chess_board_asks_for_a_small_gap():
-    peers = row(PEERS[0], 100.0, gap=5e-2), row(PEERS[1], 100.0, gap=5e-2)
-    assert verdict(row(OWN[0], 1.0, gap=1e-7), *peers, name="chess-board-1000").met is True
-    assert verdict(row(OWN[0], 1.0, gap=1e-5), *peers, name="chess-board-1000").met is False
-
-
-def test_all_of_mnist_asks_for_three_times_the_bound():
-    peers = row(PEERS[0], 100.0), row(PEERS[1], 100.0)
-    assert verdict(row(OWN[0], 1.0, bound=0.4), *peers, name="mnist-60000").met is True
-    assert verdict(row(OWN[0], 1.0, bound=0.3), *peers, name="mnist-60000").met is False
-
-
-def test_prediction_is_compared_float_by_float():
-    rows = [
-        row(OWN[0], 1.0, predictions=[1.0]),
-        row(OWN[1], 1.0, predictions=[0.6]),
-        row(PEERS[0], 1.0, predictions=[31.0]),
-        row(PEERS[1], 1.0, predictions=[1.1]),
-        row(PEERS[2], 1.0, predictions=[0.5]),
-    ]
-    in_float64, in_float32 = targets.verdicts(Comparison(PREDICTION, rows))
-    assert in_float64.met is True
-    assert in_float32.met is False
-    assert [check.subject for check in in_float32.checks] == [INTELEX]
-
-
-# ---- growth and cold start -----------------------------------------------------------------
-
-
 def test_exponent_of_a_power_is_found():
     sizes = [1_000, 3_000, 10_000]
     assert growth.exponent(sizes, [1e-6 * n**1.5 for n in sizes]) == pytest.approx(1.5)
@@ -417,7 +182,7 @@ def test_exponent_of_a_power_is_found():
 
 def test_growth_takes_what_was_measured_already():
     known = {
-        problem.name: Comparison(problem, [row(OWN[0], 1e-8 * problem.samples**2)])
+        problem.name: Comparison(problem, [timed_row(OWN[0], 1e-8 * problem.samples**2)])
         for problem in problems.GROWTH["mnist"]
     }
     with Bench([OWN[0]], Settings(), RATES, print) as bench:
@@ -436,8 +201,6 @@ def test_cold_start_is_timed_in_new_processes(monkeypatch):
     assert min(found.imports.values()) > 0
     assert min(min(start.first, start.again) for start in found.starts) > 0
 
-
-# ---- the report ----------------------------------------------------------------------------
 
 EXAMPLE = report.Table("Two", ("problem", "fit s"), [("banana", "0.25"), ("ring", "12")])
 
@@ -462,7 +225,7 @@ def test_table_by_rich_has_the_same_cells():
 
 def test_ratio_to_an_ended_peer_is_a_lower_bound():
     comparison = Comparison(
-        PROBLEMS["banana"], [row(OWN[0], 3.0), row(PEERS[0], over_budget=900.0)]
+        PROBLEMS["banana"], [timed_row(OWN[0], 3.0), timed_row(PEERS[0], over_budget=900.0)]
     )
     ours, peer = report.comparison_table(comparison).rows
     assert (ours[1], ours[2]) == ("3", "1")
@@ -471,7 +234,7 @@ def test_ratio_to_an_ended_peer_is_a_lower_bound():
 
 def test_memory_limit_is_ours_alone():
     taken = Memory(inputs=10**9, peak=8 * 10**9)
-    rows = [row(OWN[0], 1.0, memory=taken), row(PEERS[0], 1.0, memory=taken)]
+    rows = [timed_row(OWN[0], 1.0, memory=taken), timed_row(PEERS[0], 1.0, memory=taken)]
     ours, peer = report.memory_table([Comparison(PROBLEMS["banana"], rows)]).rows
     assert ours[2:] == ["1000.0", "8000.0", "7005", "MISSED"]
     assert peer[2:] == ["1000.0", "8000.0", "–", ""]
