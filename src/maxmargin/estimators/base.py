@@ -119,7 +119,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
         self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
         settings = self._settings()
-        grams = Grams(self.kernel_, samples.X, working_dtype(self.precision, samples.X))
+        penalty = float(getattr(self, "C", 1.0))
+        dtype = working_dtype(self.precision, self.kernel_, samples.X, penalty, settings.tol)
+        grams = Grams(self.kernel_, samples.X, dtype)
         jobs = effective_n_jobs(getattr(self, "n_jobs", None))
         trainer = Trainer(grams, settings, clock, reporter, jobs)
         tasks = resumed(self._tasks(samples, trainer), previous, self)
@@ -297,12 +299,11 @@ def blank(estimator: Any) -> Any:
 
 
 def learned(estimator: Any) -> dict[str, Any]:
-    """The fitted attributes."""
-    known = estimator.get_params(deep=False)
+    """The fitted attributes: no parameter ends with an underscore."""
     return {
         name: value
         for name, value in vars(estimator).items()
-        if name.endswith("_") and not name.startswith("__") and name not in known
+        if name.endswith("_") and not name.startswith("__")
     }
 
 

@@ -20,8 +20,11 @@ GENEROUS = 2 << 30
 WIDENED_BLOCK = 1 << 20
 # Kernel values that are held at a time where they are only added up.
 COMBINED_BLOCK = 1 << 22
-# Below this many samples float64 costs nothing worth saving.
+# Below this many samples float64 costs nothing worth saving; of float64 inputs below these.
 SMALL = 2000
+MANY_SAMPLES, MANY_ENTRIES = 20_000, 1_000_000
+# Samples from which the rounding of float32 is estimated.
+PROBED = 1000
 
 
 def memory_budget(cache_size: float) -> float:
@@ -44,14 +47,32 @@ def free_memory() -> float:
         return 2.0 * GENEROUS
 
 
-def working_dtype(precision: str, X: Any) -> np.dtype:
-    """float32 rows where asked for, or where large inputs are float32 themselves."""
+def working_dtype(precision: str, kernel: Kernel, X: Any, penalty: float, tol: float) -> np.dtype:
+    """float32 rows where asked for, or where they save much and cost no accuracy."""
     if precision == "single":
         return np.dtype(np.float32)
-    is_single = getattr(X, "dtype", None) == np.float32
-    if precision == "auto" and is_single and X.shape[0] > SMALL:
-        return np.dtype(np.float32)
-    return np.dtype(np.float64)
+    single = precision == "auto" and is_large(X) and single_is_enough(kernel, X, penalty, tol)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def is_large(X: Any) -> bool:
+    """Whether rows of the Gram matrix are worth saving on."""
+    if getattr(X, "dtype", None) == np.float32:
+        return X.shape[0] > SMALL
+    return np.ndim(X) == 2 and (X.shape[0] > MANY_SAMPLES or np.prod(X.shape) > MANY_ENTRIES)
+
+
+def single_is_enough(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool:
+    """Whether the rounding of float32 rows stays well below tol once α is summed over them.
+
+    Entries carry errors of about a tenth of the largest, with either sign, and the norm of α is
+    below C√n.
+    """
+    if isinstance(kernel, Precomputed):
+        return X.dtype == np.float32
+    step = max(1, X.shape[0] // PROBED)
+    rounding = kernel.bind(X[::step], np.float32).rounding
+    return bool(0.1 * rounding * penalty * np.sqrt(X.shape[0]) < tol)
 
 
 class KeptGram(Gram):
