@@ -10,18 +10,21 @@ __version__ = "0.1.0.dev0"
 # Where each public name lives; it is imported when it is first used.
 _PLACES = {
     "solve": "solvers",
+    "AutoSVC": "tuning",
     "NuSVC": "estimators",
     "NuSVR": "estimators",
     "OneClassSVM": "estimators",
     "SVC": "estimators",
+    "SVCSearch": "tuning",
     "SVR": "estimators",
 }
 
-__all__ = ["SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM", "solve"]
+__all__ = ["SVC", "SVR", "AutoSVC", "NuSVC", "NuSVR", "OneClassSVM", "SVCSearch", "solve"]
 
 if TYPE_CHECKING:
     from .estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
     from .solvers import solve
+    from .tuning import AutoSVC, SVCSearch
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tuning.problems import KERNELS, blobs, board
 
+from maxmargin.data import sparse_coordinate
 from maxmargin.dual import enclosing_ball, hard_margin, hinge
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Polynomial, Sigmoid
 from maxmargin.tuning import (
@@ -22,6 +23,7 @@ from maxmargin.tuning import (
     LeaveOneOutError,
     LogLikelihood,
     LogPosterior,
+    OverPairs,
     Point,
     RadiusMargin,
     RandomSplits,
@@ -336,6 +338,33 @@ def test_indefinite_kernel_gives_finite_values():
     splits = FixedSplits(folds(y.astype(float), 3, 0))
     for objective in (LogLikelihood(X, y, splits), SpanBound(X, y)):
         assert objective.evaluate(Point(Sigmoid(0.5, -1.0), 1.0)).finite
+
+
+def test_span_bound_of_duplicates_is_not_negative():
+    X, y = sparse_coordinate(200, random_state=2)
+    for C in (0.1, 1.0, 10.0):
+        value, gradient = SpanBound(X, y).evaluate(Point(Gaussian((0.1,) * 20), C))
+        assert 0 <= value <= 1
+        assert np.isfinite(gradient).all()
+
+
+def test_sum_over_pairs_is_the_sum():
+    X, _ = blobs(60)
+    y = np.random.default_rng(0).integers(3, size=60)
+    point = Point(Gaussian(0.5), 1.0)
+    objective = OverPairs(SpanBound, X, y)
+    parts = [
+        SpanBound(X[y != c], np.where(y[y != c] == max({0, 1, 2} - {c}), 1, -1)) for c in (2, 1, 0)
+    ]
+    assert objective.value(point) == pytest.approx(sum(part.value(point) for part in parts))
+    expected = sum(part.evaluate(point).gradient for part in parts)
+    np.testing.assert_allclose(objective.evaluate(point).gradient, expected, rtol=1e-9)
+
+
+def test_pairs_too_small_to_split_are_left_out():
+    y = np.repeat(["a", "b", "c", "d"], [20, 20, 1, 1])
+    X = np.arange(42.0)[:, None]
+    assert len(OverPairs(SpanBound, X, y).parts) == 5
 
 
 def test_fold_without_one_class_answers_with_the_other():

@@ -1,5 +1,6 @@
 """Tuning: how parameters are chosen."""
 
+from .auto import AutoSVC
 from .base import Evaluation, History, Limits, Objective, Point, Vector
 from .objectives import (
     BootstrapError,
@@ -23,14 +24,19 @@ from .objectives import (
     SupportVectorCount,
     folds,
 )
-from .optimizers import CMA, Grid, IRpropPlus, NoisyRprop, Optimiser, Result, Rprop
-from .paths import C_path, CurveOfC, PathStep, cross_validate_C
-from .start import median_gamma
+from .optimizers import CMA, Choice, Grid, IRpropPlus, NoisyRprop, Optimiser, Result, Rprop
+from .paths import C_path, CurveOfC, PathStep, VotingError, cross_validate_C
+from .search import SVCSearch
+from .start import gaussian_start, median_gamma
+from .strategies import STRATEGIES, Outcome, Stage, Task, tuned
 
 __all__ = [
     "CMA",
+    "STRATEGIES",
+    "AutoSVC",
     "BootstrapError",
     "C_path",
+    "Choice",
     "CrossValidationError",
     "CurveOfC",
     "ErrorRate",
@@ -50,6 +56,7 @@ __all__ = [
     "NoisyRprop",
     "Objective",
     "Optimiser",
+    "Outcome",
     "OverPairs",
     "PathStep",
     "Point",
@@ -58,12 +65,18 @@ __all__ = [
     "RandomSplits",
     "Result",
     "Rprop",
+    "SVCSearch",
     "SpanBound",
     "Split",
     "Splits",
+    "Stage",
     "SupportVectorCount",
+    "Task",
     "Vector",
+    "VotingError",
     "cross_validate_C",
     "folds",
+    "gaussian_start",
     "median_gamma",
+    "tuned",
 ]

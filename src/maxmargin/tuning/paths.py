@@ -25,9 +25,9 @@ from ..kernels import Kernel, Precomputed
 from ..kernels.base import Gram, Inputs
 from ..solvers import solve
 from ..solvers.rows import gather_block
-from .base import Float
+from .base import Evaluation, Float, Objective, Point
 from .machine import LARGEST, ROUGH, Int, hinge_fit
-from .objectives.samples import signs
+from .objectives.samples import as_inputs, signs
 from .objectives.splits import Split, folds
 
 # Samples beyond which the shared Gram matrix is kept in float32.
@@ -172,6 +172,31 @@ def cross_validate_C(
     reached = min(len(row) for row in rows)
     sizes = np.array([split.test.size for split in splits])
     return CurveOfC(Cs[:reached], np.array([row[:reached] for row in rows]), sizes)
+
+
+class VotingError(Objective[Point]):
+    """Share of errors in k-fold cross-validation of machines for pairs of classes, which vote.
+
+    Parameters
+    ----------
+    X : inputs
+    y : labels
+        Of two or more classes.
+    k : int
+        Number of folds.
+    random_state : int
+    """
+
+    differentiable = False
+
+    def __init__(self, X: Inputs, y: ArrayLike, k: int = 5, random_state: int = 0) -> None:
+        self.X, self.y = as_inputs(X), np.asarray(y)
+        codes = np.unique(self.y, return_inverse=True)[1]
+        self.splits = folds(codes.astype(np.float64), k, random_state)
+
+    def evaluate(self, point: Point) -> Evaluation:
+        curve = cross_validate_C(point.kernel, self.X, self.y, [point.C], splits=self.splits)
+        return Evaluation(float(curve.mean[0]))
 
 
 def checked_C(C: ArrayLike) -> Float:

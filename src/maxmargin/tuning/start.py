@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from ..kernels import Gaussian, Kernel, MetricGaussian
 from ..kernels.base import Inputs
 from ..kernels.inner_product import as_vectors
 
@@ -55,3 +56,33 @@ def median_gamma(X: Inputs, y: ArrayLike, random_state: int = 0) -> float:
         positive = apart[apart > 0]
         distance = np.median(np.sqrt(positive)) if positive.size else 1.0
     return float(0.5 / distance**2)
+
+
+def gaussian_start(X: Inputs, y: ArrayLike, metric: str) -> Kernel:
+    """The Gaussian kernel with the width of `median_gamma` and the metric to be tuned.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (samples, features)
+    y : labels
+    metric : {"radial", "diagonal", "full"}
+    """
+    gamma, features = median_gamma(X, y), as_vectors("X", X).shape[1]
+    match metric:
+        case "radial":
+            return Gaussian(gamma)
+        case "diagonal":
+            return Gaussian((gamma,) * features)
+        case "full":
+            return MetricGaussian.isotropic(gamma, features)
+    raise ValueError(f'metric must be "radial", "diagonal" or "full", got {metric!r}')
+
+
+def widened(kernel: Kernel, factor: float) -> Kernel | None:
+    """A Gaussian kernel with all γ multiplied by a factor; None for other kernels, and for those
+    whose size is frozen."""
+    if isinstance(kernel, Gaussian):
+        return kernel.moved(np.full(kernel.theta.size, np.log(factor)))
+    if isinstance(kernel, MetricGaussian) and "size" not in kernel.freeze:
+        return MetricGaussian(np.sqrt(factor) * kernel.metric, kernel.freeze)
+    return None

@@ -31,10 +31,14 @@ class Saddle:
     Parameters
     ----------
     K : Gram matrix of the free vectors, one at least
+    ridge : float
+        Part of its largest diagonal entry that is added to the diagonal.
     """
 
-    def __init__(self, K: Float) -> None:
+    def __init__(self, K: Float, ridge: float = 0.0) -> None:
         self.size = len(K)
+        if ridge:
+            K = K + ridge * np.abs(np.diagonal(K)).max() * np.eye(self.size)
         self.constant = float(np.abs(np.diagonal(K)).max())
         self.factor = factored(K)
         if self.factor is None:
@@ -91,9 +95,9 @@ def adjoint(fit: Fit, saddle: Saddle | None, right: Float, total: float) -> Adjo
     return Adjoint(fit.free, weights, last)
 
 
-def saddle_of(fit: Fit, K: Float) -> Saddle | None:
+def saddle_of(fit: Fit, K: Float, ridge: float = 0.0) -> Saddle | None:
     """H of a machine, or None where no vector is free."""
-    return Saddle(K[fit.free[:, None], fit.free]) if fit.free.size else None
+    return Saddle(K[fit.free[:, None], fit.free], ridge) if fit.free.size else None
 
 
 def bounded_part(fit: Fit) -> Float:

@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike
 from ...kernels.base import Inputs, take
 from ..base import Evaluation, Float, Objective, Point
 
+# Samples that a pair needs to be split.
+FEWEST = 4
+
 
 class OverPairs(Objective[Point]):
     """The sum over all pairs of classes of an objective of two classes.
@@ -24,7 +27,7 @@ class OverPairs(Objective[Point]):
         Takes inputs and labels −1 and +1, returns the objective of a pair.
     X : inputs
     y : labels
-        Of two or more classes.
+        Of two or more classes. Pairs of fewer than `FEWEST` samples are left out, unless all are.
 
     Examples
     --------
@@ -44,13 +47,16 @@ class OverPairs(Objective[Point]):
         y: ArrayLike,
     ) -> None:
         labels = np.asarray(y)
-        self.parts = []
-        for first, second in combinations(np.unique(labels), 2):
-            chosen = np.flatnonzero((labels == first) | (labels == second))
-            signs = np.where(labels[chosen] == second, 1.0, -1.0)
-            self.parts.append(make(take(X, chosen), signs))
-        if not self.parts:
+        self.parts: list[Objective[Point]] = []
+        pairs = list(combinations(np.unique(labels), 2))
+        if not pairs:
             raise ValueError("y must hold at least two classes, got one")
+        members = [np.flatnonzero(np.isin(labels, pair)) for pair in pairs]
+        fewest = min(FEWEST, max(each.size for each in members))
+        for (_, second), chosen in zip(pairs, members):
+            if chosen.size >= fewest:
+                signs = np.where(labels[chosen] == second, 1.0, -1.0)
+                self.parts.append(make(take(X, chosen), signs))
         self.maximise = self.parts[0].maximise
         self.noisy = self.parts[0].noisy
         self.differentiable = self.parts[0].differentiable

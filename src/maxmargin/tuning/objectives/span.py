@@ -25,6 +25,10 @@ from ..machine import Fit, Int, hinge_fit, left_out_fit
 from .adjoint import Derivative, Saddle, bounded_part, saddle_of
 from .samples import Samples
 
+# Added to the diagonal of K_uu, so that H⁻¹ is not rounding where free vectors coincide; their span
+# is then small instead of zero.
+RIDGE = 1e-10
+
 
 class SpanBound(Samples, Objective[Point]):
     """The span bound as a share of the samples, to be minimised::
@@ -77,7 +81,7 @@ class SpanBound(Samples, Objective[Point]):
 
     def _by_spans(self, K: Float, fit: Fit, C: float, derivative: Derivative) -> float:
         del C
-        saddle = saddle_of(fit, K)
+        saddle = saddle_of(fit, K, RIDGE)
         margins = self.y * (self.y - fit.gradient + fit.bias)
         size = np.abs(fit.alpha)
         at_bound = bounded_part(fit) != 0

@@ -2,8 +2,8 @@
 
 from .base import Optimiser, Result
 from .evolution import CMA
-from .grid import Grid
+from .grid import Choice, Grid
 from .noisy_rprop import NoisyRprop
 from .rprop import IRpropPlus, Rprop
 
-__all__ = ["CMA", "Grid", "IRpropPlus", "NoisyRprop", "Optimiser", "Result", "Rprop"]
+__all__ = ["CMA", "Choice", "Grid", "IRpropPlus", "NoisyRprop", "Optimiser", "Result", "Rprop"]

@@ -1,8 +1,8 @@
-"""Exhaustive search on a grid of coordinates, which are logarithms of positive parameters."""
+"""Exhaustive search: a list of points, or a grid of coordinates."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, product
 
@@ -13,7 +13,52 @@ from ..base import Evaluation, Limits, Objective, P
 from .base import Ended, Optimiser
 
 
-class Grid(Optimiser[P]):
+class Choice(Optimiser[P]):
+    """The best of some points, in their order; of equal ones the first.
+
+    Parameters
+    ----------
+    points : sequence of Point
+    n_jobs : int
+        Evaluations at a time, in threads.
+    """
+
+    _endless = False
+
+    def __init__(self, points: Sequence[P], *, n_jobs: int = 1) -> None:
+        if not points:
+            raise ValueError("points must have at least one entry, got none")
+        self.points = list(points)
+        self._prepare(self.points[0], None, n_jobs)
+
+    def _prepare(self, start: P, limits: Limits | None, n_jobs: int) -> None:
+        super().__init__(start, limits)
+        if n_jobs < 1:
+            raise ValueError(f"n_jobs must be at least 1, got {n_jobs}")
+        self.n_jobs = n_jobs
+        self.tried = 0
+
+    def _from(self, place: int) -> Iterator[P]:
+        """The points from a place on."""
+        return iter(self.points[place:])
+
+    def _iterate(self, objective: Objective[P], left: float) -> None:
+        batch = list(islice(self._from(self.tried), int(min(self.n_jobs, left))))
+        if not batch:
+            raise Ended("exhausted")
+        for point, value in zip(batch, self._values(objective, batch)):
+            self.point = point
+            self._noted(objective, point, Evaluation(value))
+        self.tried += len(batch)
+
+    def _values(self, objective: Objective[P], points: list[P]) -> list[float]:
+        if len(points) == 1:
+            return [objective.value(points[0])]
+        with ThreadPoolExecutor(len(points)) as pool:
+            return list(pool.map(objective.value, points))
+
+
+class Grid(Choice[P]):
     """All combinations of offsets from the start, one list for each coordinate.
 
     The first coordinate varies slowest. The best point is the first of the best.
@@ -41,8 +86,6 @@ class Grid(Optimiser[P]):
     ('exhausted', 25, array([0., 0.]))
     """
 
-    _endless = False
-
     def __init__(
         self,
         start: P,
@@ -51,35 +94,16 @@ class Grid(Optimiser[P]):
         *,
         n_jobs: int = 1,
     ) -> None:
-        super().__init__(start, limits)
+        self._prepare(start, limits, n_jobs)
         if len(axes) != self.size:
             raise ValueError(
                 f"axes must have an entry for each of the coordinates {start.names}, "
                 f"got {len(axes)}"
             )
-        if n_jobs < 1:
-            raise ValueError(f"n_jobs must be at least 1, got {n_jobs}")
         self.start = start
         self.axes = [np.atleast_1d(np.asarray(axis, dtype=np.float64)) for axis in axes]
-        self.n_jobs = n_jobs
-        self.tried = 0
 
-    def _iterate(self, objective: Objective[P], left: float) -> None:
-        batch = list(islice(product(*self.axes), self.tried, self.tried + self.n_jobs))
-        batch = batch[: int(min(left, len(batch)))]
-        if not batch:
-            raise Ended("exhausted")
+    def _from(self, place: int) -> Iterator[P]:
         theta = self.start.theta
-        points = [
-            self.start.moved(self.limits.shortened(theta, np.array(offsets))) for offsets in batch
-        ]
-        for point, value in zip(points, self._values(objective, points)):
-            self.point = point
-            self._noted(objective, point, Evaluation(value))
-        self.tried += len(batch)
-
-    def _values(self, objective: Objective[P], points: list[P]) -> list[float]:
-        if len(points) == 1:
-            return [objective.value(points[0])]
-        with ThreadPoolExecutor(len(points)) as pool:
-            return list(pool.map(objective.value, points))
+        for offsets in islice(product(*self.axes), place, None):
+            yield self.start.moved(self.limits.shortened(theta, np.array(offsets)))

@@ -1,0 +1,241 @@
+"""`SVCSearch`: an SVC whose kernel parameters and C are searched for when it is fitted."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from ..estimators import SVC
+from ..estimators.inputs import is_function, is_precomputed, resolved_kernel, training_inputs
+from ..estimators.parameters import check_number, check_option, refuse
+from ..kernels import Kernel, Precomputed
+from .base import Point
+from .objectives import Prior
+from .start import gaussian_start
+from .strategies import STRATEGIES, Outcome, Stage, Task, tuned
+
+METRICS = ("radial", "diagonal", "full")
+# Strategies that can choose C for a Gram matrix, where there are no inputs to evaluate kernels at.
+WITHOUT_INPUTS = ("kta", "grid")
+
+
+def _best_has(name: str) -> Any:
+    def check(search: SVCSearch) -> bool:
+        return hasattr(getattr(search, "best_estimator_", search.estimator), name)
+
+    return check
+
+
+class SVCSearch(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Search for the kernel parameters and the C of a support vector classifier.
+
+    Parameters
+    ----------
+    estimator : SVC, default=None
+        Everything but C and the kernel parameters is taken from it; None stands for ``SVC()``. A
+        kernel given as an object of `maxmargin.kernels` is where the search starts; "rbf" starts
+        from the median distance between classes.
+    strategy : {"kta", "posterior", "likelihood", "span", "radius_margin", "cv-cma", "grid"}, \
+default="kta"
+        See `maxmargin.tuning.strategies`.
+    metric : {"radial", "diagonal", "full"}, default="radial"
+        For the kernel "rbf": one γ, one for each feature, or a full matrix.
+    cv : int, default=5
+        Number of folds, and 1/cv of the samples is held out where splits are random.
+    prior : Prior, default=None
+        For "posterior"; None stands for a `GaussianPrior` around the start.
+    effort : float, default=1.0
+        Factor on the number of iterations.
+    max_seconds : float, default=None
+        Time limit for the search; the fit at the end comes on top.
+    random_state : int, default=0
+    n_jobs : int, default=1
+        Threads.
+
+    Attributes
+    ----------
+    best_estimator_ : SVC
+        Fitted to all samples with the parameters found.
+    best_params_ : dict
+        "C", "kernel" and "loss".
+    best_score_ : float
+        The objective at these, large being good; where C comes from cross-validation, the share
+        of correct predictions.
+    cv_results_ : dict of arrays
+        Every evaluation that the history keeps: "stage", "evaluation", "seconds", "value" and one
+        "param_" column for each coordinate.
+    search_ : Outcome
+        All that is known of the search, stage by stage.
+    refit_time_ : float
+    classes_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.tuning import SVCSearch
+    >>> X, y = chess_board(200, random_state=0)
+    >>> search = SVCSearch(SVC(), strategy="kta").fit(X, y)
+    >>> search.best_estimator_.certificate_.relative_gap < 1e-6
+    True
+    >>> round(search.best_score_, 2)
+    0.91
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        strategy: str = "kta",
+        *,
+        metric: str = "radial",
+        cv: int = 5,
+        prior: Prior | None = None,
+        effort: float = 1.0,
+        max_seconds: float | None = None,
+        random_state: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        self.estimator = estimator
+        self.strategy = strategy
+        self.metric = metric
+        self.cv = cv
+        self.prior = prior
+        self.effort = effort
+        self.max_seconds = max_seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = self._model().__sklearn_tags__().input_tags
+        return tags
+
+    def _model(self) -> Any:
+        return SVC() if self.estimator is None else self.estimator  # type: ignore[no-untyped-call]
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self._model(), SVC):
+            refuse(self, "estimator", "an SVC of maxmargin")
+        check_option(self, "strategy", tuple(STRATEGIES))
+        check_option(self, "metric", METRICS)
+        check_number(self, "cv", 2, closed="left", whole=True)
+        check_number(self, "effort", 0)
+        check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
+        check_number(self, "random_state", 0, 2**32 - 1, closed="both", whole=True)
+        check_number(self, "n_jobs", 1, closed="left", whole=True)
+
+    def fit(self, X: Any, y: Any) -> SVCSearch:
+        """Search, then fit to all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Or what else the estimator takes.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        model = clone(self._model())
+        inputs, labels = training_inputs(model, X, y)
+        labels = column_or_1d(labels, warn=True)
+        check_classification_targets(labels)
+        kernel = self._start(model, inputs, labels)
+        task = Task(
+            inputs,
+            labels,
+            kernel,
+            loss=model.loss,
+            prior=self.prior,
+            k=feasible_folds(labels, self.cv),
+            effort=self.effort,
+            max_seconds=np.inf if self.max_seconds is None else self.max_seconds,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self.search_ = tuned(task, self.strategy)
+        self.best_params_ = parameters(self.search_)
+        self.best_score_ = self.search_.score
+        self.cv_results_ = table(self.search_.stages)
+        given = {} if isinstance(kernel, Precomputed) else {"kernel": self.best_params_["kernel"]}
+        model.set_params(**{**self.best_params_, "kernel": model.kernel, **given})
+        began = time.perf_counter()
+        self.best_estimator_ = model.fit(X, y)
+        self.refit_time_ = time.perf_counter() - began
+        self.classes_ = model.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        return self
+
+    def _start(self, model: Any, X: Any, y: NDArray[Any]) -> Kernel:
+        if is_function(model.kernel) or is_precomputed(model.kernel):
+            if self.strategy not in WITHOUT_INPUTS or is_function(model.kernel):
+                raise ValueError(
+                    f"strategy {self.strategy!r} must evaluate the kernel at inputs, which kernel="
+                    f"{model.kernel!r} cannot: give a kernel of maxmargin.kernels, or a Gram "
+                    f"matrix with one of the strategies {WITHOUT_INPUTS}"
+                )
+            return Precomputed()
+        if isinstance(model.kernel, str) and model.kernel == "rbf":
+            return gaussian_start(X, y, self.metric)
+        weight = np.ones(X.shape[0] if hasattr(X, "shape") else len(X))
+        return resolved_kernel(model, X, weight)
+
+    @available_if(_best_has("predict"))
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each sample, by `best_estimator_`."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict(X))
+
+    @available_if(_best_has("decision_function"))
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The decision function of `best_estimator_`."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.decision_function(X))
+
+    @available_if(_best_has("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of the classes, by `best_estimator_`."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict_proba(X))
+
+
+def parameters(outcome: Outcome) -> dict[str, Any]:
+    """What an SVC is to be set to."""
+    point: Point = outcome.point
+    return {"C": float(point.C), "kernel": point.kernel, "loss": outcome.loss}
+
+
+def table(stages: list[Stage]) -> dict[str, NDArray[Any]]:
+    """The histories of all stages, one below the other."""
+    columns = ["evaluation", "seconds", "value"]
+    names = [name for stage in stages for name in stage.history if name not in columns]
+    columns += list(dict.fromkeys(names))
+    lengths = [len(stage.history["value"]) for stage in stages]
+    result: dict[str, NDArray[Any]] = {
+        "stage": np.repeat([stage.what for stage in stages], lengths)
+    }
+    for column in columns:
+        parts = [
+            stage.history.get(column, np.full(length, np.nan))
+            for stage, length in zip(stages, lengths)
+        ]
+        known = column in ("evaluation", "seconds", "value")
+        result[column if known else f"param_{column}"] = np.concatenate(parts)
+    return result
+
+
+def feasible_folds(y: NDArray[Any], k: int) -> int:
+    """k, or fewer where the samples do not suffice for so many folds."""
+    return max(2, min(k, y.size))

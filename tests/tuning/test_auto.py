@@ -1,0 +1,261 @@
+"""AutoSVC and SVCSearch: scikit-learn's contract, reports, failure modes."""
+
+import pickle
+import time
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tuning.problems import blobs, board
+
+from maxmargin import SVC, AutoSVC, SVCSearch
+from maxmargin.data import chess_board
+from maxmargin.kernels import CombinedOligo, Gaussian, Polynomial
+from maxmargin.tuning import gaussian_start
+from maxmargin.tuning.auto import divided, in_units, standard_deviations, subsample
+
+
+@parametrize_with_checks([AutoSVC(), SVCSearch(strategy="kta")])
+def test_estimator_keeps_the_contract_of_scikit_learn(estimator, check, monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.auto.EFFORT", 0.003)
+    check(estimator)
+
+
+def test_auto_learns_a_chess_board():
+    X, y = chess_board(200, random_state=0)
+    model = AutoSVC().fit(X, y)
+    assert model.score(*chess_board(5000, random_state=1)) > 0.87
+    assert model.search_.strategy == "posterior"
+
+
+def test_auto_ends_as_a_certified_svc():
+    X, y = board(60)
+    model = AutoSVC(max_seconds=0.5).fit(X, y)
+    plain = SVC(C=model.C_, kernel=model.kernel_).fit(X, y)
+    assert model.certificate_.relative_gap < 1e-9
+    assert isinstance(model.svc_, SVC)
+    np.testing.assert_allclose(model.dual_coef_, plain.dual_coef_)
+    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X))
+
+
+@pytest.mark.parametrize("metric", ["radial", "diagonal", "full"])
+def test_scale_of_the_inputs_does_not_matter(metric):
+    X, y = blobs(60)
+    stretched = X * [1e4, 1e-3] + [5.0, -2.0]
+    one, two = (AutoSVC(metric=metric, strategy="kta").fit(data, y) for data in (X, stretched))
+    assert pytest.approx(two.C_, rel=1e-6) == one.C_
+    np.testing.assert_allclose(
+        one.decision_function(X), two.decision_function(stretched), atol=1e-3
+    )
+
+
+def test_without_scaling_the_kernel_is_radial():
+    X, y = blobs(60)
+    model = AutoSVC(scale=False, strategy="kta").fit(X, y)
+    assert model.kernel_.radial
+
+
+def test_auto_goes_by_the_number_of_samples():
+    few = AutoSVC(max_seconds=1.0).fit(*board(60))
+    many = AutoSVC(max_seconds=5.0).fit(*board(600))
+    assert (few.search_.strategy, many.search_.strategy) == ("posterior", "kta")
+
+
+def test_large_sets_are_searched_on_a_part(monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.auto.SUBSAMPLE", 100)
+    model = AutoSVC(strategy="kta").fit(*board(300))
+    assert 95 <= model.search_.samples <= 105
+    assert "of them" in model.search_.reason
+
+
+def test_search_says_what_was_done():
+    model = AutoSVC(max_seconds=1.0).fit(*board(60))
+    report = str(model.search_)
+    assert "posterior" in report
+    assert "NoisyRprop" in report
+    assert "60 samples" in report
+    history = model.search_.history()
+    assert len(history["value"]) == len(history["param_log_C"]) > 48
+
+
+def test_time_limit_is_kept():
+    X, y = board(400)
+    AutoSVC(max_seconds=0.5).fit(X, y)
+    began = time.perf_counter()
+    AutoSVC(max_seconds=1.0).fit(X, y)
+    assert time.perf_counter() - began < 2.0
+
+
+@pytest.mark.parametrize("make", [lambda: AutoSVC(max_seconds=1.0), SVCSearch])
+def test_three_classes_with_names(make):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = make().fit(X, names)
+    assert set(model.classes_) == set(names)
+    assert model.score(X, names) > 0.94
+
+
+def test_probabilities_agree_with_predictions():
+    X, y = blobs(80)
+    model = AutoSVC(probability=True, max_seconds=1.0).fit(X, y)
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert np.array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
+
+
+def test_probabilities_are_absent_unless_asked_for():
+    assert not hasattr(AutoSVC(), "predict_proba")
+
+
+def test_sparse_inputs_give_the_model_of_dense_ones():
+    X, y = blobs(60)
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense = AutoSVC(strategy="kta").fit(X, y)
+    thin = AutoSVC(strategy="kta").fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(
+        thin.decision_function(sparse.csr_array(X)), dense.decision_function(X), atol=1e-6
+    )
+
+
+FAILURE_MODES = {
+    "five points": (np.array([[0.0, 1], [1, 0], [2, 2], [3, 1], [2, 0]]), [1, 1, 0, 0, 1]),
+    "two points": (np.array([[0.0], [1.0]]), [0, 1]),
+    "one of a class": (np.arange(20.0)[:, None], [0] * 19 + [1]),
+    "constant features": (np.column_stack([np.arange(20.0), np.full(20, 7.0)]), [0, 1] * 10),
+    "all features constant": (np.ones((20, 2)), [0, 1] * 10),
+    "separable": (np.arange(20.0)[:, None], [0] * 10 + [1] * 10),
+    "random labels": (np.arange(40.0)[:, None], [0, 1, 1, 0] * 10),
+    "huge values": (1e150 * np.arange(20.0)[:, None], [0] * 10 + [1] * 10),
+    "duplicates": (np.repeat(np.arange(5.0), 8)[:, None], [0, 1] * 20),
+}
+
+
+@pytest.mark.parametrize(("X", "y"), FAILURE_MODES.values(), ids=FAILURE_MODES.keys())
+@pytest.mark.parametrize("strategy", ["auto", "kta", "posterior", "span", "cv-cma", "grid"])
+def test_difficult_data_end_in_a_model(X, y, strategy):
+    if strategy == "posterior" and len(y) < 3:
+        pytest.skip("two samples cannot be split")
+    model = AutoSVC(strategy=strategy, max_seconds=0.5).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.C_)
+
+
+def test_search_has_the_attributes_of_a_search():
+    X, y = board(80)
+    search = SVCSearch(SVC(probability=True), strategy="kta").fit(X, y)
+    assert set(search.best_params_) == {"C", "kernel", "loss"}
+    assert search.best_params_["C"] == search.best_estimator_.C
+    assert 0.5 < search.best_score_ <= 1.0
+    assert {"stage", "value", "param_log_gamma", "param_log_C"} <= set(search.cv_results_)
+    assert len({len(column) for column in search.cv_results_.values()}) == 1
+    assert search.predict_proba(X).shape == (80, 2)
+    assert search.refit_time_ > 0
+
+
+def test_search_runs_inside_a_pipeline_and_under_cross_validation():
+    X, y = board(120, noise=0.0)
+    pipeline = make_pipeline(StandardScaler(), SVCSearch(SVC(), strategy="kta"))
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.8
+
+
+def test_search_keeps_what_the_estimator_was_given():
+    X, y = blobs(60)
+    search = SVCSearch(SVC(tol=1e-5, loss="squared_hinge"), strategy="radius_margin").fit(X, y)
+    assert search.best_estimator_.tol == 1e-5
+    assert search.best_estimator_.loss == "squared_hinge"
+
+
+def test_radius_margin_leaves_the_hinge_loss_its_own_C():
+    X, y = blobs(60)
+    search = SVCSearch(SVC(), strategy="radius_margin").fit(X, y)
+    assert search.best_estimator_.loss == "hinge"
+    assert search.search_.stages[-1].what == "path of C"
+
+
+def test_search_starts_from_a_given_kernel():
+    X, y = blobs(60)
+    search = SVCSearch(SVC(kernel=Polynomial(2, 0.1, 1.0)), strategy="span").fit(X, y)
+    assert isinstance(search.best_params_["kernel"], Polynomial)
+    assert search.best_params_["kernel"].degree == 2
+
+
+def test_search_tunes_kernels_of_sequences():
+    random = np.random.default_rng(0)
+    X = ["".join(random.choice(list("ACGT"), 12)) for _ in range(60)]
+    y = np.array([x[3] in "AC" for x in X])
+    search = SVCSearch(SVC(kernel=CombinedOligo((1.0, 1.0))), strategy="kta").fit(X, y)
+    assert isinstance(search.best_params_["kernel"], CombinedOligo)
+    assert search.score(X, y) > 0.7
+
+
+def test_search_chooses_C_for_a_gram_matrix():
+    X, y = board(80)
+    K = Gaussian(3.0)(X)
+    search = SVCSearch(SVC(kernel="precomputed"), strategy="kta").fit(K, y)
+    assert search.best_estimator_.kernel == "precomputed"
+    assert search.score(K, y) > 0.8
+
+
+def test_gram_matrix_cannot_be_differentiated():
+    with pytest.raises(ValueError, match="must evaluate the kernel at inputs"):
+        SVCSearch(SVC(kernel="precomputed"), strategy="span").fit(np.eye(4), [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("model", "complaint"),
+    [
+        (AutoSVC(metric="square"), "metric of AutoSVC must be one of"),
+        (AutoSVC(strategy="luck"), "strategy of AutoSVC must be one of"),
+        (AutoSVC(max_seconds=-1), "max_seconds of AutoSVC must be a number"),
+        (SVCSearch(SVC(), strategy="luck"), "strategy of SVCSearch must be one of"),
+        (SVCSearch(Gaussian(1.0)), "estimator of SVCSearch must be an SVC"),
+        (SVCSearch(SVC(), cv=1), "cv of SVCSearch must be a whole number"),
+    ],
+)
+def test_unfit_parameters_are_refused(model, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        model.fit(*blobs(20))
+
+
+def test_models_survive_cloning_and_pickling():
+    X, y = blobs(40)
+    model = pickle.loads(pickle.dumps(clone(AutoSVC(strategy="kta")).fit(X, y)))
+    search = pickle.loads(pickle.dumps(clone(SVCSearch(SVC())).fit(X, y)))
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(search.decision_function(X)).all()
+
+
+def test_nothing_warns_on_plain_data():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AutoSVC(strategy="kta").fit(*blobs(60))
+
+
+def test_constant_features_keep_their_scale():
+    X = np.column_stack([np.arange(5.0), np.full(5, 3.3), np.zeros(5)])
+    np.testing.assert_allclose(standard_deviations(X), [np.sqrt(2.0), 1.0, 1.0])
+    np.testing.assert_allclose(standard_deviations(sparse.csr_array(X)), [np.sqrt(2.0), 1.0, 1.0])
+
+
+@pytest.mark.parametrize("metric", ["radial", "diagonal", "full"])
+def test_kernel_in_units_is_the_kernel_of_divided_inputs(metric):
+    X, y = blobs(30)
+    scales = np.array([20.0, 0.1])
+    kernel = gaussian_start(divided(X, scales), y, metric)
+    kernel = kernel.moved(0.3 * np.arange(len(kernel.theta)))
+    np.testing.assert_allclose(
+        in_units(kernel, scales)(X), kernel(divided(X, scales)), rtol=1e-7, atol=1e-12
+    )
+
+
+def test_subsample_keeps_the_shares_of_the_classes():
+    codes = np.repeat([0, 1, 2], [700, 290, 10])
+    chosen = subsample(codes, 100, 0)
+    assert np.bincount(codes[chosen]).tolist() == [70, 29, 2]
