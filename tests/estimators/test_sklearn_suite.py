@@ -77,7 +77,6 @@ def scikit_learns_tests():
         exec(compile(source, str(SOURCE), "exec"), vars(module))
     module.svm = types.SimpleNamespace(**{**vars(sklearn.svm), **ours})
     tests = {name: test for name, test in vars(module).items() if name.startswith("test_")}
-    assert set(NOT_OURS) <= set(tests), "an exception names a test that is no longer there"
     return {name: test for name, test in tests.items() if name not in NOT_OURS}
 
 
