@@ -105,7 +105,7 @@ def test_posterior(kernel, seed):
     centre = Gaussian(0.1) if kernel.theta.size == 1 else Gaussian([0.1, 0.1])
     if isinstance(kernel, MetricGaussian):
         centre = MetricGaussian.isotropic(0.1, 2)
-    prior = GaussianPrior(centre, nudge=0.1)
+    prior = GaussianPrior(centre)
     splits = FixedSplits(folds(y.astype(float), 4, seed)[:1])
     assert_gradient(LogPosterior(LogLikelihood(X, y, splits), prior), Point(kernel, 2.0))
 

@@ -242,12 +242,28 @@ def test_mean_of_the_noisy_likelihood_approaches_the_mean_over_splits():
 
 def test_posterior_is_likelihood_plus_prior():
     X, y = blobs(30)
-    point, prior = Point(Gaussian(0.5), 3.0), GaussianPrior(Gaussian(0.1), width=1.5, nudge=0.2)
+    point, prior = Point(Gaussian(0.5), 3.0), GaussianPrior(Gaussian(0.1), width=1.5)
     splits = FixedSplits(folds(y.astype(float), 3, 0))
     likelihood = LogLikelihood(X, y, splits).value(point)
-    density = -(np.log(5.0) ** 2) / (2 * 1.5**2) - 0.2 * np.log(3.0)
+    density = -(np.log(5.0) ** 2) / (2 * 1.5**2)
     found = LogPosterior(LogLikelihood(X, y, splits), prior).value(point)
     assert found == pytest.approx(likelihood + density, rel=1e-9)
+
+
+def test_plateau_of_hard_margins_is_left_towards_smaller_C():
+    X, y = board(60, noise=0.0)
+    splits = FixedSplits(folds(y.astype(float), 3, 0)[:1])
+    objective = LogPosterior(LogLikelihood(X, y, splits), GaussianPrior(Gaussian(1.0)), nudge=0.1)
+    soft, hard = (objective.evaluate(Point(Gaussian(5.0), C)).gradient for C in (0.5, 1e6))
+    assert hard[-1] == -0.1
+    assert soft[-1] not in (0.0, -0.1)
+    assert hard[0] != 0.0
+
+
+def test_split_that_says_nothing_does_not_move_C():
+    X, y = np.linspace(-1, 1, 20)[:, None], np.repeat([-1, 1], 10)
+    objective = LogPosterior(LogLikelihood(X, y, random_state=0), GaussianPrior(Gaussian(1.0)))
+    assert objective.evaluate(Point(Gaussian(1.0), 1e3)).gradient[-1] == 0.0
 
 
 def test_prior_of_a_diagonal_metric_is_the_same_in_both_kernels():
@@ -377,9 +393,10 @@ def test_fold_without_one_class_answers_with_the_other():
     assert not gradient.any()
 
 
-def test_random_splits_hold_both_classes_however_rare_one_is():
+@pytest.mark.parametrize("stratified", [False, True])
+def test_random_splits_hold_both_classes_however_rare_one_is(stratified):
     y = np.where(np.arange(50) == 17, 1.0, -1.0)
-    splits = RandomSplits(y, random_state=0)
+    splits = RandomSplits(y, random_state=0, stratified=stratified)
     for _ in range(50):
         train, test = splits.next()[0]
         assert (train.size, test.size) == (40, 10)
@@ -387,8 +404,19 @@ def test_random_splits_hold_both_classes_however_rare_one_is():
         assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(50))
 
 
-def test_random_splits_hold_each_sample_out_equally_often():
-    splits = RandomSplits(np.tile([1.0, -1.0], 10), random_state=0)
+def test_stratified_splits_keep_the_shares_of_the_classes():
+    y = np.where(np.arange(50) < 15, 1.0, -1.0)
+    splits = RandomSplits(y, random_state=0, stratified=True)
+    for _ in range(50):
+        train, test = splits.next()[0]
+        assert (y[test] > 0).sum() in (3,)
+        assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(50))
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_random_splits_hold_each_sample_out_equally_often(stratified):
+    y = np.where(np.arange(20) < 7, 1.0, -1.0)
+    splits = RandomSplits(y, random_state=0, stratified=stratified)
     counts = np.zeros(20)
     for _ in range(2000):
         counts[splits.next()[0].test] += 1

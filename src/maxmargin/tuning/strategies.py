@@ -38,6 +38,7 @@ from .objectives import (
     OverPairs,
     Prior,
     RadiusMargin,
+    RandomSplits,
     SpanBound,
     folds,
 )
@@ -253,7 +254,7 @@ def by_likelihood(search: Search, with_prior: bool = False) -> Outcome:
         return LogLikelihood(X, y, FixedSplits(folds(y, min(task.k, y.size), task.random_state)))
 
     def random(X: Any, y: Float) -> Objective[Point]:
-        return LogLikelihood(X, y, fraction=fraction, random_state=task.random_state)
+        return LogLikelihood(X, y, RandomSplits(y, fraction, task.random_state, stratified=True))
 
     steady, noisy = search.objective(fixed), search.objective(random)
     if with_prior:

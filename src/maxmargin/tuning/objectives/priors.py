@@ -25,22 +25,18 @@ class Prior(ABC):
 
 
 class GaussianPrior(Prior):
-    """Gaussian in the coordinates of the kernel, flat in log C but for a nudge::
+    """Gaussian in the coordinates of the kernel, flat in log C::
 
-        log P = −Σ_i (theta_i − centre_i)² / (2·width²) − nudge·log C
+        log P = −Σ_i (theta_i − centre_i)² / (2·width²)
 
     For a Gaussian kernel the coordinates are log γ, one or one for each feature. For a full metric
     B the sum is ‖log B² − log B₀²‖² with B₀ a multiple of 1, which is the same for a diagonal B.
-
-    Where no vector is bounded the likelihood does not depend on C; the nudge then leads to a
-    smaller one.
 
     Parameters
     ----------
     centre : Kernel
         The kernel with the highest density, of the kind that is tuned.
     width : float
-    nudge : float
 
     Examples
     --------
@@ -51,10 +47,10 @@ class GaussianPrior(Prior):
     -0.0
     """
 
-    def __init__(self, centre: Kernel, width: float = WIDTH, nudge: float = NUDGE) -> None:
+    def __init__(self, centre: Kernel, width: float = WIDTH) -> None:
         if not width > 0:
             raise ValueError(f"width must be positive, got {width}")
-        self.centre, self.width, self.nudge = centre, width, nudge
+        self.centre, self.width = centre, width
         self._theta = centre.theta
         if isinstance(centre, MetricGaussian):
             level = float(centre.metric[0, 0])
@@ -72,20 +68,25 @@ class GaussianPrior(Prior):
             away = kernel.theta - self._theta
             slope = -away
         value = -0.5 * float(away @ away) / self.width**2
-        if not point.fixed:
-            value -= self.nudge * float(np.log(point.C))
-        return Evaluation(value, point.gradient(slope / self.width**2, -self.nudge))
+        return Evaluation(value, point.gradient(slope / self.width**2, 0.0))
 
 
 class LogPosterior(Objective[Point]):
     """Log-likelihood of the held-out samples plus the logarithm of a prior (9.2.3), to be
     maximised.
 
+    Where no vector is bounded the likelihood does not depend on C. There the derivative in log C
+    gets a small negative value, which leads sign-based optimisers off the plateau (12.1). Where
+    the likelihood of a split depends on nothing at all, because all or too few of its samples are
+    classified correctly, C has no reason to move and does not.
+
     Parameters
     ----------
     likelihood : LogLikelihood
     prior : Prior
         Yours, or a `GaussianPrior` around `median_gamma`.
+    nudge : float
+        The size of that value.
 
     Examples
     --------
@@ -100,12 +101,15 @@ class LogPosterior(Objective[Point]):
 
     maximise = True
 
-    def __init__(self, likelihood: Objective[Point], prior: Prior) -> None:
-        self.likelihood, self.prior = likelihood, prior
+    def __init__(self, likelihood: Objective[Point], prior: Prior, nudge: float = NUDGE) -> None:
+        self.likelihood, self.prior, self.nudge = likelihood, prior, nudge
         self.noisy = likelihood.noisy
 
     def evaluate(self, point: Point) -> Evaluation:
         likelihood, prior = self.likelihood.evaluate(point), self.prior.evaluate(point)
         assert likelihood.gradient is not None
         assert prior.gradient is not None
-        return Evaluation(likelihood.value + prior.value, likelihood.gradient + prior.gradient)
+        gradient = likelihood.gradient + prior.gradient
+        if not point.fixed and gradient[-1] == 0.0 and likelihood.gradient.any():
+            gradient[-1] = -self.nudge
+        return Evaluation(likelihood.value + prior.value, gradient)

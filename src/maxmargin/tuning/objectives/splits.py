@@ -56,17 +56,29 @@ class RandomSplits(Splits):
     fraction : float
         Share of the samples in the training part.
     random_state : int, optional
+    stratified : bool
+        Whether the training part has the share of each class that all samples have. Then a machine
+        does not learn from a split which class is the larger one by chance.
     """
 
     random = True
 
-    def __init__(self, y: Float, fraction: float = 0.8, random_state: int | None = None) -> None:
+    def __init__(
+        self,
+        y: Float,
+        fraction: float = 0.8,
+        random_state: int | None = None,
+        *,
+        stratified: bool = False,
+    ) -> None:
         self.y = np.asarray(y)
         self.size = training_size(self.y.size, fraction)
+        self.stratified = stratified
         self._random = np.random.default_rng(random_state)
 
     def next(self) -> Sequence[Split]:
-        return [random_split(self.y, self.size, self._random)]
+        draw = stratified_split if self.stratified else random_split
+        return [draw(self.y, self.size, self._random)]
 
 
 def training_size(samples: int, fraction: float) -> int:
@@ -88,6 +100,18 @@ def random_split(y: Float, size: int, random: np.random.Generator) -> Split:
     firsts = [random.choice(np.flatnonzero(y == label)) for label in np.unique(y)]
     order = np.concatenate([firsts, random.permutation(np.setdiff1d(np.arange(y.size), firsts))])
     return Split(order[:size], order[size:])
+
+
+def stratified_split(y: Float, size: int, random: np.random.Generator) -> Split:
+    """Ordered by class, the samples are passed at even distances that leave one out each."""
+    shuffled = random.permutation(y.size)
+    by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
+    passed = np.arange(y.size + 1) * ((y.size - size) / y.size) + random.uniform()
+    out = np.diff(np.floor(passed)) > 0
+    train = by_class[~out]
+    if np.unique(y[train]).size < 2:
+        return random_split(y, size, random)
+    return Split(train, by_class[out])
 
 
 def folds(y: Float, k: int, random_state: int | None = None) -> list[Split]:
