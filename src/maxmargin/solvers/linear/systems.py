@@ -7,9 +7,9 @@ On the face J of samples whose β moves, with stiffness h, the step (dw, db) sol
 
 | system | unknowns | solved by | when |
 |---|---|---|---|
-| `FeatureSystem` | features | Cholesky of a d × d matrix, updated by the samples that changed | few features |
-| `SampleSystem` | u = h(x·dw + db) on the face | Cholesky of (K_J + 1/h), Gram entries kept | small face |
-| `IterativeSystem` | the same u | conjugate gradients, preconditioned by the heaviest columns | the rest |
+| `FeatureSystem` | features | Cholesky of a d × d matrix, kept up to date | few features |
+| `SampleSystem` | u = h(x·dw + db) on the face | Cholesky of (K_J + 1/h) | small face |
+| `IterativeSystem` | the same u | preconditioned conjugate gradients | the rest |
 
 The last two rest on dw = −g_w − Σ_J u x, Σ_J u + penalty·db = −g_b.
 """
