@@ -32,8 +32,10 @@ from .inputs import (
     training_inputs,
 )
 from .progress import CallbackSupportMixin, Reporter, with_callbacks
-from .samples import Samples, chosen, distinct
+from .samples import Samples, chosen, distinct, size_in_bytes
 
+# Inputs of more bytes are not copied for the sake of their order.
+LARGEST_REORDERED = 1 << 28
 SOLVERS = ("auto", "full", "blocks", "rows")
 
 # Why a fit is not at the optimum, and what to do, by the status of its worst problem.
@@ -168,8 +170,10 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         if square:
             X = as_square("X", X)
             check_symmetric(X)
-        # Without a unique optimum, what is found depends on the order of the samples.
-        return distinct(X, targets, weight, square, ordered=may_be_indefinite(self))
+        # In an order of their own, shuffled samples are the same problem to the last bit. Where
+        # the kernel is indefinite even what is found would depend on the order given.
+        cheap = not square and size_in_bytes(X) <= LARGEST_REORDERED
+        return distinct(X, targets, weight, square, ordered=cheap or may_be_indefinite(self))
 
     def _function_values(self, A: Any, B: Any) -> np.ndarray:
         block = self.kernel(A, B)

@@ -164,6 +164,13 @@ def equal_inputs(X: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return equal
 
 
+def size_in_bytes(X: Any) -> int:
+    """Memory of arrays and sparse matrices; what else there is counts as small."""
+    if sparse.issparse(X):
+        return X.data.nbytes + X.indices.nbytes
+    return getattr(X, "nbytes", 0)
+
+
 def is_numeric(X: Any) -> bool:
     return sparse.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf")
 
