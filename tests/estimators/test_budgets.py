@@ -99,7 +99,7 @@ def test_callback_sees_progress_and_stops_the_fit():
         seen.append(progress)
         return len(seen) == 3
 
-    with pytest.warns(ConvergenceWarning, match="callback asked to stop"):
+    with pytest.warns(ConvergenceWarning, match="the callback asked to stop"):
         model.set_params(callback=three_times).fit(X, y)
     assert model.status_ == "stopped"
     assert len(seen) == 3

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Linear, Precomputed
 from ..kernels.given import as_square, check_symmetric
-from ..solvers import SELECTIONS
+from ..solvers import SELECTIONS, STATUSES
 from . import parameters as p
 from .certificates import Certificates
 from .expansion import expansion_values, like, weights_of_features
@@ -38,18 +38,13 @@ from .samples import Samples, chosen, distinct, size_in_bytes
 LARGEST_REORDERED = 1 << 28
 SOLVERS = ("auto", "full", "blocks", "rows")
 
-# Why a fit is not at the optimum, and what to do, by the status of its worst problem.
-ADVICE = {
+# What ended a fit before the optimum; other reasons are told by `STATUSES`.
+EARLY = {
     "step_limit": (
         "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with "
         "StandardScaler or MinMaxScaler."
     ),
     "time_limit": "Solver terminated early (max_seconds={max_seconds:g}).",
-    "stopped": "Solver terminated early: callback asked to stop.",
-    "interrupted": "Solver terminated early: interrupted.",
-    "stuck": "Solver terminated early: selection={selection!r} finds no pair to move.",
-    "precision": "Solver terminated early: no progress in this floating-point precision.",
-    "target": "Solver terminated early.",
 }
 
 
@@ -244,7 +239,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             return
         place = max(unfinished)[1]
         worst = outcomes[place]
-        reason = ADVICE[worst.solution.status].format(**self.get_params(deep=False))
+        status = worst.solution.status
+        reason = EARLY.get(status, f"Solver terminated early: {STATUSES[status]}.")
+        reason = reason.format(**self.get_params(deep=False))
         where = f" ({len(unfinished)} of {len(tasks)} problems, worst {tasks[place].name})"
         warnings.warn(
             f"{reason} The duality gap is still {worst.certificate.gap:.3g}, "
