@@ -62,15 +62,15 @@ class SVC(KernelClassifier):
     multi_class : {"ovo", "ovr"}, default="ovo"
         With more than two classes: a machine for each pair, which vote, or one for each class
         against the rest, of which the largest decision wins.
-    solver : {"auto", "full", "rows"}, default="auto"
-        How Gram rows are kept: the whole matrix, or a cache.
+    solver : {"auto", "full", "blocks", "rows"}, default="auto"
+        How Gram rows are kept: the whole matrix, blocks of the samples that matter, or a cache.
     selection : str, default="second_order"
         Which pair of variables moves next, see `maxmargin.solve`.
     planning : int, default=0
         Recent pairs to plan ahead with, see `maxmargin.solve`.
     precision : {"auto", "single", "double"}, default="auto"
-        Of Gram rows. "auto" takes float32 for large float32 inputs, and goes on in float64 where
-        the certificate shows that this was not enough.
+        Of Gram rows. "auto" takes float32 for large inputs where rounding stays below tol, and
+        goes on in float64 where the certificate shows that this was not enough.
     max_seconds : float, default=None
         Time limit for `fit`.
     warm_start : bool, default=False
