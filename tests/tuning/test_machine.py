@@ -137,3 +137,11 @@ def test_repair_leaves_a_feasible_point_alone():
     repaired(alpha, problem.lower, problem.upper, 0.0)
     assert np.array_equal(alpha, kept)
     assert isinstance(problem, DualProblem)
+
+
+def test_small_coefficients_survive_a_huge_C():
+    X, y = board(60, noise=0.0)
+    K = Gaussian(20.0)(X)
+    hard = fitted(hard_margin(y).problem, K)
+    soft = hinge_fit(K, y.astype(float), 1e13)
+    np.testing.assert_allclose(soft.alpha, hard.alpha, rtol=1e-7, atol=1e-10)

@@ -34,8 +34,9 @@ ROUGH = 1e-3
 # Pair steps between Newton steps, in multiples of the number of variables.
 STEPS_BETWEEN = 2
 MOST_TURNS = 100
-# Part of the box within which a variable counts as being at its bound: after one step, at the end.
-SNAP, LAST_SNAP = 1e-14, 1e-12
+# How close to a bound a variable counts as being there, as a part of the numbers that a step was
+# computed from, and at the end of the bound, or of the largest variable.
+SNAP, LAST_SNAP = 1e-15, 1e-12
 # A dual value beyond this, in units of 1/largest diagonal: nothing separates.
 UNBOUNDED_DUAL = 1e13
 # Samples beyond which shrinking pays, and how exactly `solve` then solves.
@@ -140,18 +141,13 @@ def pair_steps(Q, alpha, gradient, lower, upper, tol, most):  # type: ignore[no-
 
 
 @compiled_fused
-def nearness(lower, upper):  # type: ignore[no-untyped-def]
-    """How close to a bound rounding cannot be told from the bound."""
-    width = upper - lower
-    return SNAP * width if width < np.inf else 0.0
-
-
-@compiled_fused
 def shift_pair(alpha, lower, upper, i, j, move):  # type: ignore[no-untyped-def]
-    """α_i up and α_j down, onto a bound where one is reached up to rounding."""
-    up, down = upper[i] - alpha[i] - move, alpha[j] - lower[j] - move
-    alpha[i] = upper[i] if up <= nearness(lower[i], upper[i]) else alpha[i] + move
-    alpha[j] = lower[j] if down <= nearness(lower[j], upper[j]) else alpha[j] - move
+    """α_i up and α_j down, onto a bound where one is reached up to the rounding of this step."""
+    up, down = upper[i] - alpha[i], alpha[j] - lower[j]
+    risen, fallen = alpha[i] + move, alpha[j] - move
+    size = SNAP * (abs(alpha[i]) + abs(alpha[j]) + move)
+    alpha[i] = upper[i] if up - move <= size else risen
+    alpha[j] = lower[j] if down - move <= size else fallen
 
 
 @compiled
@@ -362,13 +358,17 @@ def _newton(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float)
     return bool(bounded)
 
 
+def _nearness(alpha: Float, bound: Float) -> Float:
+    size = np.where(bound == 0.0, np.abs(alpha).max(), np.abs(bound))
+    return LAST_SNAP * np.where(np.isinf(size), 0.0, size)
+
+
 def _snap(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) -> None:
     """Put on their bounds, in place, the variables that only rounding keeps from there. A variable
     that were free by rounding alone would take the bias to one end of the interval it may lie in.
     """
-    width = upper - lower
-    near = LAST_SNAP * np.where(np.isinf(width), 0.0, width)
-    bound = np.where(alpha - lower <= near, lower, np.where(upper - alpha <= near, upper, alpha))
+    bound = np.where(alpha - lower <= _nearness(alpha, lower), lower, alpha)
+    bound = np.where(upper - alpha <= _nearness(alpha, upper), upper, bound)
     changed = np.flatnonzero(bound != alpha)
     if changed.size:
         gradient -= (bound - alpha)[changed] @ Q[changed]
