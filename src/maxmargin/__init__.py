@@ -11,18 +11,45 @@ __version__ = "0.1.0.dev0"
 _PLACES = {
     "solve": "solvers",
     "AutoSVC": "tuning",
+    "LinearSVC": "estimators",
+    "LinearSVR": "estimators",
+    "LogisticRegression": "estimators",
     "NuSVC": "estimators",
     "NuSVR": "estimators",
     "OneClassSVM": "estimators",
+    "RidgeRegression": "estimators",
     "SVC": "estimators",
     "SVCSearch": "tuning",
     "SVR": "estimators",
 }
 
-__all__ = ["SVC", "SVR", "AutoSVC", "NuSVC", "NuSVR", "OneClassSVM", "SVCSearch", "solve"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "AutoSVC",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "RidgeRegression",
+    "SVCSearch",
+    "solve",
+]
 
 if TYPE_CHECKING:
-    from .estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+    from .estimators import (
+        SVC,
+        SVR,
+        LinearSVC,
+        LinearSVR,
+        LogisticRegression,
+        NuSVC,
+        NuSVR,
+        OneClassSVM,
+        RidgeRegression,
+    )
     from .solvers import solve
     from .tuning import AutoSVC, SVCSearch
 

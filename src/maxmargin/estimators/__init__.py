@@ -2,7 +2,20 @@
 
 from .certificates import Certificates
 from .classification import SVC, NuSVC
+from .linear import LinearSVC, LinearSVR
+from .linear_models import LogisticRegression, RidgeRegression
 from .novelty import OneClassSVM
 from .regression import SVR, NuSVR
 
-__all__ = ["SVC", "SVR", "Certificates", "NuSVC", "NuSVR", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "Certificates",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "RidgeRegression",
+]

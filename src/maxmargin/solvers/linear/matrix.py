@@ -11,12 +11,13 @@ Results are float64 whatever the inputs are; float32 inputs are widened a block 
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from . import csr
+from . import csr, joint_compiled, sweeps
 from .losses import Float
 
 # Rows of a block of dense products: about 4 MB of float64, so that clock and signals are
@@ -24,6 +25,16 @@ from .losses import Float
 BLOCK_ENTRIES = 1 << 19
 # A dense matrix with fewer nonzeros than this is worth the price of compressing it.
 DENSE_ABOVE = 0.25
+# Nanoseconds for an entry of a dense inner product inside a matrix product.
+DENSE_PRODUCT = 0.05
+
+
+class Cost(NamedTuple):
+    """Nanoseconds, roughly, for one row: x·w, x xᵀ, and x·x'. Only their ratios matter."""
+
+    product: float
+    outer: float
+    inner: float
 
 
 class DenseMatrix:
@@ -36,6 +47,11 @@ class DenseMatrix:
     @property
     def entries(self) -> int:
         return self.n * self.d
+
+    @property
+    def row_cost(self) -> Cost:
+        d = self.d
+        return Cost(product=0.6 * d, outer=0.04 * d * d + 2.0 * d, inner=DENSE_PRODUCT * d)
 
     def blocks(self) -> Any:
         step = max(1, BLOCK_ENTRIES // max(1, self.d))
@@ -75,6 +91,10 @@ class DenseMatrix:
     def take(self, rows: Any) -> DenseMatrix:
         return DenseMatrix(self.X[rows].astype(np.float64, copy=False))
 
+    def columns(self, chosen: Any) -> DenseMatrix:
+        """The matrix of some features."""
+        return DenseMatrix(self.X[:, chosen].astype(np.float64, copy=False))
+
     def add_outer(self, rows: Any, coef: Float, gram: Float, border: Float) -> None:
         step = max(1, BLOCK_ENTRIES // max(1, self.d))
         for top in range(0, len(rows), step):
@@ -88,6 +108,7 @@ class DenseMatrix:
         A = self.X[left].astype(np.float64, copy=False)
         return A @ self.X[right].astype(np.float64, copy=False).T
 
+    @cached_property
     def squared_norms(self) -> Float:
         out = np.empty(self.n)
         for rows in self.blocks():
@@ -95,8 +116,14 @@ class DenseMatrix:
             np.einsum("ij,ij->i", X, X, out=out[rows])
         return out
 
+    def sweep(self, *state: Any) -> Any:
+        return sweeps.sweep_dense(self.X, *state)
+
+    def joint_sweep(self, *state: Any) -> None:
+        joint_compiled.sweep_dense(self.X, *state)
+
     def heavy_columns(self, count: int) -> Float:
-        """The columns of largest norm, dense."""
+        """The columns of largest norm, dense, heaviest first."""
         if count >= self.d:
             return self.X.astype(np.float64, copy=False)
         energy = np.zeros(self.d)
@@ -116,6 +143,11 @@ class SparseMatrix:
     @property
     def entries(self) -> int:
         return self.data.size
+
+    @property
+    def row_cost(self) -> Cost:
+        r = self.entries / max(1, self.n)
+        return Cost(product=r + 4.0, outer=1.5 * r * r + 4.0, inner=0.8 * r + 2.0)
 
     def margins(self, w: Float) -> Float:
         out = np.empty(self.n)
@@ -140,22 +172,45 @@ class SparseMatrix:
     def take(self, rows: Any) -> SparseMatrix:
         return SparseMatrix(*csr.take_rows(self.indptr, self.indices, self.data, rows), self.d)
 
+    def columns(self, chosen: Any) -> SparseMatrix:
+        """The matrix of some features, in ascending order."""
+        whole = sp.csr_array((self.data, self.indices, self.indptr), shape=(self.n, self.d))
+        part = whole[:, chosen]
+        return SparseMatrix(
+            part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data, len(chosen)
+        )
+
     def add_outer(self, rows: Any, coef: Float, gram: Float, border: Float) -> None:
         csr.add_outer(self.indptr, self.indices, self.data, coef, rows, gram, border)
 
     def inner(self, left: Any, right: Any) -> Float:
+        if DENSE_PRODUCT * self.d < self.row_cost.inner:
+            return self._dense(left) @ self._dense(right).T
         out = np.empty((len(left), len(right)))
         csr.inner_products(self.indptr, self.indices, self.data, left, right, np.zeros(self.d), out)
         return out
 
+    def _dense(self, rows: Any) -> Float:
+        out = np.zeros((len(rows), self.d))
+        csr.dense_rows(self.indptr, self.indices, self.data, rows, out)
+        return out
+
+    @cached_property
     def squared_norms(self) -> Float:
         return csr.row_norms(self.indptr, self.data)
 
+    def sweep(self, *state: Any) -> Any:
+        return sweeps.sweep_sparse(self.indptr, self.indices, self.data, *state)
+
+    def joint_sweep(self, *state: Any) -> None:
+        joint_compiled.sweep_sparse(self.indptr, self.indices, self.data, *state)
+
     def heavy_columns(self, count: int) -> Float:
-        """The columns of largest norm, dense."""
+        """The columns of largest norm, dense, heaviest first."""
         energy = csr.column_energy(self.indices, self.data, self.d)
         count = min(count, self.d)
         heavy = np.argpartition(-energy, count - 1)[:count] if count else np.zeros(0, np.int64)
+        heavy = heavy[np.argsort(-energy[heavy], kind="stable")]
         position = np.full(self.d, -1)
         position[heavy] = np.arange(heavy.size)
         out = np.zeros((self.n, heavy.size))
@@ -172,8 +227,9 @@ def as_matrix(X: Any) -> Matrix:
         return _from_csr(X.tocsr())
     X = np.asarray(X)
     sample = X[:: max(1, X.shape[0] // 256)]
-    if X.size > 1 << 16 and np.count_nonzero(sample) < DENSE_ABOVE * sample.size:
-        return _compressed(np.ascontiguousarray(X))
+    density = np.count_nonzero(sample) / max(1, sample.size)
+    if X.size > 1 << 16 and density < DENSE_ABOVE:
+        return _compressed(np.ascontiguousarray(X), density)
     return DenseMatrix(X)
 
 
@@ -187,10 +243,15 @@ def _from_csr(X: Any) -> SparseMatrix:
     return SparseMatrix(indptr.astype(np.int64), indices, X.data, X.shape[1])
 
 
-def _compressed(X: Any) -> SparseMatrix:
+def _compressed(X: Any, density: float) -> SparseMatrix:
     indptr = np.zeros(X.shape[0] + 1, dtype=np.int64)
-    np.cumsum(csr.count_nonzeros(X), out=indptr[1:])
-    indices = np.empty(indptr[-1], dtype=np.int32)
-    data = np.empty(indptr[-1], dtype=X.dtype)
-    csr.compress(X, indptr, indices, data)
-    return SparseMatrix(indptr, indices, data, X.shape[1])
+    room = int(1.2 * density * X.size) + X.shape[1]
+    indices, data = np.empty(room, dtype=np.int32), np.empty(room, dtype=X.dtype)
+    bits = X.view(np.int64 if X.dtype == np.float64 else np.int32)
+    done = csr.compress(X, bits, 0, indptr, indices, data)
+    while done < X.shape[0]:
+        more = indices.size // 2 + X.shape[1]
+        indices = np.concatenate([indices, np.empty(more, dtype=np.int32)])
+        data = np.concatenate([data, np.empty(more, dtype=X.dtype)])
+        done = csr.compress(X, bits, done, indptr, indices, data)
+    return SparseMatrix(indptr, indices[: indptr[-1]], data[: indptr[-1]], X.shape[1])

@@ -13,11 +13,11 @@ import math
 
 import numpy as np
 
-from ...compiled import compiled, inlined
+from ...compiled import compiled
 from .losses import LOGISTIC
 
 
-@inlined
+@compiled
 def respond_one(loss, i, z, center, inv_sigma):
     if loss.kind == LOGISTIC:
         y = loss.target[i]
@@ -54,20 +54,39 @@ def total_response(loss, z, shift, center, inv_sigma):
 
 
 @compiled
+def room_to_shift(loss, z, shift, center, inv_sigma):
+    """How far all outputs can fall and rise before some β moves, when none moves now."""
+    down, up = np.inf, np.inf
+    for i in range(z.size):
+        v = loss.target[i] - z[i] - shift + center[i] * inv_sigma
+        stiffness = loss.ridge[i] + inv_sigma
+        highest = loss.upper[i] * stiffness + loss.epsilon
+        lowest = loss.lower[i] * stiffness - loss.epsilon
+        if v >= highest:
+            up = min(up, v - highest)
+        elif v <= lowest:
+            down = min(down, lowest - v)
+        else:
+            up, down = min(up, v + loss.epsilon), min(down, loss.epsilon - v)
+    return down, up
+
+
+@compiled
 def balance(loss, z, center, inv_sigma, total, penalty, intercept, precision):
     """The shift δ of all outputs at which Σβ(z + δ) + total = penalty·(intercept + δ).
 
     The left side falls with δ: Newton's method inside a bracket, which first grows by doubling.
+    Where an interval of shifts will do, its middle is taken.
     """
     shift, low, high = 0.0, -np.inf, np.inf
     reach = 0.0
-    best, smallest = 0.0, np.inf
+    best, smallest, stiffness = 0.0, np.inf, 0.0
     for _ in range(200):
         s, k = total_response(loss, z, shift, center, inv_sigma)
         s += total - penalty * (intercept + shift)
         k += penalty
         if abs(s) < smallest:
-            best, smallest = shift, abs(s)
+            best, smallest, stiffness = shift, abs(s), k
         if abs(s) <= precision:
             break
         if s > 0.0:
@@ -88,10 +107,14 @@ def balance(loss, z, center, inv_sigma, total, penalty, intercept, precision):
             if not (low < proposal < high):
                 break
         shift = proposal
+    if stiffness == 0.0 and smallest <= precision and loss.kind != LOGISTIC:
+        down, up = room_to_shift(loss, z, best, center, inv_sigma)
+        if down < np.inf and up < np.inf:
+            best += 0.5 * (up - down)
     return best
 
 
-@inlined
+@compiled
 def best_answer(loss, i, residual):
     """The β that attains ℓ(z), and ℓ(z), for the residual target − z (quadratic kinds)."""
     v = residual - min(max(residual, -loss.epsilon), loss.epsilon)
@@ -102,12 +125,12 @@ def best_answer(loss, i, residual):
     return best, v * best - 0.5 * loss.ridge[i] * best * best
 
 
-@inlined
+@compiled
 def logistic_value(margin):
     return math.log1p(math.exp(-margin)) if margin > 0.0 else math.log1p(math.exp(margin)) - margin
 
 
-@inlined
+@compiled
 def entropy(p):
     q = 1.0 - p
     value = 0.0
@@ -138,6 +161,21 @@ def measure(loss, z, beta):
                 residual - 0.5 * loss.ridge[i] * (best + beta[i])
             ) - loss.epsilon * (abs(best) - abs(beta[i]))
     return value, slack
+
+
+@compiled
+def proximal_slack(loss, z, center, inv_sigma, beta, coef):
+    """How much less than β, the response to z, other dual variables are worth in the smoothed
+    problem: a sum of terms that are never negative."""
+    slack = 0.0
+    for i in range(z.size):
+        if loss.kind != LOGISTIC:
+            v = loss.target[i] - z[i] + center[i] * inv_sigma
+            stiffness = loss.ridge[i] + inv_sigma
+            slack += (beta[i] - coef[i]) * (
+                v - 0.5 * stiffness * (beta[i] + coef[i])
+            ) - loss.epsilon * (abs(beta[i]) - abs(coef[i]))
+    return slack
 
 
 @compiled

@@ -5,80 +5,93 @@ On the face J of samples whose β moves, with stiffness h, the step (dw, db) sol
     (I + Σ_J h x xᵀ) dw + (Σ_J h x) db = −g_w
     (Σ_J h x)·dw + (penalty + Σ_J h) db = −g_b
 
-| system | unknowns | solved by | when |
-|---|---|---|---|
-| `FeatureSystem` | features | Cholesky of a d × d matrix, kept up to date | few features |
-| `SampleSystem` | u = h(x·dw + db) on the face | Cholesky of (K_J + 1/h) | small face |
-| `IterativeSystem` | the same u | preconditioned conjugate gradients | the rest |
+| system | unknowns | solved by |
+|---|---|---|
+| `FeatureSystem` | features | Cholesky of a d × d matrix, updated by the samples that changed |
+| `SampleSystem` | u = h(x·dw + db) on the face | Cholesky of K_J + 1/h, Gram entries kept |
+| `IterativeSystem` | the same u | conjugate gradients, preconditioned by the heaviest columns |
 
-The last two rest on dw = −g_w − Σ_J u x, Σ_J u + penalty·db = −g_b.
+The last two rest on dw = −g_w − Σ_J u x and Σ_J u + penalty·db = −g_b. `NewtonSystem` takes the
+cheapest of the three.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 
+from .cholesky import factor, factored_solve
 from .losses import Float
 from .matrix import Matrix
+from .records import Intercept
 
-MOST_FEATURES = 512
-MOST_SAMPLES = 1200
-# Beyond this many features, `FeatureSystem` is no alternative for a large face.
-MOST_FEATURES_IF_FACE_IS_LARGE = 1500
-HEAVY_COLUMNS = 96
-
-
-class Intercept:
-    """How the intercept enters: `fitted` or absent, with ``½ penalty b²`` in the objective."""
-
-    def __init__(self, fitted: bool, penalty: float = 0.0) -> None:
-        self.fitted, self.penalty = fitted, penalty
+# Memory for d × d matrices, and for Gram entries among samples.
+MOST_FEATURES, MOST_SAMPLES = 3000, 3000
+FIRST_COLUMNS, HEAVY_COLUMNS = 48, 192
+MOST_ITERATIONS = 500
+# Nanoseconds for a multiplication inside a Cholesky factorisation.
+CHOLESKY_COST = 0.05
+# So many inexact steps are worth an exact one.
+INEXACTNESS = 3.0
 
 
-def _factor(A: Float) -> Float:
-    """Cholesky factor in the lower triangle, with the diagonal raised where rounding needs it."""
-    factor, info = lapack.dpotrf(A, lower=1, clean=0)
-    lift = 1e-14
-    while info != 0:
-        lifted = A.copy()
-        lifted[np.diag_indices_from(A)] *= 1.0 + lift
-        factor, info = lapack.dpotrf(lifted, lower=1, clean=0)
-        lift *= 100.0
-    return factor
+class Step(NamedTuple):
+    """A step and, where it is not exact, the u that belongs to it."""
 
-
-def _solve(factor: Float, right: Float) -> Float:
-    return lapack.dpotrs(factor, right, lower=1)[0]
+    w: Float
+    b: float
+    u: Float | None = None
 
 
 class FeatureSystem:
-    """Σ_J h x xᵀ is kept and changed by the samples whose h has changed."""
+    """Σ_J h x xᵀ, changed by the samples whose h has changed."""
 
-    def __init__(self, d: int, intercept: Intercept) -> None:
+    def __init__(self, d: int, n: int, intercept: Intercept) -> None:
         self.d, self.intercept = d, intercept
-        self.reset(0)
+        self.reset(n)
 
     def reset(self, n: int) -> None:
         self.gram = np.zeros((self.d, self.d))
         self.border = np.zeros(self.d)
-        self.corner = 0.0
         self.counted = np.zeros(n)
 
-    def restrict(self, kept: Any, n: int) -> None:
-        """Follow a change of the samples: the new samples are the old ones `kept`, then others."""
+    def restrict(self, matrix: Matrix, rows: Any) -> None:
+        kept = self.counted[rows]
+        self.counted[rows] = 0.0
+        gone = np.flatnonzero(self.counted)
+        if gone.size:
+            matrix.add_outer(gone, -self.counted[gone], self.gram, self.border)
+        self.counted = kept
+
+    def extend(self, index: Any, n: int) -> None:
         counted = np.zeros(n)
-        counted[: len(kept)] = self.counted[kept]
-        if counted.any() or not self.counted.any():
-            self.counted = counted
-        else:
-            self.reset(n)
+        counted[index] = self.counted
+        self.counted = counted
+
+    def cost(self, matrix: Matrix, h: Float, face: int) -> float:
+        changed = min(np.count_nonzero(h != self.counted), face)
+        return changed * matrix.row_cost.outer + self.d**3 / 3 * CHOLESKY_COST + 4.0 * self.d**2
+
+    def step(self, matrix: Matrix, h: Float, scale: float, g_w: Float, g_b: float) -> Step:
+        self._update(matrix, h)
+        d = self.d
+        size = d + 1 if self.intercept.fitted else d
+        A = np.empty((size, size), order="F")
+        np.multiply(self.gram, scale, out=A[:d, :d])
+        A[np.arange(d), np.arange(d)] += 1.0
+        if not self.intercept.fitted:
+            return Step(-factored_solve(factor(A), g_w), 0.0)
+        corner = scale * h.sum() + self.intercept.penalty
+        if corner == 0.0:
+            return Step(-g_w, 0.0)
+        A[d, :d] = scale * self.border
+        A[d, d] = corner * (1.0 + 1e-12)
+        both = -factored_solve(factor(A), np.append(g_w, g_b))
+        return Step(both[:d], float(both[d]))
 
     def _update(self, matrix: Matrix, h: Float) -> None:
-        if self.counted.size != h.size:
-            self.reset(h.size)
         change = h - self.counted
         rows = np.flatnonzero(change)
         face = np.flatnonzero(h)
@@ -89,68 +102,66 @@ class FeatureSystem:
             matrix.add_outer(rows, change[rows], self.gram, self.border)
         self.counted = h.copy()
 
-    def step(self, matrix: Matrix, h: Float, scale: float, g_w: Float, g_b: float):
-        self._update(matrix, h / scale)
-        d = self.d
-        size = d + 1 if self.intercept.fitted else d
-        A = np.empty((size, size), order="F")
-        np.multiply(self.gram, scale, out=A[:d, :d])
-        A[np.arange(d), np.arange(d)] += 1.0
-        if not self.intercept.fitted:
-            return -_solve(_factor(A), g_w), 0.0
-        A[d, :d] = scale * self.border
-        corner = h.sum() + self.intercept.penalty
-        A[d, d] = corner * (1.0 + 1e-12) if corner > 0 else 1.0
-        both = -_solve(_factor(A), np.append(g_w, g_b if corner > 0 else 0.0))
-        return both[:d], float(both[d]) if corner > 0 else 0.0
-
 
 class SampleSystem:
-    """Gram entries among all samples that were ever on the face are computed once."""
+    """Gram entries among all samples that were ever on the face, computed once."""
 
     def __init__(self, n: int, intercept: Intercept) -> None:
         self.intercept = intercept
         self.slot = np.full(n, -1)
-        self.members = np.zeros(0, dtype=np.int64)
+        self.size = 0
         self.gram = np.zeros((256, 256))
 
-    def _admit(self, matrix: Matrix, face: Any) -> None:
-        new = face[self.slot[face] < 0]
-        if not new.size:
-            return
-        old = self.members.size
-        self.slot[new] = old + np.arange(new.size)
-        self.members = np.concatenate([self.members, new])
-        size = self.members.size
-        if size > self.gram.shape[0]:
-            grown = np.zeros((max(size, 2 * self.gram.shape[0]),) * 2)
-            grown[:old, :old] = self.gram[:old, :old]
-            self.gram = grown
-        block = matrix.inner(new, self.members)
-        self.gram[old:size, :size] = block
-        self.gram[:size, old:size] = block.T
+    def restrict(self, rows: Any) -> None:
+        self.slot = self.slot[rows]
 
-    def step(self, matrix: Matrix, h: Float, g_w: Float, g_b: float):
+    def extend(self, index: Any, n: int) -> None:
+        slot = np.full(n, -1)
+        slot[index] = self.slot
+        self.slot = slot
+
+    def cost(self, matrix: Matrix, h: Float, face: int) -> float:
+        new = int(np.count_nonzero(self.slot[h != 0.0] < 0))
+        return (
+            new * (self.size + 0.5 * new) * matrix.row_cost.inner
+            + face**3 / 3 * CHOLESKY_COST
+            + 4.0 * face**2
+        )
+
+    def step(self, matrix: Matrix, h: Float, g_w: Float, g_b: float) -> Step:
         face = np.flatnonzero(h)
-        if not face.size:
-            return -g_w, 0.0
-        self._admit(matrix, face)
+        self._admit(matrix, face[self.slot[face] < 0])
         slots = self.slot[face]
         A = self.gram[slots][:, slots]
         A[np.diag_indices_from(A)] += 1.0 / h[face]
         right = np.ones((face.size, 2), order="F")
         right[:, 0] = -matrix.margins_at(face, g_w)
-        solved = _solve(_factor(A), right)
-        u, db = _with_intercept(self.intercept, solved[:, 0], solved[:, 1], g_b)
-        return -g_w - matrix.combine_at(face, u), db
+        p, q = factored_solve(factor(A), right).T
+        db = 0.0
+        if self.intercept.fitted:
+            db = float((-g_b - p.sum()) / (q.sum() + self.intercept.penalty))
+        return Step(-g_w - matrix.combine_at(face, p + db * q), db)
 
-
-def _with_intercept(intercept: Intercept, p: Float, q: Float, g_b: float):
-    """u = p + db·q such that Σu + penalty·db = −g_b."""
-    if not intercept.fitted:
-        return p, 0.0
-    db = float((-g_b - p.sum()) / (q.sum() + intercept.penalty))
-    return p + db * q, db
+    def _admit(self, matrix: Matrix, new: Any) -> None:
+        if not new.size:
+            return
+        if self.size + new.size > MOST_SAMPLES:
+            self.slot[:] = -1
+            self.size = 0
+        old, size = self.size, self.size + new.size
+        self.slot[new] = np.arange(old, size)
+        known = np.flatnonzero(self.slot >= 0)
+        members = np.full(size, -1)
+        members[self.slot[known]] = known
+        if size > self.gram.shape[0]:
+            grown = np.zeros((max(size, 2 * self.gram.shape[0]),) * 2)
+            grown[:old, :old] = self.gram[:old, :old]
+            self.gram = grown
+        present = np.flatnonzero(members >= 0)
+        block = matrix.inner(new, members[present])
+        self.gram[old:size, present] = block
+        self.gram[present[:, None], np.arange(old, size)] = block.T
+        self.size = size
 
 
 class IterativeSystem:
@@ -159,26 +170,30 @@ class IterativeSystem:
     K_J = BBᵀ + rest, where B holds the heaviest columns; the preconditioner keeps BBᵀ and the
     diagonal of the rest. The intercept is one more column of B, of weight κ: a step of the
     intercept is damped by 1/κ, which slows nothing down and has no effect on the solution.
+
+    With the residual r of this system, ½Σ h r² is the duality gap of the Newton problem; the
+    iteration ends when that is a small fraction of what the step gains.
     """
 
-    def __init__(self, matrix: Matrix, norms: Float, intercept: Intercept) -> None:
-        self.intercept = intercept
+    def __init__(self, matrix: Matrix, intercept: Intercept) -> None:
+        norms = matrix.squared_norms
+        count = min(HEAVY_COLUMNS, matrix.d, max(8, matrix.entries // matrix.n))
+        self.heavy = matrix.heavy_columns(count).astype(np.float32)
         self.norms = norms
-        count = min(HEAVY_COLUMNS, matrix.d, max(8, matrix.entries // (2 * matrix.n)))
-        heavy = matrix.heavy_columns(count)
-        self.rest = np.maximum(norms - np.einsum("ij,ij->i", heavy, heavy), 0.0)
         self.kappa = 0.0
         if intercept.fitted:
-            scale = 1e3 * max(float(norms.mean()), 1e-300)
-            self.kappa = 1.0 / max(intercept.penalty, 1.0 / scale)
-            heavy = np.column_stack([heavy, np.full(matrix.n, np.sqrt(self.kappa))])
-        self.heavy = heavy
+            damping = 0.1 / max(float(norms.mean()), 1e-300)
+            self.kappa = 1.0 / max(intercept.penalty, damping)
+        self.width = FIRST_COLUMNS
+        self.iterations = 0
 
-    def step(self, matrix: Matrix, h: Float, g_w: Float, g_b: float, accuracy: float):
+    def restrict(self, rows: Any) -> None:
+        self.heavy, self.norms = self.heavy[rows], self.norms[rows]
+
+    def step(self, matrix: Matrix, h: Float, g_w: Float, g_b: float, accuracy: float) -> Step:
         face = np.flatnonzero(h)
-        if not face.size:
-            return -g_w, 0.0
-        inverse = 1.0 / h[face]
+        stiffness = h[face]
+        inverse = 1.0 / stiffness
         precondition = self._preconditioner(face, inverse)
 
         def apply(u: Float) -> Float:
@@ -187,39 +202,109 @@ class IterativeSystem:
             return result
 
         right = -matrix.margins_at(face, g_w) - self.kappa * g_b
-        u = _conjugate_gradients(apply, precondition, right, accuracy)
+        slope = float(g_w @ g_w) + self.kappa * g_b * g_b
+        u = np.zeros_like(right)
+        r = right.copy()
+        z = precondition(r)
+        p = z.copy()
+        rz = float(r @ z)
+        self.iterations = 0
+        for _ in range(MOST_ITERATIONS):
+            self.iterations += 1
+            Ap = apply(p)
+            length = rz / float(p @ Ap)
+            u += length * p
+            r -= length * Ap
+            decrease = slope - float(u @ (right + r))
+            if float((stiffness * r) @ r) <= accuracy * decrease:
+                break
+            z = precondition(r)
+            last, rz = rz, float(r @ z)
+            p *= rz / last
+            p += z
         db = -self.kappa * (float(u.sum()) + g_b)
-        return -g_w - matrix.combine_at(face, u), db
+        everywhere = np.zeros(h.size)
+        everywhere[face] = u
+        return Step(-g_w - matrix.combine_at(face, u), db, everywhere)
 
-    def _preconditioner(self, face: Any, inverse: Float):
-        B = self.heavy[face]
-        diagonal = self.rest[face] + inverse
-        scaled = B / diagonal[:, None]
-        core = scaled.T @ B
+    def _preconditioner(self, face: Any, inverse: Float) -> Any:
+        """(BBᵀ + κ11ᵀ + diagonal)⁻¹ by Woodbury's identity, in single precision."""
+        if self.iterations > 20:
+            self.width *= 2
+        B = self.heavy[face, : self.width]
+        diagonal = np.maximum(self.norms[face] - np.einsum("ij,ij->i", B, B), 0.0) + inverse
+        root = np.float32(1.0) / np.sqrt(diagonal).astype(np.float32)
+        scaled = np.empty((face.size, B.shape[1] + 1), dtype=np.float32)
+        scaled[:, :-1] = B
+        scaled[:, -1] = np.sqrt(self.kappa)
+        scaled *= root[:, None]
+        core = scaled.T @ scaled
         core[np.diag_indices_from(core)] += 1.0
-        factor = _factor(np.asfortranarray(core))
+        lower, info = lapack.spotrf(core, lower=1, clean=0)
 
         def precondition(r: Float) -> Float:
-            return r / diagonal - scaled @ _solve(factor, scaled.T @ r)
+            r = root * r.astype(np.float32)
+            if info == 0:
+                r -= scaled @ lapack.spotrs(lower, scaled.T @ r, lower=1)[0]
+            return (root * r).astype(np.float64)
 
         return precondition
 
 
-def _conjugate_gradients(apply: Any, precondition: Any, right: Float, accuracy: float) -> Float:
-    x = np.zeros_like(right)
-    r = right.copy()
-    z = precondition(r)
-    p = z.copy()
-    rz = start = float(r @ z)
-    for _ in range(250):
-        if rz <= accuracy * accuracy * start:
-            break
-        Ap = apply(p)
-        step = rz / float(p @ Ap)
-        x += step * p
-        r -= step * Ap
-        z = precondition(r)
-        last, rz = rz, float(r @ z)
-        p *= rz / last
-        p += z
-    return x
+class NewtonSystem:
+    """Chooses among the three systems and carries them from step to step."""
+
+    def __init__(self, matrix: Matrix, intercept: Intercept) -> None:
+        self.intercept = intercept
+        self.iterations = 15.0
+        self.features: FeatureSystem | None = None
+        self.samples = SampleSystem(matrix.n, intercept)
+        self.iterative: IterativeSystem | None = None
+        if matrix.d <= MOST_FEATURES:
+            self.features = FeatureSystem(matrix.d, matrix.n, intercept)
+        self.inexact = False
+
+    def restrict(self, matrix: Matrix, rows: Any) -> None:
+        """Only these samples are left."""
+        self.samples.restrict(rows)
+        if self.features is not None:
+            self.features.restrict(matrix, rows)
+        if self.iterative is not None:
+            self.iterative.restrict(rows)
+
+    def extend(self, index: Any, n: int) -> None:
+        """The samples become the places `index` among n."""
+        self.samples.extend(index, n)
+        if self.features is not None:
+            self.features.extend(index, n)
+        self.iterative = None
+
+    def step(
+        self, matrix: Matrix, h: Float, unit: float, g_w: Float, g_b: float, accuracy: float
+    ) -> Step:
+        """The step for stiffness h·unit."""
+        face = int(np.count_nonzero(h))
+        self.inexact = False
+        if face == 0:
+            return Step(-g_w, 0.0)
+        costs = {"iterative": self._iterative_cost(matrix, face)}
+        if face <= MOST_SAMPLES:
+            costs["samples"] = self.samples.cost(matrix, h, face)
+        if self.features is not None:
+            costs["features"] = self.features.cost(matrix, h, face)
+        chosen = min(costs, key=lambda name: costs[name])
+        self.inexact = chosen == "iterative"
+        if chosen == "features" and self.features is not None:
+            return self.features.step(matrix, h, unit, g_w, g_b)
+        if chosen == "samples":
+            return self.samples.step(matrix, h * unit, g_w, g_b)
+        if self.iterative is None:
+            self.iterative = IterativeSystem(matrix, self.intercept)
+        step = self.iterative.step(matrix, h * unit, g_w, g_b, accuracy)
+        self.iterations = 0.5 * (self.iterations + self.iterative.iterations)
+        return step
+
+    def _iterative_cost(self, matrix: Matrix, face: int) -> float:
+        setup = 0.0 if self.iterative else 4.0 * matrix.entries
+        each = 2.0 * matrix.row_cost.product + 0.4 * HEAVY_COLUMNS
+        return setup + INEXACTNESS * face * (self.iterations * each + 0.04 * HEAVY_COLUMNS**2)

@@ -1,0 +1,38 @@
+"""Linear machines: losses, solvers and certificates for data as it is, without kernels."""
+
+from .fit import fit_linear
+from .joint import JointProblem, fit_joint
+from .losses import (
+    CLASSIFICATION,
+    REGRESSION,
+    Loss,
+    epsilon_insensitive,
+    hinge,
+    logistic,
+    squared,
+    squared_epsilon_insensitive,
+    squared_hinge,
+)
+from .matrix import as_matrix
+from .records import Intercept, LinearProgress, LinearSolution, LinearTrace, Point
+
+__all__ = [
+    "CLASSIFICATION",
+    "REGRESSION",
+    "Intercept",
+    "JointProblem",
+    "LinearProgress",
+    "LinearSolution",
+    "LinearTrace",
+    "Loss",
+    "Point",
+    "as_matrix",
+    "epsilon_insensitive",
+    "fit_joint",
+    "fit_linear",
+    "hinge",
+    "logistic",
+    "squared",
+    "squared_epsilon_insensitive",
+    "squared_hinge",
+]

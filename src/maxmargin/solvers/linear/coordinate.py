@@ -1,0 +1,183 @@
+"""Dual coordinate descent, with the choices of the report as switches.
+
+    for i in order:   β_i ← the maximiser of the dual in β_i alone,   w ← w + Δβ_i x_i
+
+The order is cyclic or a new random permutation for every epoch. Shrinking leaves out variables
+that are pushed against a bound harder than any free one was pulled in the epoch before; before
+the end everybody is looked at again. Stopping is by ‖Δw‖ in an epoch, by the range of the
+projected gradient, or by the duality gap.
+
+An intercept with penalty is a constant feature. Without penalty it is the multiplier of Σβ = 0:
+a constant feature again, whose pull starts anew after every epoch from the b that was reached.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import response, sweeps
+from .certificate import feasible
+from .losses import LOGISTIC, Float
+from .records import Budget, LinearProblem, Point, TraceRows
+
+ORDERS = ("permutation", "cyclic")
+STOPS = ("gap", "range", "step")
+# Seed of the permutations where none is given; any odd number will do.
+SEED = 88172645463325252
+
+
+class Switches(NamedTuple):
+    """order : {"permutation", "cyclic"}; shrinking : bool; stop : {"gap", "range", "step"}"""
+
+    order: str = "permutation"
+    shrinking: bool = True
+    stop: str = "gap"
+    random_state: int = 0
+
+
+class CoordinateDescent:
+    """The method and its state; `epoch` advances it."""
+
+    def __init__(self, problem: LinearProblem, start: Point | None, switches: Switches) -> None:
+        if problem.loss.kind == LOGISTIC:
+            raise ValueError('solver="coordinate" has no logistic loss: use solver="newton"')
+        if problem.penalty != "l2":
+            raise ValueError('solver="coordinate" has no penalty "l1": use solver="auto"')
+        self.problem, self.switches = problem, switches
+        matrix, intercept = problem.matrix, problem.intercept
+        self.beta = np.zeros(matrix.n)
+        self.w, self.b = np.zeros(matrix.d), 0.0
+        if start is not None:
+            self.beta = feasible(problem.loss, intercept, start.beta)
+            self.w, self.b = matrix.combine(self.beta), float(start.b)
+        self.kappa = constant_feature(problem)
+        if intercept.fitted and intercept.penalty > 0.0:
+            self.b = self.kappa * float(self.beta.sum())
+        self.order = np.arange(matrix.n)
+        self.state = np.array([SEED + 2 * switches.random_state], dtype=np.uint64)
+        self.everyone_back()
+
+    def everyone_back(self) -> None:
+        self.count = self.problem.matrix.n
+        self.least, self.most = -np.inf, np.inf
+
+    def epoch(self) -> None:
+        """One sweep over the active variables."""
+        intercept = self.problem.intercept
+        if intercept.fitted and intercept.penalty == 0.0:
+            self.b += self.kappa * float(self.beta.sum())
+        if self.switches.order == "permutation":
+            sweeps.shuffle(self.order, self.count, self.state)
+        before, w = self.count, self.w.copy()
+        self.b, self.count, low, high = self.problem.matrix.sweep(
+            self.problem.loss,
+            self.problem.matrix.squared_norms,
+            self.beta,
+            self.w,
+            self.b,
+            self.kappa,
+            self.order,
+            self.count,
+            self.least,
+            self.most,
+            self.switches.shrinking,
+        )
+        if self.switches.order == "cyclic" and self.count < before:
+            self.order[: self.count].sort()
+        self.change = float(np.linalg.norm(self.w - w))
+        self.low, self.high = min(low, 0.0), max(high, 0.0)
+        self.least = low if low < 0.0 else -np.inf
+        self.most = high if high > 0.0 else np.inf
+
+    @property
+    def range(self) -> float:
+        return self.high - self.low
+
+    @property
+    def whole(self) -> bool:
+        return self.count == self.problem.matrix.n
+
+    def measure(self) -> tuple[float, float]:
+        """Objective and gap of w and b with a feasible β near the present one."""
+        matrix, loss, intercept, _ = self.problem
+        beta = feasible(loss, intercept, self.beta)
+        difference = matrix.combine(beta - self.beta)
+        value, slack = response.measure(loss, matrix.margins(self.w) + self.b, beta)
+        primal = 0.5 * float(self.w @ self.w) + value
+        gap = 0.5 * float(difference @ difference) + slack
+        if intercept.fitted and intercept.penalty > 0.0:
+            total = float(beta.sum())
+            primal += 0.5 * intercept.penalty * self.b**2
+            gap += 0.5 * (intercept.penalty * self.b - total) ** 2 / intercept.penalty
+        return primal, gap
+
+
+def constant_feature(problem: LinearProblem) -> float:
+    """κ, the square of the constant feature that stands for the intercept."""
+    intercept = problem.intercept
+    if not intercept.fitted:
+        return 0.0
+    norm = float(problem.matrix.squared_norms.mean())
+    typical = norm if norm > 0.0 else 1.0
+    return 1.0 / intercept.penalty if intercept.penalty > 0.0 else typical
+
+
+def run_coordinate(
+    problem: LinearProblem,
+    start: Point | None,
+    tol: float,
+    budget: Budget,
+    switches: Switches,
+    trace: TraceRows | None,
+) -> tuple[CoordinateDescent, str]:
+    """Epochs until the stopping rule or the budget says so; the state and the status."""
+    descent = CoordinateDescent(problem, start, switches)
+    look = trace is not None or switches.stop == "gap" or budget.callback is not None
+    while True:
+        status = budget.ended()
+        if status:
+            return descent, status
+        descent.epoch()
+        budget.steps += 1
+        primal, gap = descent.measure() if look else (np.nan, np.nan)
+        if trace is not None:
+            trace.add(
+                descent.change, descent.range, descent.count, primal - gap, primal, budget.seconds
+            )
+            trace.members.append(np.sort(descent.order[: descent.count]))
+        if look and budget.asked_to_stop(
+            primal, gap, int(np.count_nonzero(descent.beta)), descent.count
+        ):
+            return descent, "stopped"
+        reached = {
+            "step": descent.change < tol,
+            "range": descent.range < tol,
+            "gap": gap <= tol * abs(primal),
+        }
+        if reached[switches.stop]:
+            if descent.whole or switches.stop == "gap":
+                return descent, "converged"
+            descent.everyone_back()
+        elif switches.stop == "gap" and not descent.whole and descent.range < 0.1 * tol:
+            descent.everyone_back()
+
+
+def warm_up(problem: LinearProblem, epochs: int, budget: Budget) -> tuple[Float, float, Float]:
+    """w, b and β after a few epochs from zero."""
+    switches = Switches(shrinking=False)
+    descent = CoordinateDescent(problem, None, switches)
+    for _ in range(epochs):
+        if budget.ended():
+            break
+        descent.epoch()
+        budget.steps += 1
+    return descent.w, descent.b, descent.beta
+
+
+def check_switches(order: Any, stop: Any) -> None:
+    if order not in ORDERS:
+        raise ValueError(f"order must be one of {ORDERS}, got {order!r}")
+    if stop not in STOPS:
+        raise ValueError(f"stop must be one of {STOPS}, got {stop!r}")

@@ -1,0 +1,207 @@
+"""`fit_linear`: one call for all losses and penalties, in budgets, with a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..interrupt import held_interrupts
+from .certificate import certify_linear, feasible
+from .coordinate import Switches, check_switches, run_coordinate, warm_up
+from .intercept import settled_intercept
+from .lasso import run_lasso
+from .losses import LOGISTIC, Float, Loss
+from .matrix import as_matrix
+from .newton import ProximalNewton
+from .records import (
+    Budget,
+    Intercept,
+    LinearProblem,
+    LinearSolution,
+    Point,
+    TraceRows,
+)
+
+FREE_INTERCEPT = Intercept(True)
+SOLVERS = ("auto", "newton", "coordinate")
+# Problems with fewer entries are solved to the last digit: it costs next to nothing.
+POLISHED_ENTRIES = 200_000
+POLISHED, POLISH_STEPS, POLISH_PATIENCE = 1e-15, 60, 10
+# Newton steps without a smaller gap before a run is called finished in this precision.
+PATIENCE = 60
+
+
+def fit_linear(
+    X: Any,
+    loss: Loss,
+    *,
+    penalty: str = "l2",
+    intercept: Intercept = FREE_INTERCEPT,
+    tol: float = 1e-6,
+    solver: str = "auto",
+    order: str = "permutation",
+    shrinking: bool = True,
+    stop: str = "gap",
+    start: Point | None = None,
+    max_steps: float | None = None,
+    max_seconds: float | None = None,
+    callback: Callable[[Any], Any] | None = None,
+    trace: bool = False,
+    random_state: int = 0,
+) -> LinearSolution:
+    """Minimise ``penalty(w) + Σ ℓ_i(x_i·w + b)`` and prove how well.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or Matrix
+        Samples as rows, float32 or float64.
+    loss : Loss
+        From `losses`: hinge, squared_hinge, logistic, epsilon_insensitive,
+        squared_epsilon_insensitive, squared.
+    penalty : {"l2", "l1"}
+        ½‖w‖² or ‖w‖₁; "l1" needs a smooth loss.
+    intercept : Intercept
+    tol : float
+        Duality gap relative to the objective at the end. For ``solver="coordinate"`` with another
+        `stop` than "gap": the limit of ‖Δw‖ or of the range of the projected gradient.
+    solver : {"auto", "newton", "coordinate"}
+        "coordinate" is plain dual coordinate descent; "newton" begins with an epoch of it.
+    order, shrinking, stop
+        Switches of coordinate descent.
+    start : Point, optional
+        Where to begin.
+    max_steps, max_seconds : float, optional
+        Budgets: epochs and Newton steps, time.
+    callback : callable, optional
+        Called with a `LinearProgress` after every step; a true answer stops the run.
+    trace : bool
+        Record every step.
+    random_state : int
+        Of the permutations.
+
+    Returns
+    -------
+    LinearSolution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import fit_linear, hinge
+    >>> y = np.array([-1.0, 1.0, 1.0])
+    >>> fit_linear(np.array([[-1.0], [1.0], [3.0]]), hinge(y, np.full(3, 10.0))).w
+    array([1.])
+    """
+    if solver not in SOLVERS:
+        raise ValueError(f"solver must be one of {SOLVERS}, got {solver!r}")
+    check_switches(order, stop)
+    if penalty not in ("l1", "l2"):
+        raise ValueError(f'penalty must be "l1" or "l2", got {penalty!r}')
+    if penalty == "l1" and not loss.smooth:
+        raise ValueError('penalty="l1" needs a loss without kinks, such as squared_hinge')
+    matrix = X if hasattr(X, "margins") else as_matrix(X)
+    if loss.target.shape != (matrix.n,):
+        raise ValueError(f"loss has {loss.target.size} samples, X has {matrix.n}")
+    problem = LinearProblem(matrix, loss, intercept, penalty)
+    limit = np.inf if max_steps is None else max_steps
+    seconds = np.inf if max_seconds is None else max_seconds
+    rows = TraceRows() if trace else None
+    with held_interrupts() as interrupt:
+        budget = Budget(limit, seconds, callback, interrupt)
+        if penalty == "l1":
+            w, b, beta, status = run_lasso(problem, start, tol, budget, rows)
+        elif solver == "coordinate":
+            switches = Switches(order, shrinking, stop, random_state)
+            descent, status = run_coordinate(problem, start, tol, budget, switches, rows)
+            w, b, beta = descent.w, descent.b, descent.beta
+        else:
+            w, b, beta, status = run_newton(problem, start, tol, budget, rows)
+        certificate, beta = certify_linear(problem, w, b, beta)
+    return LinearSolution(
+        w=w,
+        b=b,
+        beta=beta,
+        certificate=certificate,
+        status=status,
+        steps=budget.steps,
+        seconds=budget.seconds,
+        trace=None if rows is None else rows.finished(),
+    )
+
+
+def run_newton(
+    problem: LinearProblem, start: Point | None, tol: float, budget: Budget, trace: TraceRows | None
+) -> tuple[Float, float, Float, str]:
+    """Newton steps until the gap is within `tol`: w, b, β and the status."""
+    state = ProximalNewton(problem, *_beginning(problem, start, budget))
+    small = problem.matrix.entries <= POLISHED_ENTRIES
+    polish = Polish()
+    best, since, status = np.inf, 0, ""
+    while not status:
+        support = int(np.count_nonzero(state.dual))
+        if budget.asked_to_stop(state.objective, state.gap, support, state.awake.z.size):
+            status = "stopped"
+        elif polish.steps:
+            status = polish.look(state)
+        elif state.converged(tol):
+            if not state.verify(tol):
+                continue
+            status = polish.look(state) if small else "converged"
+        else:
+            since = 0 if state.gap < 0.9 * best else since + 1
+            best = min(best, state.gap)
+            status = "precision" if since > PATIENCE else ""
+        status = status or budget.ended()
+        if not status:
+            before = state.w.copy()
+            state.advance()
+            budget.steps += 1
+            if trace is not None:
+                trace.add(
+                    float(np.linalg.norm(state.w - before)),
+                    np.nan,
+                    state.awake.z.size,
+                    state.objective - state.gap,
+                    state.objective,
+                    budget.seconds,
+                )
+    if polish.steps:
+        w, b, beta = polish.best
+        status = "stopped" if status == "stopped" else "converged"
+    else:
+        w, b, beta = state.w, state.b, state.dual_point()
+    return w, settled_intercept(problem, w, b, beta), beta, status
+
+
+class Polish:
+    """Steps beyond convergence, and the best point they have seen."""
+
+    def __init__(self) -> None:
+        self.steps, self.since, self.gap = 0, 0, np.inf
+        self.best: tuple[Float, float, Float]
+
+    def look(self, state: ProximalNewton) -> str:
+        """ "converged" when there is no more to gain, else nothing."""
+        self.steps += 1
+        self.since += 1
+        if state.gap < self.gap:
+            self.since = 0 if state.gap < 0.9 * self.gap else self.since
+            self.gap = state.gap
+            self.best = state.w.copy(), state.b, state.dual_point()
+        done = self.steps > POLISH_STEPS or self.since > POLISH_PATIENCE
+        return "converged" if done or state.converged(POLISHED) else ""
+
+
+def _beginning(
+    problem: LinearProblem, start: Point | None, budget: Budget
+) -> tuple[Float, float, Float] | tuple[Float, float, Float, bool]:
+    matrix = problem.matrix
+    if start is not None:
+        beta = feasible(problem.loss, problem.intercept, start.beta)
+        if start.w is not None:
+            return start.w, start.b, beta, False
+        return matrix.combine(beta), start.b, beta
+    if problem.loss.kind == LOGISTIC:
+        return np.zeros(matrix.d), 0.0, np.zeros(matrix.n)
+    return warm_up(problem, 2 if matrix.d > matrix.n else 1, budget)

@@ -1,0 +1,282 @@
+"""The joint multi-class machine of Crammer and Singer.
+
+    minimise  ½ Σ_k ‖w_k‖² + ½ penalty Σ_k b_k² + Σ_i C_i max_k(e_ik + z_ik − z_i,own)
+
+with z_i = W x_i + b and e_ik = 1 for every class but the sample's own. The method is that of
+`newton`: a few epochs of coordinate descent, then semismooth Newton steps on the problem smoothed
+by a proximal pull of β, whose centre follows. The Newton systems have a row a class and feature;
+they are solved directly where there are few, by conjugate gradients where there are many.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dual.certificate import Certificate
+from ..interrupt import held_interrupts
+from . import joint_compiled as jc
+from . import sweeps
+from .cholesky import solve
+from .coordinate import SEED
+from .losses import Float
+from .matrix import Matrix
+from .records import Budget, Intercept, LinearSolution
+
+EPOCHS = 10
+MOST_UNKNOWNS = 800
+FIRST_PULL = 3.0
+SOLVED = 0.5
+STEP_ACCURACY, MOST_ITERATIONS = 0.1, 300
+POLISHED_ENTRIES, POLISHED, POLISH_STEPS = 200_000, 1e-15, 60
+PATIENCE = 60
+
+
+class JointProblem(NamedTuple):
+    """Samples, their classes 0 … k−1, their C, and the intercept."""
+
+    matrix: Matrix
+    codes: Any
+    cost: Float
+    classes: int
+    intercept: Intercept
+
+    def outputs(self, W: Float, b: Float) -> Float:
+        return np.column_stack([self.matrix.margins(w) for w in W]) + b
+
+    def combined(self, beta: Float) -> Float:
+        columns = np.ascontiguousarray(beta.T)
+        return np.array([self.matrix.combine(column) for column in columns])
+
+    def take(self, rows: Any) -> JointProblem:
+        return self._replace(
+            matrix=self.matrix.take(rows), codes=self.codes[rows], cost=self.cost[rows]
+        )
+
+
+class JointNewton:
+    """The method and its state: W, b, outputs Z, responses β and their centre."""
+
+    def __init__(self, problem: JointProblem, budget: Budget) -> None:
+        self.problem = problem
+        n, k = problem.matrix.n, problem.classes
+        norm = float(problem.matrix.squared_norms.mean())
+        self.norm = norm if norm > 0.0 else 1.0
+        self.sigma = min(FIRST_PULL / self.norm, 2.0 * float(problem.cost.mean()))
+        self.beta, self.free = np.zeros((n, k)), np.zeros((n, k), dtype=bool)
+        self.W, self.b = self._warm_up(budget)
+        self.center = self.beta.copy()
+        self.Z = problem.outputs(self.W, self.b)
+        self.inner = 0
+        self.respond()
+
+    def _warm_up(self, budget: Budget) -> tuple[Float, Float]:
+        problem, matrix = self.problem, self.problem.matrix
+        intercept = problem.intercept
+        kappa = 0.0
+        if intercept.fitted:
+            kappa = 1.0 / intercept.penalty if intercept.penalty > 0.0 else self.norm
+        W, b = np.zeros((matrix.d, problem.classes)), np.zeros(problem.classes)
+        order, state = np.arange(matrix.n), np.array([SEED], dtype=np.uint64)
+        for _ in range(EPOCHS):
+            if budget.ended():
+                break
+            sweeps.shuffle(order, matrix.n, state)
+            matrix.joint_sweep(
+                problem.codes, problem.cost, matrix.squared_norms, self.beta, W, b, kappa, order
+            )
+            budget.steps += 1
+        return np.ascontiguousarray(W.T), b
+
+    def respond(self) -> None:
+        problem, intercept = self.problem, self.problem.intercept
+        jc.respond(
+            self.Z, problem.codes, problem.cost, self.center, self.sigma, self.beta, self.free
+        )
+        self.G = self.W - problem.combined(self.beta)
+        total = self.beta.sum(axis=0)
+        self.g = intercept.penalty * self.b - total if intercept.fitted else np.zeros_like(total)
+        value, self.slack = jc.measure(self.Z, problem.codes, problem.cost, self.beta)
+        self.objective, self.defect = joint_values(problem, self.W, self.b, self.G, self.g, value)
+        self.gap = self.defect + self.slack
+
+    def converged(self, tol: float) -> bool:
+        return self.gap <= tol * abs(self.objective)
+
+    def advance(self) -> None:
+        """One Newton step, after a move of the centre where the smoothed problem is solved."""
+        if self.defect <= SOLVED * self.slack:
+            self.center = self.beta.copy()
+            self.sigma *= 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
+            self.inner = 0
+            self.respond()
+        rows = np.flatnonzero(self.free.sum(axis=1) > 1)
+        part, free = self.problem.take(rows), np.ascontiguousarray(self.free[rows])
+        k, d = self.W.shape
+        unknowns = k * (d + self.problem.intercept.fitted)
+        step = (
+            self._direct(part, free) if unknowns <= MOST_UNKNOWNS else self._iterative(part, free)
+        )
+        self._move(*step)
+        self.inner += 1
+        self.respond()
+
+    def _hessian(self, part: JointProblem, free: Any, V: Float, v: Float) -> tuple[Float, Float]:
+        U = part.outputs(V, v)
+        jc.apply_face(free, self.sigma, U)
+        penalty = self.problem.intercept.penalty + 1e-12 * self.sigma * max(1, free.shape[0])
+        across = penalty * v + U.sum(axis=0) if self.problem.intercept.fitted else np.zeros_like(v)
+        return V + part.combined(U), across
+
+    def _iterative(self, part: JointProblem, free: Any) -> tuple[Float, Float]:
+        V, v = np.zeros_like(self.W), np.zeros_like(self.b)
+        R, r = -self.G, -self.g
+        P, p = R.copy(), r.copy()
+        rr = start = float((R * R).sum() + r @ r)
+        for _ in range(MOST_ITERATIONS):
+            if rr <= STEP_ACCURACY**2 * start or rr == 0.0:
+                break
+            A, a = self._hessian(part, free, P, p)
+            length = rr / float((P * A).sum() + p @ a)
+            V += length * P
+            v += length * p
+            R -= length * A
+            r -= length * a
+            last, rr = rr, float((R * R).sum() + r @ r)
+            P, p = R + (rr / last) * P, r + (rr / last) * p
+        return V, v
+
+    def _direct(self, part: JointProblem, free: Any) -> tuple[Float, Float]:
+        fitted = self.problem.intercept.fitted
+        k, d = self.W.shape
+        width = d + fitted
+        H = np.zeros((k, width, k, width))
+        counts = np.maximum(free.sum(axis=1), 1)
+        for c in range(k):
+            for e in range(c + 1):
+                weight = self.sigma * free[:, c] * ((c == e) - free[:, e] / counts)
+                rows = np.flatnonzero(weight)
+                gram, border = np.zeros((d, d)), np.zeros(d)
+                part.matrix.add_outer(rows, weight[rows], gram, border)
+                gram = np.tril(gram) + np.tril(gram, -1).T
+                H[c, :d, e, :d] = gram
+                if fitted:
+                    H[c, d, e, :d] = H[c, :d, e, d] = border
+                    H[c, d, e, d] = weight.sum()
+                H[e, :, c, :] = H[c, :, e, :].T
+        H = H.reshape(k * width, k * width)
+        raised = np.ones((k, width))
+        if fitted:
+            raised[:, d] = self.problem.intercept.penalty + 1e-12 * self.sigma * max(1, counts.size)
+        H[np.diag_indices_from(H)] += raised.ravel()
+        right = np.column_stack([self.G, self.g]) if fitted else self.G
+        step = -solve(H, right.ravel()).reshape(k, width)
+        return step[:, :d], step[:, d] if fitted else np.zeros(k)
+
+    def _move(self, V: Float, v: Float) -> None:
+        """Along the step to where the derivative has all but vanished."""
+        problem = self.problem
+        dZ = problem.outputs(np.ascontiguousarray(V), v)
+        linear = float((self.W * V).sum() + problem.intercept.penalty * (self.b @ v))
+        quadratic = float((V * V).sum() + problem.intercept.penalty * (v @ v))
+
+        def slope(t: float) -> float:
+            loss = jc.slope_along(
+                self.Z, dZ, t, problem.codes, problem.cost, self.center, self.sigma
+            )
+            return loss + linear + t * quadratic
+
+        low, high, t = 0.0, np.inf, 1.0
+        enough = 0.1 * abs(slope(0.0))
+        for _ in range(50):
+            here = slope(t)
+            if abs(here) <= enough:
+                break
+            if here < 0.0:
+                low = t
+            else:
+                high = t
+            t = 2.0 * t if np.isinf(high) else 0.5 * (low + high)
+        self.W = self.W + t * V
+        self.b = self.b + t * v
+        self.Z = self.Z + t * dZ
+
+
+def joint_values(
+    problem: JointProblem, W: Float, b: Float, G: Float, g: Float, value: float
+) -> tuple[float, float]:
+    """The objective, and the part of the gap that w − w_β and the intercept make."""
+    penalty = problem.intercept.penalty
+    objective = 0.5 * float((W * W).sum()) + 0.5 * penalty * float(b @ b) + value
+    defect = 0.5 * float((G * G).sum())
+    if problem.intercept.fitted:
+        defect += 0.5 * float(g @ g) / penalty if penalty > 0.0 else float(np.abs(b * g).sum())
+    return objective, defect
+
+
+def certify_joint(problem: JointProblem, W: Float, b: Float, beta: Float) -> Certificate:
+    """The certificate, recomputed in float64 for β made feasible. What rounding leaves of
+    Σ_i β_i = 0 enters the gap as |b·Σβ|."""
+    rows = np.arange(problem.codes.size)
+    wrong = np.minimum(beta, 0.0)
+    wrong[rows, problem.codes] = 0.0
+    mass = -wrong.sum(axis=1)
+    wrong *= np.minimum(1.0, problem.cost / np.where(mass > 0.0, mass, 1.0))[:, None]
+    beta = wrong.copy()
+    beta[rows, problem.codes] = -wrong.sum(axis=1)
+    Z = problem.outputs(W, b)
+    excess = 1.0 + Z - Z[rows, problem.codes][:, None]
+    excess[rows, problem.codes] = 0.0
+    worst = excess.max(axis=1)
+    G = W - problem.combined(beta)
+    g = problem.intercept.penalty * b - beta.sum(axis=0)
+    primal, defect = joint_values(problem, W, b, G, g, float(problem.cost @ worst))
+    unused = np.maximum(problem.cost + wrong.sum(axis=1), 0.0)
+    slack = unused * worst + ((excess - worst[:, None]) * wrong).sum(axis=1)
+    misplaced = np.where(wrong < 0.0, worst[:, None] - excess, 0.0)
+    lacking = np.where(unused > 0.0, worst, 0.0)
+    violation = max(float(misplaced.max(initial=0.0)), float(lacking.max(initial=0.0)))
+    gap = defect + float(slack.sum())
+    return Certificate(primal, primal - gap, gap, violation, 0.0)
+
+
+def fit_joint(
+    problem: JointProblem,
+    *,
+    tol: float = 1e-6,
+    max_steps: float = np.inf,
+    max_seconds: float = np.inf,
+    callback: Any = None,
+) -> LinearSolution:
+    """Minimise the joint objective; `w` of the solution has a row and `b` an entry a class."""
+    with held_interrupts() as interrupt:
+        budget = Budget(max_steps, max_seconds, callback, interrupt)
+        state = JointNewton(problem, budget)
+        small = problem.matrix.entries * problem.classes <= POLISHED_ENTRIES
+        best, since, status, polishing = np.inf, 0, "", 0
+        kept = (state.W, state.b, state.beta.copy(), np.inf)
+        while not status:
+            support = int(np.count_nonzero(state.beta.any(axis=1)))
+            since = 0 if state.gap < 0.9 * best else since + 1
+            best = min(best, state.gap)
+            if state.gap < kept[3]:
+                kept = (state.W, state.b, state.beta.copy(), state.gap)
+            polishing += polishing > 0 or state.converged(tol)
+            if budget.asked_to_stop(state.objective, state.gap, support, problem.matrix.n):
+                status = "stopped"
+            elif polishing:
+                over = polishing > POLISH_STEPS or since > 10 or state.converged(POLISHED)
+                status = "converged" if over or not small else ""
+            elif since > PATIENCE:
+                status = "precision"
+            status = status or ("converged" if polishing and budget.ended() else budget.ended())
+            if not status:
+                state.advance()
+                budget.steps += 1
+        W, b, beta, _ = kept
+        if problem.intercept.penalty == 0.0:
+            # The same number added to all outputs changes nothing.
+            b = b - b.mean()
+        certificate = certify_joint(problem, W, b, beta)
+    return LinearSolution(W, b, beta, certificate, status, budget.steps, budget.seconds)

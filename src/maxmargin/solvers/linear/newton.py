@@ -1,0 +1,311 @@
+"""Proximal semismooth Newton: the solver behind all losses with the penalty ½‖w‖².
+
+    minimise  ½‖w‖² + ½ penalty b² + Σ ℓ_i(x_i·w + b)
+
+A smooth loss is minimised by Newton's method with an exact line search. A loss with kinks is
+first smoothed by a proximal pull of its dual variables β towards a centre; when the smoothed
+problem is solved well enough the centre moves to β and the pull is weakened (the method of
+multipliers). With w_β = Σ β_i x_i and the intercept balanced so that Σβ = penalty·b, β is
+feasible and
+
+    gap = ½‖w − w_β‖² + Σ ℓ_i(z_i) + ℓ_i*(−β_i) + z_i β_i
+
+holds at every step: nothing has to be estimated to know when to stop.
+
+Most samples soon rest at a bound and stay there. They are set aside, their share of w_β kept as a
+vector, and looked at again when the others have moved far or are solved.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import response
+from .losses import LOGISTIC, Float, Loss
+from .matrix import Matrix
+from .records import LinearProblem
+from .systems import NewtonSystem
+
+# A smoothed problem is solved when its own gap is below this fraction of the rest of the gap, or
+# of all of it for a dual point that is not the response to z.
+SOLVED, SOLVED_INEXACTLY = 0.5, 0.05
+LINE_ACCURACY = 0.1
+# An inexact Newton step may leave this fraction of its gain.
+STEP_ACCURACY = 0.1
+# Samples kept awake: so many times the face, and so many more.
+AWAKE_FACTOR, AWAKE_LEAST = 3.0, 400
+# Fewer samples to set aside than this fraction are not worth the copy.
+REST_WORTH = 0.4
+# The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less.
+FIRST_PULL, FIRST_BAND = 3.0, 2.0
+# Smooth losses are smoothed further when there are fewer samples than so many times the features
+# and they are this much stiffer than the first pull.
+SMOOTHED_BELOW, SMOOTHED_ABOVE = 50, 4.0
+TINY = 1e-300
+
+
+class Samples:
+    """Samples in play: data, losses, outputs z, proximal centres, responses β with stiffness h,
+    and the coefficients c of w = Σ c_i x_i."""
+
+    def __init__(self, matrix: Matrix, loss: Loss, z: Float, beta: Float) -> None:
+        self.matrix, self.loss, self.z = matrix, loss, z
+        self.center, self.beta, self.coef = beta.copy(), beta.copy(), beta.copy()
+        self.h = np.zeros(z.size)
+
+    def take(self, rows: Any) -> Samples:
+        taken = Samples(self.matrix.take(rows), self.loss.at(rows), self.z[rows], self.beta[rows])
+        taken.center, taken.coef, taken.h = self.center[rows], self.coef[rows], self.h[rows]
+        return taken
+
+
+class Resting:
+    """What the samples set aside contribute: Σ βx, Σ β, and their loss at w = 0, b = 0."""
+
+    def __init__(self, d: int) -> None:
+        self.w, self.total, self.value = np.zeros(d), 0.0, 0.0
+
+    def add(self, samples: Samples, beta: Float) -> None:
+        self.w += samples.matrix.combine(beta)
+        self.total += float(beta.sum())
+        self.value += response.dual_value(samples.loss, beta)
+
+    def loss(self, w: Float, b: float) -> float:
+        return self.value - float(self.w @ w) - self.total * b
+
+
+class ProximalNewton:
+    """The method and its state: w, b, the samples awake, and what the others contribute."""
+
+    def __init__(
+        self, problem: LinearProblem, w: Float, b: float, beta: Float, consistent: bool = True
+    ) -> None:
+        matrix, loss = problem.matrix, problem.loss
+        self.intercept, self.smooth = problem.intercept, loss.smooth
+        self.w, self.b = w.copy(), float(b)
+        self.everyone = Samples(matrix, loss, matrix.margins(self.w) + self.b, beta)
+        self.awake = self.everyone
+        self.index: Any = None
+        self.resting = Resting(matrix.d)
+        self.inv_sigma = first_pull(matrix, loss)
+        self.system = NewtonSystem(matrix, self.intercept)
+        self.inner, self.gap_before = 0, np.inf
+        self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
+        self.awake_factor = AWAKE_FACTOR
+        self.consistent = consistent  # whether w = Σ c x
+        self.w_beta = matrix.combine(beta)
+        self.respond()
+
+    def converged(self, tol: float) -> bool:
+        return self.gap <= tol * abs(self.objective)
+
+    def advance(self) -> None:
+        """One Newton step, after what must come before it."""
+        if self.wandered > self.leash:
+            self.wake()
+            self.respond()
+            self.set_aside()
+        if self.inv_sigma > 0.0 and self.solved():
+            self.sharpen()
+            self.set_aside()
+        elif self.smooth or self.index is not None:
+            self.set_aside()
+        self.newton_step()
+        self.respond()
+        if self.system.inexact and self.consistent:
+            self.consider_coefficients()
+
+    def verify(self, tol: float) -> bool:
+        """Whether the gap is within `tol` with everybody awake and all products recomputed."""
+        self.awake.beta = self.dual
+        self.wake()
+        self.w_beta = self.everyone.matrix.combine(self.everyone.beta)
+        self.measure(float(self.everyone.beta.sum()))
+        if self.converged(tol):
+            return True
+        self.awake_factor *= 2.0
+        self.respond()
+        return False
+
+    def dual_point(self) -> Float:
+        """The dual variables of everyone."""
+        beta = self.everyone.beta.copy()
+        if self.index is None:
+            return self.dual.copy()
+        beta[self.index] = self.dual
+        return beta
+
+    # ---- where we are ----------------------------------------------------------------------
+
+    def respond(self) -> None:
+        """Balances the intercept and brings β, h, w_β and the gap up to date."""
+        s = self.awake
+        if self.intercept.fitted:
+            precision = 1e-14 * (np.abs(s.beta).sum() + abs(self.resting.total))
+            shift = response.balance(
+                s.loss,
+                s.z,
+                s.center,
+                self.inv_sigma,
+                self.resting.total,
+                self.intercept.penalty,
+                self.b,
+                precision,
+            )
+            s.z += shift
+            self.b += shift
+        beta = np.empty(s.z.size)
+        total, _ = response.respond(s.loss, s.z, s.center, self.inv_sigma, beta, s.h)
+        self.w_beta += s.matrix.combine(beta - s.beta)
+        s.beta = beta
+        self.measure(total + self.resting.total)
+
+    def measure(self, total: float) -> None:
+        """The objective, the gradient and the gap at the present w, b and β."""
+        s, penalty = self.awake, self.intercept.penalty
+        value, self.slack = response.measure(s.loss, s.z, s.beta)
+        self.g_w = self.w - self.w_beta
+        self.g_b = penalty * self.b - total
+        self.defect = 0.5 * float(self.g_w @ self.g_w)
+        self.objective = 0.5 * float(self.w @ self.w) + value + self.resting.loss(self.w, self.b)
+        if penalty > 0.0:
+            self.objective += 0.5 * penalty * self.b * self.b
+            self.defect += 0.5 * self.g_b * self.g_b / penalty
+        self.gap = self.defect + self.slack
+        self.inner_gap, self.dual = self.defect, s.beta
+
+    def consider_coefficients(self) -> None:
+        """Takes c, made feasible, for the dual point where the smoothed gap is smaller.
+
+        A step that is not exact leaves w = Σ c x untouched but magnifies its error h-fold in β.
+        """
+        s, penalty = self.awake, self.intercept.penalty
+        c = np.clip(s.coef, s.loss.lower, s.loss.upper)
+        total = float(c.sum()) + self.resting.total
+        if self.intercept.fitted and penalty == 0.0:
+            free = np.flatnonzero((s.h > 0) & (c > s.loss.lower) & (c < s.loss.upper))
+            if not free.size:
+                return
+            c[free] -= total / free.size
+            if ((c[free] < s.loss.lower[free]) | (c[free] > s.loss.upper[free])).any():
+                return
+        difference = s.matrix.combine(c - s.coef)
+        defect = 0.5 * float(difference @ difference)
+        if penalty > 0.0:
+            defect += 0.5 * (penalty * self.b - total) ** 2 / penalty
+        inner_gap = defect + response.proximal_slack(
+            s.loss, s.z, s.center, self.inv_sigma, s.beta, c
+        )
+        if inner_gap < self.inner_gap:
+            _, slack = response.measure(s.loss, s.z, c)
+            self.gap, self.inner_gap, self.dual = defect + slack, inner_gap, c
+
+    def solved(self) -> bool:
+        """Whether the smoothed problem is; then `dual` is the new centre."""
+        if self.defect <= SOLVED * self.slack:
+            self.dual = self.awake.beta
+            return True
+        return self.dual is not self.awake.beta and self.inner_gap <= SOLVED_INEXACTLY * self.gap
+
+    # ---- steps -----------------------------------------------------------------------------
+
+    def sharpen(self) -> None:
+        """The centre moves to β and the pull is weakened, the more the easier it has been."""
+        s = self.awake
+        if self.smooth:
+            growth = 10.0 if self.inner <= 1 else (4.0 if self.inner <= 3 else 2.0)
+        elif self.dual is not s.beta:
+            growth = 1.0
+        else:
+            growth = 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
+        s.center = self.dual.copy()
+        self.inv_sigma /= growth
+        if self.smooth and self.inv_sigma < 0.1 * float(s.loss.ridge.min()):
+            self.inv_sigma = 0.0
+        self.inner = 0
+        self.respond()
+
+    def newton_step(self) -> None:
+        s, penalty = self.awake, self.intercept.penalty
+        unit = 1.0 / self.inv_sigma if self.inv_sigma > 0.0 and not self.smooth else 1.0
+        dw, db, u = self.system.step(s.matrix, s.h / unit, unit, self.g_w, self.g_b, STEP_ACCURACY)
+        dz = s.matrix.margins(dw)
+        dz += db
+        dc = s.beta - s.coef
+        dc -= s.h * dz if u is None else u
+        linear = float((self.w - self.resting.w) @ dw)
+        linear += (penalty * self.b - self.resting.total) * db
+        quadratic = float(dw @ dw) + penalty * db * db
+        t = response.line_search(
+            s.loss, s.z, dz, s.center, self.inv_sigma, linear, quadratic, LINE_ACCURACY
+        )
+        farthest = float(np.abs(dz).max()) if dz.size else 0.0
+        t = min(t, (2.0 * self.leash - self.wandered) / max(farthest, TINY))
+        self.w += t * dw
+        self.b += t * db
+        s.coef += t * dc
+        self.consistent |= t == 1.0 and self.index is None
+        dz *= t
+        s.z += dz
+        self.moved = t * farthest
+        self.wandered += self.moved
+        self.inner += 1
+
+    # ---- who is awake ----------------------------------------------------------------------
+
+    def set_aside(self) -> None:
+        """Lets samples rest that are far from the face, where many are."""
+        s = self.awake
+        keep = int(self.awake_factor * np.count_nonzero(s.h)) + AWAKE_LEAST
+        if keep > (1.0 - REST_WORTH) * s.z.size or s.loss.kind == LOGISTIC:
+            return
+        distance = np.empty(s.z.size)
+        response.distance_to_face(s.loss, s.z, s.center, self.inv_sigma, distance)
+        reach = max(float(np.partition(distance, keep)[keep]), self.moved)
+        stays = distance <= reach
+        rows = np.flatnonzero(stays)
+        if rows.size > (1.0 - REST_WORTH) * s.z.size:
+            return
+        self.store()
+        self.resting.add(s, np.where(stays, 0.0, s.beta))
+        self.index = rows if self.index is None else self.index[rows]
+        self.awake = s.take(rows)
+        self.dual = self.awake.beta
+        self.system.restrict(s.matrix, rows)
+        self.wandered, self.leash = 0.0, reach
+
+    def store(self) -> None:
+        """What the samples awake know, written back among everyone's."""
+        if self.index is not None:
+            everyone, s = self.everyone, self.awake
+            everyone.beta[self.index] = s.beta
+            everyone.center[self.index] = s.center
+            everyone.coef[self.index] = s.coef
+
+    def wake(self) -> None:
+        """Everybody back in play, with outputs recomputed."""
+        if self.index is None:
+            return
+        self.store()
+        everyone = self.everyone
+        resting = np.ones(everyone.z.size, dtype=bool)
+        resting[self.index] = False
+        everyone.center[resting] = everyone.coef[resting] = everyone.beta[resting]
+        self.system.extend(self.index, everyone.z.size)
+        self.awake, self.index = everyone, None
+        self.resting = Resting(self.w.size)
+        everyone.z = everyone.matrix.margins(self.w) + self.b
+        self.wandered, self.leash = 0.0, np.inf
+
+
+def first_pull(matrix: Matrix, loss: Loss) -> float:
+    """1/σ to begin with, 0 where the loss needs no smoothing."""
+    norm = float(matrix.squared_norms.mean())
+    sigma = FIRST_PULL / (norm if norm > 0.0 else 1.0)
+    if loss.smooth:
+        stiff = loss.kind != LOGISTIC and float((1.0 / loss.ridge).mean()) > SMOOTHED_ABOVE * sigma
+        return 1.0 / sigma if stiff and matrix.n < SMOOTHED_BELOW * matrix.d else 0.0
+    residual = max(float(np.abs(loss.target).mean()), TINY)
+    return 1.0 / min(sigma, FIRST_BAND * float(loss.height.mean()) / residual)

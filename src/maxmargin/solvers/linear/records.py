@@ -1,0 +1,176 @@
+"""What goes into a linear solver, what it tells while it runs, and what comes out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dual.certificate import Certificate
+from ..interrupt import Interrupt
+from .losses import Float, Loss
+from .matrix import Matrix
+
+
+class Intercept(NamedTuple):
+    """Whether there is an intercept b, and its weight in the penalty: ½ penalty b², or
+    penalty |b| beside ‖w‖₁. A constant feature s with a penalised weight has penalty 1/s²,
+    or 1/s beside ‖w‖₁."""
+
+    fitted: bool
+    penalty: float = 0.0
+
+
+class LinearProblem(NamedTuple):
+    """minimise  penalty(w) + Σ ℓ_i(x_i·w + b),  with the penalty ½‖w‖² ("l2") or ‖w‖₁ ("l1")."""
+
+    matrix: Matrix
+    loss: Loss
+    intercept: Intercept
+    penalty: str = "l2"
+
+
+class Point(NamedTuple):
+    """Where a solver begins: dual variables, and the model where it is not Σ β_i x_i."""
+
+    beta: Float
+    w: Float | None = None
+    b: float = 0.0
+
+
+class LinearProgress(NamedTuple):
+    """What a callback sees between steps. `violation` is the gap relative to the objective,
+    the number that is compared with `tol`."""
+
+    steps: int
+    violation: float
+    objective: float
+    gap: float
+    seconds: float
+    support: int
+    active: int
+
+    def describe(self) -> str:
+        return (
+            f"relative gap {self.violation:.1e}, objective {self.objective:.6g}, "
+            f"{self.support:,} support vectors, {self.active:,} samples active, "
+            f"step {self.steps}, {self.seconds:.1f} s"
+        )
+
+
+@dataclass(frozen=True)
+class LinearTrace:
+    """One entry an epoch of coordinate descent, or a step of Newton's method.
+
+    Attributes
+    ----------
+    change : float array
+        ‖Δw‖.
+    range : float array
+        Largest minus smallest projected gradient of the dual (coordinate descent only, else NaN).
+    active : int array
+        Samples that were not shrunk or set aside.
+    dual, primal : float arrays
+    seconds : float array
+    members : list of int arrays
+        Which samples were active, where asked for.
+    """
+
+    change: Float
+    range: Float
+    active: np.ndarray
+    dual: Float
+    primal: Float
+    seconds: Float
+    members: list[np.ndarray] = field(default_factory=list, repr=False)
+
+
+class TraceRows:
+    """Collects the rows of a `LinearTrace`."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[float, ...]] = []
+        self.members: list[np.ndarray] = []
+
+    def add(self, *row: float) -> None:
+        self.rows.append(row)
+
+    def finished(self) -> LinearTrace:
+        columns = np.array(self.rows, dtype=np.float64).reshape(-1, 6).T
+        change, spread, active, dual, primal, seconds = columns
+        return LinearTrace(
+            change, spread, active.astype(np.int64), dual, primal, seconds, self.members
+        )
+
+
+@dataclass(frozen=True)
+class LinearSolution:
+    """The end of a run: the model, its dual variables, how good it is, and what it cost.
+
+    Attributes
+    ----------
+    w : float array
+    b : float
+    beta : float array
+        Signed dual variables, one for each sample; w = Σ β_i x_i at the optimum of "l2".
+    certificate : Certificate
+    status : str
+        "converged", "step_limit", "time_limit", "stopped", "interrupted" or "precision".
+    steps : int
+        Epochs of coordinate descent and Newton steps.
+    seconds : float
+    trace : LinearTrace or None
+    """
+
+    w: Float
+    b: float
+    beta: Float = field(repr=False)
+    certificate: Certificate
+    status: str
+    steps: int
+    seconds: float
+    trace: LinearTrace | None = field(default=None, repr=False)
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"
+
+
+class Budget:
+    """Steps, seconds, a callback and Ctrl-C: whatever may end a run early."""
+
+    def __init__(
+        self,
+        max_steps: float,
+        max_seconds: float,
+        callback: Callable[[Any], Any] | None,
+        interrupt: Interrupt,
+    ) -> None:
+        self.max_steps, self.max_seconds = max_steps, max_seconds
+        self.callback, self.interrupt = callback, interrupt
+        self.began = time.perf_counter()
+        self.steps = 0
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    def ended(self) -> str:
+        """Why the run must end now, or nothing."""
+        if self.interrupt.pressed:
+            return "interrupted"
+        if self.seconds > self.max_seconds:
+            return "time_limit"
+        return "step_limit" if self.steps >= self.max_steps else ""
+
+    def asked_to_stop(self, objective: float, gap: float, support: int, active: int) -> bool:
+        if self.callback is None:
+            return False
+        relative = gap / max(abs(objective), np.finfo(np.float64).tiny)
+        progress = LinearProgress(
+            self.steps, relative, objective, gap, self.seconds, support, active
+        )
+        return bool(self.callback(progress))
