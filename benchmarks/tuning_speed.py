@@ -1,0 +1,73 @@
+"""What one evaluation costs, and tune-and-train at n = 10,000, d = 1,000.
+
+python -m benchmarks.tuning_speed            # objectives
+python -m benchmarks.tuning_speed --path     # 10 folds × 50 values of C, and scikit-learn
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from maxmargin.data import chess_board, sparse_coordinate
+from maxmargin.kernels import Gaussian
+from maxmargin.tuning import (
+    KernelTargetAlignment,
+    LogLikelihood,
+    Point,
+    RadiusMargin,
+)
+
+# Milliseconds aimed at; those of the thesis author's library on the reference machine, where known.
+TARGETS = {
+    "likelihood, 200 samples, radial": (1.5, None),
+    "likelihood, 200 samples, 20 parameters": (2.5, None),
+    "alignment, 1,000 samples, radial": (10.0, 11.0),
+    "alignment, 1,000 samples, 20 parameters": (20.0, 40.0),
+    "radius-margin, 1,000 samples, radial": (40.0, 44.0),
+    "alignment, 10,000 samples, 20 parameters": (1500.0, None),
+}
+
+
+def milliseconds(work: Callable[[], Any], repeats: int) -> float:
+    work()
+    spans = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        spans.append(time.perf_counter() - began)
+    return 1e3 * float(np.median(spans))
+
+
+def gaussian_blob(n: int, d: int) -> tuple[Any, Any]:
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n, d))
+    return X, np.where(X[:, 0] + 0.3 * random.standard_normal(n) > 0, 1, -1)
+
+
+def objectives() -> None:
+    board, sparse = chess_board(200, random_state=0), sparse_coordinate(200, random_state=0)
+    thousand, many = gaussian_blob(1000, 20), gaussian_blob(10_000, 20)
+    diagonal = Gaussian((0.05,) * 20)
+    likelihood = LogLikelihood(*board, random_state=0), LogLikelihood(*sparse, random_state=0)
+    alignment, large = KernelTargetAlignment(*thousand), KernelTargetAlignment(*many)
+    works = (
+        (lambda: likelihood[0].evaluate(Point(Gaussian(2.0), 10.0)), 300),
+        (lambda: likelihood[1].evaluate(Point(diagonal, 1.0)), 300),
+        (lambda: alignment.evaluate(Point(Gaussian(0.05))), 20),
+        (lambda: alignment.evaluate(Point(diagonal)), 20),
+        (lambda: RadiusMargin(*thousand).evaluate(Point(Gaussian(0.05), 10.0)), 10),
+        (lambda: large.evaluate(Point(diagonal)), 3),
+    )
+    found = {name: milliseconds(*work) for name, work in zip(TARGETS, works)}
+    print(f"{'value and gradient':<44}{'ms':>10}{'target':>10}{'Shark':>8}")
+    for name, (target, shark) in TARGETS.items():
+        verdict = "met" if found[name] <= target else "MISSED"
+        print(f"{name:<44}{found[name]:10.2f}{target:10.1f}{shark or '':>8}   {verdict}")
+
+
+if __name__ == "__main__":
+    objectives()
