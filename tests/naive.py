@@ -124,11 +124,18 @@ class Program(NamedTuple):
 
 
 def program_of(problem, K):
-    """The program over the variables that can move, and alpha where it cannot."""
+    """The program over the variables that can move, and alpha where it cannot: the box is a
+    point, or the sum demanded of the group is that of all its bounds."""
     Q = np.tile(np.asarray(K, dtype=np.float64), (problem.copies, problem.copies))
     Q = Q + np.diag(problem.ridge)
     moving = problem.lower < problem.upper
     alpha = np.where(moving, 0.0, problem.lower)
+    for g, total in enumerate(problem.totals):
+        for bound in (problem.lower, problem.upper):
+            members = problem.group == g
+            if abs(bound[members].sum() - total) <= 1e-14 * np.abs(bound[members]).sum():
+                alpha[members] = bound[members]
+                moving &= ~members
     groups = np.unique(problem.group[moving])
     settled = [alpha[problem.group == g].sum() for g in groups]
     program = Program(
