@@ -19,16 +19,17 @@ from maxmargin import SVC, AutoSVC, SVCSearch
 from maxmargin.data import chess_board
 from maxmargin.kernels import CombinedOligo, Gaussian, Polynomial
 from maxmargin.tuning import gaussian_start
-from maxmargin.tuning.auto import divided, in_units, standard_deviations, subsample
+from maxmargin.tuning.auto import divided, effort, in_units, standard_deviations, subsample
 
 
 @parametrize_with_checks([AutoSVC(), SVCSearch(strategy="kta")])
 def test_estimator_keeps_the_contract_of_scikit_learn(estimator, check, monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.EFFORT", 0.003)
+    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 50)
     check(estimator)
 
 
-def test_auto_learns_a_chess_board():
+def test_auto_learns_a_chess_board(monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 2000)
     X, y = chess_board(200, random_state=0)
     model = AutoSVC().fit(X, y)
     assert model.score(*chess_board(5000, random_state=1)) > 0.87
@@ -236,6 +237,15 @@ def test_nothing_warns_on_plain_data():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         AutoSVC(strategy="kta").fit(*blobs(60))
+
+
+def test_effort_shrinks_with_the_samples_and_grows_no_further_than_the_thesis():
+    assert effort("posterior", 2, 50) == effort("posterior", 2, 200) == 1.0
+    assert effort("posterior", 2, 450) == pytest.approx(
+        15_000 * (2 / 4.5) ** 1.5 / 14_142, rel=1e-3
+    )
+    assert effort("posterior", 21, 200) < 0.4
+    assert effort("kta", 21, 10_000) == 1.0
 
 
 def test_constant_features_keep_their_scale():

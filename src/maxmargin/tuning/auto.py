@@ -28,12 +28,10 @@ from .strategies import STRATEGIES, Stage, Task, tuned
 FEWEST, SMALL, SUBSAMPLE = 10, 500, 2000
 # Seconds that the last fit gets even where none are left.
 LEAST_SECONDS = 0.05
-# Seconds for the search where no limit is given.
-PATIENCE = 15.0
 # Part of a given time limit that the search may take; the rest is for the last fit.
 SHARE = 0.6
-# Iterations of NoisyRprop in units of those of the thesis: the coarse grid has come close already.
-EFFORT = 0.3
+# Evaluations of a noisy objective with 200 samples, and the power of n by which they get fewer.
+EVALUATIONS, FEWER = 15_000, 1.5
 
 
 class Chosen(NamedTuple):
@@ -110,7 +108,7 @@ class AutoSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     cv : int, default=5
         Number of folds.
     max_seconds : float, default=None
-        Time limit for `fit`. None lets the search take about 15 s and the last fit what it needs.
+        Time limit for `fit`. Without one a search takes about ten seconds.
     probability : bool or "platt", default=False
         As for `SVC`.
     random_state : int, RandomState or None, default=None
@@ -229,7 +227,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         samples = subsample(codes, SUBSAMPLE, seed)
         inputs, labels = divided(X[samples], scales), codes[samples]
         spent = time.perf_counter() - began
-        limit = PATIENCE if self.max_seconds is None else SHARE * self.max_seconds - spent
+        limit = np.inf if self.max_seconds is None else SHARE * self.max_seconds - spent
         start = gaussian_start(inputs, labels, self.metric)
         task = Task(
             inputs,
@@ -237,7 +235,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             start,
             prior=self.prior,
             k=feasible_folds(labels, self.cv),
-            effort=EFFORT if strategy in ("posterior", "likelihood") else 1.0,
+            effort=effort(strategy, start.theta.size + 1, labels.size),
             max_seconds=max(limit, 0.0),
             random_state=seed,
             n_jobs=self.n_jobs,
@@ -280,6 +278,14 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         """Probabilities of the classes."""
         check_is_fitted(self)
         return np.asarray(self.svc_.predict_proba(X))
+
+
+def effort(strategy: str, size: int, samples: int) -> float:
+    """The part of a strategy's iterations that is affordable: ten seconds' worth of machines."""
+    if strategy not in ("posterior", "likelihood"):
+        return 1.0
+    evaluations = EVALUATIONS * min(1.0, (200.0 / samples) ** FEWER)
+    return float(min(1.0, evaluations / (10_000.0 * np.sqrt(size))))
 
 
 def standard_deviations(X: Any) -> Float:

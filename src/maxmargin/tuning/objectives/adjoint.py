@@ -107,56 +107,71 @@ def bounded_part(fit: Fit) -> Float:
     return alpha
 
 
+def sensitivities(
+    fit: Fit,
+    block: Float,
+    slope: Float,
+    saddle: Saddle | None,
+    free_slope: Float | float = 0.0,
+) -> tuple[Float, float]:
+    """(c, ∂Φ/∂ log C) for a function Φ of a machine's outputs and free α: dΦ = Σ_r c_r dK_r α + …
+
+    Parameters
+    ----------
+    fit : Fit
+        A hinge machine on m samples.
+    block : array of shape (rows, m)
+        Gram block whose first m rows are those of the training samples.
+    slope : array of shape (rows,)
+        ∂Φ/∂f at these inputs.
+    saddle : `saddle_of` the machine
+    free_slope : array, one entry for each free vector
+        ∂Φ/∂α_u.
+    """
+    pulled = slope @ block
+    found = adjoint(fit, saddle, pulled[fit.free] + free_slope, float(slope.sum()))
+    coefficients = slope.copy()
+    coefficients[found.rows] -= found.weights
+    bounded = bounded_part(fit)
+    moving = np.flatnonzero(bounded)
+    along = coefficients @ block[:, moving] if moving.size else np.zeros(0)
+    log_C = float(along @ bounded[moving] - found.last * bounded.sum())
+    return coefficients, log_C
+
+
 class Derivative:
     """∂Φ as weights of ∂K_ij/∂theta and the derivative in log C, gathered part by part.
 
     Parameters
     ----------
-    rows, columns : int
-        Shape of the Gram block.
+    samples : int
+        Size of the Gram matrix.
     """
 
-    def __init__(self, rows: int, columns: int) -> None:
-        self.weights = np.zeros((rows, columns))
+    def __init__(self, samples: int) -> None:
+        self.weights = np.zeros((samples, samples))
         self.log_C = 0.0
 
     def add_outputs(
         self,
         fit: Fit,
-        block: Float,
+        K: Float,
         slope: Float,
         saddle: Saddle | None,
         free_slope: Float | float = 0.0,
     ) -> None:
-        """What Φ owes to the outputs of a machine, and to the α of its free vectors.
-
-        Parameters
-        ----------
-        fit : Fit
-            A hinge machine on m samples.
-        block : array of shape (rows, m)
-            Gram block whose first m rows are those of the training samples.
-        slope : array of shape (rows,)
-            ∂Φ/∂f at these inputs.
-        saddle : `saddle_of` the machine
-        free_slope : array, one entry for each free vector
-            ∂Φ/∂α_u.
-        """
-        pulled = slope @ block
-        found = adjoint(fit, saddle, pulled[fit.free] + free_slope, float(slope.sum()))
-        coefficients = slope.copy()
-        np.subtract.at(coefficients, found.rows, found.weights)
+        """What Φ owes to the outputs of a machine, and to the α of its free vectors."""
+        coefficients, log_C = sensitivities(fit, K, slope, saddle, free_slope)
         rows, columns = np.flatnonzero(coefficients), np.flatnonzero(fit.alpha)
         part = np.outer(coefficients[rows], fit.alpha[columns])
         self.weights[rows[:, None], columns] += part
-        bounded = bounded_part(fit)
-        self.log_C += float(coefficients @ (block @ bounded) - found.last * bounded.sum())
+        self.log_C += log_C
 
-    def contracted(self, point: Point, rows: Inputs, columns: Inputs) -> Float:
-        """The gradient in the coordinates of a point, given the inputs of the block."""
+    def contracted(self, point: Point, X: Inputs) -> Float:
+        """The gradient in the coordinates of a point, given the inputs of the matrix."""
         left = np.flatnonzero(self.weights.any(axis=1))
         right = np.flatnonzero(self.weights.any(axis=0))
         slope = point.kernel.gradient(
-            take(rows, left), take(columns, right), self.weights[left[:, None], right]
+            take(X, left), take(X, right), self.weights[left[:, None], right]
         )
         return point.gradient(slope, self.log_C)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ...kernels.base import Inputs, take
 from ..base import Evaluation, Float, Objective, Point
 from ..machine import Fit, hinge_fit
-from .adjoint import Derivative, saddle_of
+from .adjoint import saddle_of, sensitivities
 from .samples import Samples
 from .splits import FixedSplits, RandomSplits, Split, Splits, folds
 
@@ -80,10 +80,15 @@ class SplitObjective(Samples, Objective[Point]):
         judged = self._judged(block[y.size :] @ fit.alpha + fit.bias, labels)
         if judged.gradient is None or not judged.gradient.any():
             return Evaluation(judged.value)
-        derivative = Derivative(*block.shape)
         slope = np.concatenate([np.zeros(y.size), judged.gradient])
-        derivative.add_outputs(fit, block, slope, saddle_of(fit, block))
-        return Evaluation(judged.value, derivative.contracted(point, stacked, inputs))
+        coefficients, log_C = sensitivities(fit, block, slope, saddle_of(fit, block))
+        rows, columns = np.flatnonzero(coefficients), np.flatnonzero(fit.alpha)
+        along = point.kernel.gradient(
+            take(stacked, rows),
+            take(inputs, columns),
+            np.outer(coefficients[rows], fit.alpha[columns]),
+        )
+        return Evaluation(judged.value, point.gradient(along, log_C))
 
     def _fit(self, K: Float, C: float, number: int, split: Split) -> Fit:
         starts = self._state.__dict__.setdefault("starts", {})

@@ -73,10 +73,10 @@ class SpanBound(Samples, Objective[Point]):
         if not fit.bounded:
             return bad
         self._start = fit.alpha
-        derivative = Derivative(self.n, self.n)
+        derivative = Derivative(self.n)
         bound = self._by_refitting if self.refit else self._by_spans
         value = bound(K, fit, point.C, derivative)
-        slope = derivative.contracted(point, self.X, self.X)
+        slope = derivative.contracted(point, self.X)
         return Evaluation(value / self.n, slope / self.n)
 
     def _by_spans(self, K: Float, fit: Fit, C: float, derivative: Derivative) -> float:
