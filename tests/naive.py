@@ -133,7 +133,8 @@ def program_of(problem, K):
     for g, total in enumerate(problem.totals):
         for bound in (problem.lower, problem.upper):
             members = problem.group == g
-            if abs(bound[members].sum() - total) <= 1e-14 * np.abs(bound[members]).sum():
+            rounding = 1e-14 * np.abs(bound[members]).sum()
+            if abs(bound[members].sum() - total) <= rounding < np.inf:
                 alpha[members] = bound[members]
                 moving &= ~members
     groups = np.unique(problem.group[moving])
