@@ -240,9 +240,9 @@ def repaired(alpha, lower, upper, total):  # type: ignore[no-untyped-def]
                 return
             if only_free and not lower[a] < alpha[a] < upper[a]:
                 continue
-            move = min(max(missing, lower[a] - alpha[a]), upper[a] - alpha[a])
-            alpha[a] += move
-            missing -= move
+            moved = min(max(alpha[a] + missing, lower[a]), upper[a])
+            missing -= moved - alpha[a]
+            alpha[a] = moved
 
 
 def factored(Q: Float) -> Float | None:
