@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from checks import assert_optimal
+from checks import assert_feasible, assert_optimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
@@ -32,6 +32,7 @@ def test_blocks_of_any_size_reach_the_optimum_of_an_independent_solver(kind, dat
             shrinking=data.draw(st.booleans()),
             planning=data.draw(st.sampled_from([0, 2])),
         )
+    assert_feasible(solution.alpha, case.problem)
     assert_optimal(solution, case)
 
 

@@ -73,7 +73,8 @@ def test_the_point_is_feasible_after_every_slab(kind, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "run_slab", watched)
         patch.setattr(run, "LONGEST_SLAB", 7)
-        way = way | {"shrinking": False}
+        driver = "full" if way["driver"] == "blocks" else way["driver"]
+        way = way | {"shrinking": False, "driver": driver}
         solve(case.problem, gram_of(case.K), tol=1e-5, max_steps=2000, **way)
     for alpha in points:
         assert_feasible(alpha, case.problem)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_solve, cholesky
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..compiled import compiled
 
@@ -57,19 +57,20 @@ def factored(Q):
     while jitter <= LAST_JITTER:
         shifted = Q.copy()
         shifted[np.diag_indices_from(shifted)] += jitter * scale
-        try:
-            return np.ascontiguousarray(cholesky(shifted, overwrite_a=True, check_finite=False))
-        except LinAlgError:
-            jitter *= 100.0
+        # To LAPACK, which counts columns first, this is the lower factor of the transpose.
+        lower, failed = dpotrf(shifted.T, lower=1, clean=1, overwrite_a=1)
+        if not failed:
+            return lower.T
+        jitter *= 100.0
     return None
 
 
 def newton_direction(R, gradient, group):
     """d of the system above, for the variables of the factor."""
     ones = (group[:, None] == np.unique(group)).astype(np.float64)
-    solved = cho_solve((R.T, True), np.column_stack([gradient, ones]), check_finite=False)
+    solved, _ = dpotrs(R.T, np.column_stack([gradient, ones]), lower=1)
     base, spread = solved[:, 0], solved[:, 1:]
-    multipliers = np.linalg.lstsq(ones.T @ spread, ones.T @ base, rcond=None)[0]
+    multipliers = np.linalg.solve(ones.T @ spread, ones.T @ base)
     direction = base - spread @ multipliers
     return direction - ones @ ((ones.T @ direction) / ones.sum(axis=0))
 
