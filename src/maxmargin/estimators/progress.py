@@ -138,7 +138,7 @@ def described(progress: Progress, place: str, left: float) -> str:
         f"violation {progress.violation:.1e}",
         f"gap {progress.gap:.3g}",
         f"{progress.support:,} support vectors",
-        f"{progress.rows:,} rows",
+        f"{progress.rows:,} rows" if hasattr(progress, "rows") else f"step {progress.steps:,}",
         f"{progress.seconds:.1f} s",
     ]
     if np.isfinite(left):

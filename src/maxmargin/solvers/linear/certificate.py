@@ -95,13 +95,12 @@ def slacks(loss: Loss, z: Float, beta: Float, values: Float) -> Float:
     if loss.kind == LOGISTIC:
         share = np.clip(loss.target * beta / loss.height, 0.0, 1.0)
         entropy = -_xlogx(share) - _xlogx(1.0 - share)
-        total = values + loss.height * (share * loss.target * z - entropy)
-        return np.maximum(total, 0.0)
+        return np.maximum(values + loss.height * (share * loss.target * z - entropy), 0.0)
     residual = loss.target - z
     best = best_answers(loss, residual)
-    return (best - beta) * (residual - 0.5 * loss.ridge * (best + beta)) - loss.epsilon * (
-        np.abs(best) - np.abs(beta)
-    )
+    kink = loss.epsilon * (np.abs(best) - np.abs(beta))
+    total = (best - beta) * (residual - 0.5 * loss.ridge * (best + beta)) - kink
+    return np.maximum(total, 0.0)
 
 
 def best_answers(loss: Loss, residual: Float) -> Float:

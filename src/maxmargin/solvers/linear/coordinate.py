@@ -8,7 +8,8 @@ the end everybody is looked at again. Stopping is by ‖Δw‖ in an epoch, by t
 projected gradient, or by the duality gap.
 
 An intercept with penalty is a constant feature. Without penalty it is the multiplier of Σβ = 0:
-a constant feature again, whose pull starts anew after every epoch from the b that was reached.
+a constant feature again, whose pull starts anew from the b that was reached whenever the problem
+with that pull is nearly solved.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from .records import Budget, LinearProblem, Point, TraceRows
 
 ORDERS = ("permutation", "cyclic")
 STOPS = ("gap", "range", "step")
+# The pull on a free intercept starts anew when the projected gradient ranges over less than this
+# part of it.
+RECENTRED = 0.3
 # Seed of the permutations where none is given; any odd number will do.
 SEED = 88172645463325252
 
@@ -57,6 +61,7 @@ class CoordinateDescent:
             self.b = self.kappa * float(self.beta.sum())
         self.order = np.arange(matrix.n)
         self.state = np.array([SEED + 2 * switches.random_state], dtype=np.uint64)
+        self.low, self.high = -np.inf, np.inf
         self.everyone_back()
 
     def everyone_back(self) -> None:
@@ -67,7 +72,9 @@ class CoordinateDescent:
         """One sweep over the active variables."""
         intercept = self.problem.intercept
         if intercept.fitted and intercept.penalty == 0.0:
-            self.b += self.kappa * float(self.beta.sum())
+            pull = self.kappa * float(self.beta.sum())
+            if self.range <= RECENTRED * abs(pull):
+                self.b += pull
         if self.switches.order == "permutation":
             sweeps.shuffle(self.order, self.count, self.state)
         before, w = self.count, self.w.copy()
@@ -121,7 +128,7 @@ def constant_feature(problem: LinearProblem) -> float:
         return 0.0
     norm = float(problem.matrix.squared_norms.mean())
     typical = norm if norm > 0.0 else 1.0
-    return 1.0 / intercept.penalty if intercept.penalty > 0.0 else typical
+    return 1.0 / intercept.penalty if intercept.penalty > 0.0 else 0.02 * typical
 
 
 def run_coordinate(

@@ -215,9 +215,11 @@ def joint_values(
     return objective, defect
 
 
-def certify_joint(problem: JointProblem, W: Float, b: Float, beta: Float) -> Certificate:
-    """The certificate, recomputed in float64 for β made feasible. What rounding leaves of
-    Σ_i β_i = 0 enters the gap as |b·Σβ|."""
+def certify_joint(
+    problem: JointProblem, W: Float, b: Float, beta: Float
+) -> tuple[Certificate, Float]:
+    """The certificate, recomputed in float64, and the feasible β that it is about. What rounding
+    leaves of Σ_i β_i = 0 enters the gap as |b·Σβ|."""
     rows = np.arange(problem.codes.size)
     wrong = np.minimum(beta, 0.0)
     wrong[rows, problem.codes] = 0.0
@@ -238,7 +240,7 @@ def certify_joint(problem: JointProblem, W: Float, b: Float, beta: Float) -> Cer
     lacking = np.where(unused > 0.0, worst, 0.0)
     violation = max(float(misplaced.max(initial=0.0)), float(lacking.max(initial=0.0)))
     gap = defect + float(slack.sum())
-    return Certificate(primal, primal - gap, gap, violation, 0.0)
+    return Certificate(primal, primal - gap, gap, violation, 0.0), beta
 
 
 def fit_joint(
@@ -278,5 +280,5 @@ def fit_joint(
         if problem.intercept.penalty == 0.0:
             # The same number added to all outputs changes nothing.
             b = b - b.mean()
-        certificate = certify_joint(problem, W, b, beta)
+        certificate, beta = certify_joint(problem, W, b, beta)
     return LinearSolution(W, b, beta, certificate, status, budget.steps, budget.seconds)

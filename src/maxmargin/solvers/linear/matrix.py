@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from . import csr, joint_compiled, sweeps
 from .losses import Float
+from .threads import parts_of, run_parts
 
 # Rows of a block of dense products: about 4 MB of float64, so that clock and signals are
 # looked at often and widened copies stay in cache.
@@ -151,23 +152,45 @@ class SparseMatrix:
 
     def margins(self, w: Float) -> Float:
         out = np.empty(self.n)
-        csr.margins(self.indptr, self.indices, self.data, w, 0, self.n, out)
+
+        def part(start: int, stop: int) -> None:
+            csr.margins(self.indptr, self.indices, self.data, w, start, stop, out)
+
+        run_parts(part, parts_of(self.indptr, self.entries))
         return out
 
     def margins_at(self, rows: Any, w: Float) -> Float:
         out = np.empty(len(rows))
-        csr.margins_at(self.indptr, self.indices, self.data, w, rows, out)
+
+        def part(start: int, stop: int) -> None:
+            csr.margins_at(
+                self.indptr, self.indices, self.data, w, rows[start:stop], out[start:stop]
+            )
+
+        run_parts(part, self._parts_at(rows))
         return out
 
     def combine(self, coef: Float) -> Float:
-        out = np.zeros(self.d)
-        csr.combine(self.indptr, self.indices, self.data, coef, 0, self.n, out)
-        return out
+        def part(start: int, stop: int) -> Float:
+            out = np.zeros(self.d)
+            csr.combine(self.indptr, self.indices, self.data, coef, start, stop, out)
+            return out
+
+        return sum(run_parts(part, parts_of(self.indptr, self.entries)))
 
     def combine_at(self, rows: Any, coef: Float) -> Float:
-        out = np.zeros(self.d)
-        csr.combine_at(self.indptr, self.indices, self.data, coef, rows, out)
-        return out
+        def part(start: int, stop: int) -> Float:
+            out = np.zeros(self.d)
+            csr.combine_at(
+                self.indptr, self.indices, self.data, coef[start:stop], rows[start:stop], out
+            )
+            return out
+
+        return sum(run_parts(part, self._parts_at(rows)))
+
+    def _parts_at(self, rows: Any) -> list[tuple[int, int]]:
+        entries = len(rows) * (self.entries // max(1, self.n))
+        return parts_of(np.arange(len(rows) + 1), entries)
 
     def take(self, rows: Any) -> SparseMatrix:
         return SparseMatrix(*csr.take_rows(self.indptr, self.indices, self.data, rows), self.d)

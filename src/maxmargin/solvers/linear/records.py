@@ -53,13 +53,6 @@ class LinearProgress(NamedTuple):
     support: int
     active: int
 
-    def describe(self) -> str:
-        return (
-            f"relative gap {self.violation:.1e}, objective {self.objective:.6g}, "
-            f"{self.support:,} support vectors, {self.active:,} samples active, "
-            f"step {self.steps}, {self.seconds:.1f} s"
-        )
-
 
 @dataclass(frozen=True)
 class LinearTrace:

@@ -1,0 +1,44 @@
+"""Two or more threads for one large product: the compiled loops release the GIL.
+
+The number of threads is Numba's (``NUMBA_NUM_THREADS``, ``numba.set_num_threads``), which process
+pools already limit. A pool belongs to the process that made it: a fork begins with none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numba
+import numpy as np
+
+# Entries of a product below which a second thread costs more than it saves.
+WORTH_A_THREAD = 200_000
+MOST_THREADS = 4
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+
+
+def parts_of(work: Any, entries: int) -> list[tuple[int, int]]:
+    """Ranges of equal work; `work` is a cumulative count such as the indptr of a CSR matrix."""
+    last = work.size - 1
+    count = min(numba.get_num_threads(), MOST_THREADS, max(1, entries // WORTH_A_THREAD))
+    if count == 1 or last < count:
+        return [(0, last)]
+    marks = np.searchsorted(work, np.linspace(work[0], work[-1], count + 1)[1:-1])
+    edges = [0, *(int(mark) for mark in marks), last]
+    return [(a, b) for a, b in pairwise(edges) if a < b]
+
+
+def run_parts(task: Callable[[int, int], Any], parts: list[tuple[int, int]]) -> list[Any]:
+    """The results of all parts; the first is worked on here, the others in threads."""
+    if len(parts) == 1:
+        return [task(*parts[0])]
+    pool = _pools.get(os.getpid())
+    if pool is None:
+        pool = _pools[os.getpid()] = ThreadPoolExecutor(MOST_THREADS - 1, "maxmargin")
+    futures = [pool.submit(task, *part) for part in parts[1:]]
+    return [task(*parts[0]), *(future.result() for future in futures)]
