@@ -10,19 +10,31 @@ from .generators import (
     two_blobs,
 )
 from .genes import GeneStart, StartSites, read_gene_starts, reverse_complement, start_sites
+from .readers import Table, Vectors, read_data
+from .sources import DataError
+from .tables import Column, Schema, schema_of, standardised, targets_of
 
 __all__ = [
+    "Column",
+    "DataError",
     "FastaRecord",
     "GeneStart",
+    "Schema",
     "StartSites",
+    "Table",
+    "Vectors",
     "chess_board",
     "random_stretch",
+    "read_data",
     "read_fasta",
     "read_gene_starts",
     "reverse_complement",
+    "schema_of",
     "sparse_coordinate",
     "sparse_coordinate_bayes_error",
+    "standardised",
     "start_sites",
     "stretched_chess_board",
+    "targets_of",
     "two_blobs",
 ]

@@ -1,0 +1,148 @@
+"""Where data comes from: a file or standard input, compressed or not, and in which format."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import re
+import sys
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+FORMATS = ("csv", "tsv", "parquet", "arrow", "svmlight", "npz")
+STDIN = "-"
+# Bytes by which a format is recognised.
+GLANCE = 1 << 16
+ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".npz": "npz",
+}
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "npz"}
+# By their first bytes.
+COMPRESSED: dict[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+# label index:value index:value … # comment
+SVMLIGHT_LINE = re.compile(
+    rb"\s*" + NUMBER + rb"(?:\s+qid:\d+)?(?:\s+\d+:" + NUMBER + rb")+\s*(?:#.*)?"
+)
+
+
+class DataError(ValueError):
+    """Data cannot be read or used as it is; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, or standard input read to its end.
+
+    Attributes
+    ----------
+    name : str
+        For people.
+    format : str
+        One of `FORMATS`.
+    path : Path or None
+    content : bytes or None
+        Of standard input.
+    opener : callable or None
+        What decompresses.
+    """
+
+    name: str
+    format: str
+    path: Path | None
+    content: bytes | None
+    opener: Callable[..., Any] | None
+
+    def open(self) -> IO[bytes]:
+        """A stream of the decompressed content."""
+        if self.path is not None:
+            return open(self.path, "rb") if self.opener is None else self.opener(self.path, "rb")
+        stream = io.BytesIO(self.content or b"")
+        return stream if self.opener is None else self.opener(stream, "rb")
+
+    def read(self, most: int = -1) -> bytes:
+        try:
+            with self.open() as stream:
+                return stream.read(most)
+        except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+            raise DataError(f"{self.name} is compressed, but damaged: {error}") from error
+
+
+def open_source(path: str | os.PathLike[str], format: str | None = None) -> Source:
+    """Find out what a file is, by its name and else by its content.
+
+    Parameters
+    ----------
+    path : path
+        "-" is standard input.
+    format : str, optional
+        One of `FORMATS`, if known.
+    """
+    if format is not None and format not in FORMATS:
+        raise DataError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+    if os.fspath(path) == STDIN:
+        content = sys.stdin.buffer.read()
+        source = Source("standard input", "", None, content, decompression(content))
+        return _of_format(source, format)
+    place = Path(path)
+    if place.is_dir():
+        raise DataError(f"{place} is a folder: give a file")
+    try:
+        with open(place, "rb") as stream:
+            opener = decompression(stream.read(8))
+    except OSError as error:
+        raise DataError(f"{place} cannot be read: {error.strerror or error}") from error
+    named = place.with_suffix("") if opener is not None else place
+    ending = format or ENDINGS.get(named.suffix.lower())
+    return _of_format(Source(place.name, "", place, None, opener), ending)
+
+
+def _of_format(source: Source, format: str | None) -> Source:
+    format = format or format_of(source.read(GLANCE), source.name)
+    return Source(source.name, format, source.path, source.content, source.opener)
+
+
+def decompression(head: bytes) -> Callable[..., Any] | None:
+    """What decompresses content that begins like this."""
+    for magic, opener in COMPRESSED.items():
+        if head.startswith(magic):
+            return opener
+    return None
+
+
+def format_of(head: bytes, name: str) -> str:
+    """The format of content that begins like this."""
+    for magic, format in MAGIC.items():
+        if head.startswith(magic):
+            return format
+    lines = [line for line in head.splitlines() if line.strip() and not line.startswith(b"#")]
+    if not lines:
+        raise DataError(f"{name} is empty")
+    if SVMLIGHT_LINE.fullmatch(lines[0]):
+        return "svmlight"
+    if b"\x00" in head:
+        raise DataError(
+            f"{name} is in no format known here: give one of {', '.join(FORMATS)} as --format"
+        )
+    return "tsv" if lines[0].count(b"\t") > lines[0].count(b",") else "csv"

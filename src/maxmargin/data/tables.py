@@ -1,0 +1,379 @@
+"""Tables to numbers: which columns there are, and how each becomes features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .readers import Table, Vectors
+from .sources import DataError
+
+# Names of columns that are likely to be what is asked for, best first.
+TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
+KINDS = ("number", "time", "category")
+IMPUTATIONS = ("median",)
+# A column of texts is an identifier where more than this part of them, and at least so many, are
+# different.
+IDENTIFIER_SHARE, FEWEST_IDENTIFIERS = 0.5, 21
+# Tables with more features than this, most of them 0, become sparse.
+LARGEST_DENSE, SPARSE_BELOW = 1000, 0.1
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, and how it becomes numbers.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "time", "category"}
+        Times are days since 1970; a category is 1 in a feature of its own.
+    categories : tuple of str
+    fill : float, str or None
+        What stands for a missing value; None refuses it.
+    """
+
+    name: str
+    kind: str
+    categories: tuple[str, ...] = ()
+    fill: float | str | None = None
+
+    @property
+    def width(self) -> int:
+        return len(self.categories) if self.kind == "category" else 1
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """How data become inputs: (encoded columns − center) / scale.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        Empty where the data are vectors as they are.
+    target : str or None
+        The column that is predicted.
+    center, scale : float arrays
+        One number for each feature.
+    sparse : bool
+        Whether inputs are a CSR matrix.
+    """
+
+    columns: tuple[Column, ...]
+    target: str | None
+    center: np.ndarray = field(repr=False)
+    scale: np.ndarray = field(repr=False)
+    sparse: bool = False
+
+    @property
+    def width(self) -> int:
+        """Number of features."""
+        return int(self.scale.size)
+
+    @property
+    def scaled(self) -> bool:
+        return bool(self.center.any() or (self.scale != 1.0).any())
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        names = []
+        for column in self.columns:
+            if column.kind == "category":
+                names += [f"{column.name}={category}" for category in column.categories]
+            else:
+                names.append(column.name)
+        return tuple(names) or tuple(f"feature {i + 1}" for i in range(self.width))
+
+    def check(self) -> None:
+        """Raise ValueError where the parts do not fit together."""
+        if self.center.shape != self.scale.shape or self.scale.ndim != 1:
+            raise ValueError("center and scale of the schema differ in shape")
+        if not (np.isfinite(self.center).all() and (self.scale > 0).all()):
+            raise ValueError("center and scale of the schema must be finite and positive")
+        if self.columns and sum(column.width for column in self.columns) != self.width:
+            raise ValueError("the columns of the schema do not make up its features")
+        if any(column.kind not in KINDS for column in self.columns):
+            raise ValueError(f"the kind of a column must be one of {KINDS}")
+
+    def features(self, data: Table | Vectors) -> Any:
+        """The inputs of a machine.
+
+        Raises `DataError` for missing columns, and for missing values where nothing stands for
+        them.
+        """
+        X = self._matrix(data)
+        if X.shape[1] != self.width:
+            raise DataError(
+                f"{data.name} has {X.shape[1]} features, the model was trained on {self.width}"
+            )
+        if self.sparse:
+            X = sparse.csr_array(X, dtype=np.float64)
+            if (self.scale != 1.0).any():
+                X = sparse.csr_array(X.multiply(1.0 / self.scale))
+            return X
+        X = X.toarray() if sparse.issparse(X) else X
+        return (X - self.center) / self.scale if self.scaled else X
+
+    def unseen(self, data: Table | Vectors) -> dict[str, int]:
+        """How often each column has a category that training never saw."""
+        counts = {}
+        if isinstance(data, Table):
+            for column in self.columns:
+                if column.kind == "category" and column.name in data.frame.columns:
+                    texts = as_texts(data.frame[column.name])
+                    new = ~np.isin(texts, [*column.categories, ""])
+                    if new.any():
+                        counts[column.name] = int(new.sum())
+        return counts
+
+    def _matrix(self, data: Table | Vectors) -> Any:
+        if isinstance(data, Vectors):
+            return data.X
+        columns = self.columns
+        if not columns:
+            names = [name for name in data.frame.columns if name != self.target]
+            columns = tuple(Column(name, "number") for name in names)
+        absent = [column.name for column in columns if column.name not in data.frame.columns]
+        if absent:
+            raise DataError(
+                f"{data.name} lacks the column{'s' * (len(absent) > 1)} {listed(absent)} that the "
+                f"model was trained on; it has {listed(data.frame.columns)}"
+            )
+        refuse_missing(data, [column for column in columns if column.fill is None])
+        parts = [encoded(data, column) for column in columns]
+        if any(sparse.issparse(part) for part in parts):
+            return sparse.csr_array(sparse.hstack(parts, format="csr"))
+        return np.hstack(parts) if parts else np.empty((data.samples, 0))
+
+
+def schema_of(
+    data: Table | Vectors,
+    *,
+    target: str | None = None,
+    impute: str | None = None,
+    drop: tuple[str, ...] = (),
+    unlabelled: bool = False,
+) -> tuple[Schema, tuple[str, ...]]:
+    """How to turn this data into inputs, and what was guessed.
+
+    Parameters
+    ----------
+    data : Table or Vectors
+    target : str, optional
+        Column to predict: its name, or its place from 1. If not given it is a column called
+        target, label, class, y, outcome or response, else the last.
+    impute : {"median"}, optional
+        Fill missing numbers with the median of their column, missing categories with the most
+        frequent one. If not given they are an error.
+    drop : tuple of str
+        Columns to leave out.
+    unlabelled : bool
+        Whether there is no target.
+    """
+    if impute is not None and impute not in IMPUTATIONS:
+        raise DataError(f"impute must be one of {', '.join(IMPUTATIONS)}, got {impute!r}")
+    if isinstance(data, Vectors):
+        if target is not None or drop:
+            raise DataError(f"{data.name} has no columns with names to choose or to drop")
+        width = data.X.shape[1]
+        schema = Schema((), None, np.zeros(width), np.ones(width), sparse.issparse(data.X))
+        return schema, data.notes
+    notes = list(data.notes)
+    unknown = [name for name in drop if name not in data.frame.columns]
+    if unknown:
+        raise DataError(
+            f"{data.name} has no column {listed(unknown)} to drop; it has "
+            f"{listed(data.frame.columns)}"
+        )
+    names = [name for name in data.frame.columns if name not in drop]
+    goal = None
+    if not unlabelled or target is not None:
+        goal, note = target_column(data, names, target)
+        notes += [note] if note else []
+    columns = []
+    for name in names:
+        if name == goal:
+            continue
+        column, note = described(data, name)
+        notes += [note] if note else []
+        if column is not None:
+            columns.append(column)
+    if not columns:
+        raise DataError(f"{data.name} has no columns to learn from besides the target {goal!r}")
+    if impute is None:
+        refuse_missing(data, columns)
+    else:
+        columns = [filled(data, column, notes) for column in columns]
+    width = sum(column.width for column in columns)
+    share = len(columns) / width
+    thin = width > LARGEST_DENSE and share < SPARSE_BELOW
+    schema = Schema(tuple(columns), goal, np.zeros(width), np.ones(width), thin)
+    return schema, tuple(notes)
+
+
+def target_column(data: Table, names: list[str], target: str | None) -> tuple[str, str]:
+    """Name of the column to predict, and what is to be said about the choice."""
+    if target is not None:
+        if target in names:
+            return target, ""
+        if target.isdigit() and 1 <= int(target) <= len(data.frame.columns):
+            return data.frame.columns[int(target) - 1], ""
+        raise DataError(f"{data.name} has no column {target!r}; it has {listed(names)}")
+    if len(names) < 2:
+        raise DataError(
+            f"{data.name} has only the column {listed(names)}: a target needs a second one"
+        )
+    for wanted in TARGET_NAMES:
+        for name in names:
+            if name.lower() == wanted:
+                return name, f"target is column {name!r}, by its name"
+    return names[-1], f"target is the last column, {names[-1]!r}; --target chooses another"
+
+
+def described(data: Table, name: str) -> tuple[Column | None, str]:
+    """How a column becomes numbers, and what is to be said about it."""
+    series = data.frame[name]
+    if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
+        return Column(name, "number"), ""
+    if series.dtype.is_temporal():
+        return Column(name, "time"), f"{name!r} counts as days since 1970"
+    if str(series.dtype) == "Null":
+        return None, f"{name!r} is empty and left out"
+    texts = as_texts(series)
+    categories = sorted({*texts.tolist()} - {""})
+    if len(categories) >= max(IDENTIFIER_SHARE * data.samples, FEWEST_IDENTIFIERS):
+        note = f"{name!r} is left out: {len(categories)} of {data.samples} texts are different"
+        return None, note
+    return Column(name, "category", tuple(categories)), f"{name!r} has {len(categories)} categories"
+
+
+def filled(data: Table, column: Column, notes: list[str]) -> Column:
+    """The column with what stands for its missing values."""
+    gone = missing(data, column.name)
+    if column.kind == "category":
+        texts = as_texts(data.frame[column.name])
+        present, counts = np.unique(texts[~gone], return_counts=True)
+        fill: Any = str(present[np.argmax(counts)]) if present.size else ""
+    else:
+        present = numbers(data, column)[~gone]
+        fill = float(np.median(present)) if present.size else 0.0
+    if gone.any():
+        shown = f"{fill:.6g}" if isinstance(fill, float) else repr(fill)
+        notes.append(f"{int(gone.sum())} missing values of {column.name!r} become {shown}")
+    return replace(column, fill=fill)
+
+
+def encoded(data: Table, column: Column) -> Any:
+    """The features of a column."""
+    gone = missing(data, column.name)
+    if column.kind == "category":
+        texts = as_texts(data.frame[column.name])
+        texts[gone] = "" if column.fill is None else column.fill
+        places = {category: place for place, category in enumerate(column.categories)}
+        codes = np.array([places.get(text, -1) for text in texts])
+        rows = np.flatnonzero(codes >= 0)
+        shape = (data.samples, column.width)
+        one_hot = sparse.csr_array((np.ones(rows.size), (rows, codes[rows])), shape=shape)
+        return one_hot if column.width > LARGEST_DENSE else one_hot.toarray()
+    values = numbers(data, column)
+    values[gone] = np.nan if column.fill is None else column.fill
+    if not np.isfinite(values).all():
+        raise DataError(f"column {column.name!r} of {data.name} contains infinite values")
+    return values[:, None]
+
+
+def numbers(data: Table, column: Column) -> np.ndarray:
+    """A column as float64, NaN where a value is missing."""
+    series = data.frame[column.name]
+    if series.dtype.is_temporal():
+        import polars
+
+        if str(series.dtype).startswith(("Time", "Duration")):
+            series = series.to_physical()
+        else:
+            series = series.cast(polars.Datetime("us")).to_physical() / 86_400e6
+    elif not (series.dtype.is_numeric() or str(series.dtype) in ("Boolean", "Null")):
+        texts = as_texts(series)
+        sample = next((text for text in texts if text), "")
+        raise DataError(
+            f"column {column.name!r} of {data.name} must hold numbers, as it did in training; "
+            f"it holds texts such as {sample!r}"
+        )
+    import polars
+
+    return series.cast(polars.Float64).to_numpy().astype(np.float64)
+
+
+def missing(data: Table, name: str) -> np.ndarray:
+    """Which values of a column are missing."""
+    series = data.frame[name]
+    gone = series.is_null()
+    if series.dtype.is_float():
+        gone = gone | series.is_nan().fill_null(True)
+    return np.array(gone.to_numpy(), dtype=bool)
+
+
+def refuse_missing(data: Table, columns: Any) -> None:
+    counts = {column.name: int(missing(data, column.name).sum()) for column in columns}
+    counts = {name: count for name, count in counts.items() if count}
+    if counts:
+        worst = sorted(counts.items(), key=lambda item: -item[1])
+        named = ", ".join(f"{name} ({count})" for name, count in worst[:8])
+        raise DataError(
+            f"{sum(counts.values())} values are missing in {data.name}: {named}"
+            f"{', …' if len(worst) > 8 else ''}. --impute median fills them in, --drop leaves a "
+            "column out"
+        )
+
+
+def as_texts(series: Any) -> np.ndarray:
+    """A column as texts, empty where a value is missing."""
+    import polars
+
+    return np.array(series.cast(polars.String).fill_null("").to_list(), dtype=object)
+
+
+def targets_of(data: Table | Vectors, schema: Schema) -> np.ndarray | None:
+    """What is to be predicted, in its own type; None where it is not in the data."""
+    if isinstance(data, Vectors):
+        return data.y
+    if schema.target is None or schema.target not in data.frame.columns:
+        return None
+    gone = missing(data, schema.target)
+    if gone.any():
+        raise DataError(
+            f"the target {schema.target!r} is missing in {int(gone.sum())} of {data.samples} rows "
+            f"of {data.name}: remove these rows"
+        )
+    series = data.frame[schema.target]
+    if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
+        values = series.to_numpy()
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise DataError(f"the target {schema.target!r} of {data.name} contains infinity")
+        return np.array(values)
+    return as_texts(series).astype(np.str_)
+
+
+def standardised(schema: Schema, X: Any) -> Schema:
+    """The schema that also brings features to one scale.
+
+    Numbers get mean 0 and standard deviation 1; categories stay 0 and 1. Sparse inputs are divided
+    by their largest entry, so that zeros stay zeros.
+    """
+    if sparse.issparse(X):
+        largest = abs(X).max(axis=0).toarray().ravel()
+        return replace(schema, scale=np.where(largest > 0, largest, 1.0))
+    center, scale = X.mean(axis=0), X.std(axis=0)
+    constant = scale <= 1e-12 * np.maximum(np.abs(center), 1e-300)
+    kinds = [np.full(column.width, column.kind == "category") for column in schema.columns]
+    fixed = constant | np.concatenate(kinds) if kinds else constant
+    return replace(schema, center=np.where(fixed, 0.0, center), scale=np.where(fixed, 1.0, scale))
+
+
+def listed(names: Any, most: int = 8) -> str:
+    """Names for people, not too many of them."""
+    shown = ", ".join(repr(name) for name in list(names)[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

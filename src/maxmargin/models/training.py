@@ -1,0 +1,126 @@
+"""What is known of a training run besides the model: data, choices, course, tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+def _none() -> np.ndarray:
+    return np.empty(0)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure of quality with a 95 % confidence interval.
+
+    Attributes
+    ----------
+    name : str
+        For people: "accuracy".
+    value, low, high : float
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class SearchTable:
+    """What was tried: every evaluation of a search that is kept.
+
+    Attributes
+    ----------
+    summary : str
+        What was done, with which result.
+    stage : array of str
+    value : float array
+        Of the objective of each stage.
+    parameters : dict of float arrays
+        Coordinates of the points: "log_C", "log_gamma", … NaN where a stage has none.
+    """
+
+    summary: str
+    stage: np.ndarray = field(default_factory=lambda: np.empty(0, dtype="U1"))
+    value: np.ndarray = field(default_factory=_none)
+    parameters: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class FitCurve:
+    """The course of a fit, one entry each time the solver told of it."""
+
+    seconds: np.ndarray = field(default_factory=_none)
+    violation: np.ndarray = field(default_factory=_none)
+    primal: np.ndarray = field(default_factory=_none)
+    dual: np.ndarray = field(default_factory=_none)
+    active: np.ndarray = field(default_factory=_none)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Predictions for samples that took no part in training.
+
+    Attributes
+    ----------
+    target : array
+        What is true.
+    predicted : array
+    decision : float array
+        Decision values; empty where there are none.
+    probability : float array
+        A column for each class; empty where there are none.
+    """
+
+    target: np.ndarray
+    predicted: np.ndarray
+    decision: np.ndarray = field(default_factory=_none)
+    probability: np.ndarray = field(default_factory=_none)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """A training run.
+
+    Attributes
+    ----------
+    maxmargin : str
+        Version that trained.
+    command : str
+        What to type to do it again.
+    source : str
+        Name of the data file.
+    fingerprint : str
+        Of the data and all settings; a checkpoint is taken up only by its equal.
+    samples, features : int
+    classes : dict of int
+        Samples of each class; empty where there are no classes.
+    seconds : float
+    notes : tuple of str
+        What was guessed and chosen, and why.
+    measures : tuple of Measure
+        On held-out samples, by a machine that never saw them.
+    search : SearchTable or None
+    curve : FitCurve or None
+    held_out : HeldOut or None
+    stage : str
+        "done", or what was being done when the checkpoint was written.
+    """
+
+    maxmargin: str
+    command: str
+    source: str
+    fingerprint: str
+    samples: int
+    features: int
+    classes: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    search: SearchTable | None = None
+    curve: FitCurve | None = None
+    held_out: HeldOut | None = None
+    stage: str = "done"
