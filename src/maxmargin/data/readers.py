@@ -8,6 +8,7 @@ import os
 import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 from scipy import sparse
@@ -141,10 +142,13 @@ def read_svmlight(source: Source, features: int | None = None) -> Vectors:
 
 def read_npz(source: Source) -> Vectors:
     """A NumPy archive of inputs and targets, or a sparse matrix of SciPy."""
+    content = source.read()
+    if not is_zipfile(io.BytesIO(content)):
+        raise DataError(f"{source.name} is no NPZ archive, or a damaged one")
     try:
-        with np.load(io.BytesIO(source.read()), allow_pickle=False) as archive:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             if {"indptr", "indices", "data", "shape"} <= set(archive.files):
-                matrix = sparse.csr_array(sparse.load_npz(io.BytesIO(source.read())))
+                matrix = sparse.csr_array(sparse.load_npz(io.BytesIO(content)))
                 X, notes = fitting_form(matrix.astype(np.float64))
                 return Vectors(source.name, X, None, notes=notes)
             inputs = next((key for key in INPUTS if key in archive.files), None)
@@ -158,12 +162,8 @@ def read_npz(source: Source) -> Vectors:
             names = archive["feature_names"] if "feature_names" in archive.files else []
     except DataError:
         raise
-    except (ValueError, OSError, EOFError, KeyError, TypeError, zlib.error) as error:
+    except (ValueError, OSError, EOFError, KeyError, TypeError, BadZipFile, zlib.error) as error:
         raise DataError(f"{source.name} cannot be read as NPZ: {error}") from error
-    except Exception as error:
-        if type(error).__name__ != "BadZipFile":
-            raise
-        raise DataError(f"{source.name} is no NPZ archive, or a damaged one: {error}") from error
     return _checked_vectors(source.name, X, y, names, (inputs, target))
 
 
