@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..solvers.linear import REGRESSION, JointProblem, fit_joint
+from ..solvers.linear import REGRESSION, JointProblem, Point, fit_joint
 from . import parameters as p
 from .linear_base import LinearClassifier, LinearRegressor, Task
 
@@ -32,7 +32,7 @@ class LinearSVC(LinearClassifier):
         Weight of the loss beside the penalty.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one machine for each class against the rest, or the joint
-        problem of Crammer and Singer, which knows neither `penalty` nor `loss` nor warm starts.
+        problem of Crammer and Singer, which knows neither `penalty` nor `loss`.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
         None leaves the intercept without penalty. A number s adds the constant feature s, whose
@@ -156,6 +156,7 @@ class LinearSVC(LinearClassifier):
         solution = fit_joint(
             JointProblem(matrix, y, cost, self.classes_.size, self._intercept()),
             tol=float(self.tol),
+            start=self._joint_start(previous, (matrix.n, self.classes_.size)),
             max_steps=self.max_iter,
             max_seconds=self._seconds_left(),
             callback=reporter.listen(0, name),
@@ -169,6 +170,13 @@ class LinearSVC(LinearClassifier):
             self.coef_ = self.coef_[1:] - self.coef_[:1]
             self.intercept_ = self.intercept_[1:] - self.intercept_[:1]
         self._warn([Task(name, None)], [solution])
+
+    def _joint_start(self, previous: Any, shape: tuple[int, int]) -> Point | None:
+        """Where a previous fit of as many samples and classes ended; a changed C takes β along."""
+        last = None if previous is None else previous.solution_
+        if last is None or isinstance(last, list) or last.beta.shape != shape:
+            return None
+        return Point(last.beta * (self._cost() / previous._cost_), None, last.b)
 
 
 class LinearSVR(LinearRegressor):

@@ -10,7 +10,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state, column_or_1d, compute_class_weight
+from sklearn.utils import (
+    assert_all_finite,
+    check_random_state,
+    column_or_1d,
+    compute_class_weight,
+)
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -29,7 +34,6 @@ from .base import blank, learned
 from .certificates import Certificates
 from .inputs import checked_weights
 from .progress import CallbackSupportMixin, Reporter, with_callbacks
-from .samples import chosen
 
 # Entries of a block of inputs whose outputs are computed at a time.
 PREDICTION_BLOCK = 1 << 22
@@ -104,15 +108,19 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
             order="C",
+            ensure_all_finite=False,
             y_numeric=isinstance(self, RegressorMixin),
             multi_output=False,
         )
+        matrix = as_matrix(X)
+        if not matrix.is_finite():
+            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
         weight = checked_weights(sample_weight, X.shape[0])
         y, weight = self._targets(y, weight)
         kept = np.flatnonzero(weight > 0)
         if kept.size < weight.size:
-            X, y, weight = chosen(X, kept), y[kept], weight[kept]
-        self._learn(as_matrix(X), y, weight, reporter, data, previous)
+            matrix, y, weight = matrix.take(kept), y[kept], weight[kept]
+        self._learn(matrix, y, weight, reporter, data, previous)
         del self._began_
 
     def _learn(
@@ -307,7 +315,7 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        classes, codes = _distinct(y)
         if classes.size < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {classes.size} class"
@@ -414,6 +422,17 @@ class LinearRegressor(RegressorMixin, LinearMachine):
 
 def _listed(one_or_more: Any) -> list[Any]:
     return one_or_more if isinstance(one_or_more, list) else [one_or_more]
+
+
+def _distinct(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The labels there are and the place of each among them; small integers need no sorting."""
+    if y.dtype.kind == "i" and y.size:
+        low, high = int(y.min()), int(y.max())
+        if high - low < y.size:
+            above = y.astype(np.int64) - low
+            present = np.bincount(above) > 0
+            return (np.flatnonzero(present) + low).astype(y.dtype), (present.cumsum() - 1)[above]
+    return np.unique(y, return_inverse=True)
 
 
 def _known(previous: Any, count: int) -> list[Any]:

@@ -45,9 +45,9 @@ def certify_linear(
             gap += 0.5 * (intercept.penalty * b - total) ** 2 / intercept.penalty
         elif intercept.fitted:
             gap += abs(b * total)
-    values = loss_values(loss, z)
+    values, remains = loss_values(loss, z, beta)
     primal += float(values.sum())
-    gap += float(slacks(loss, z, beta, values).sum())
+    gap += float(remains.sum())
     certificate = Certificate(
         primal=primal,
         dual=primal - gap,
@@ -81,34 +81,29 @@ def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
     return beta
 
 
-def loss_values(loss: Loss, z: Float) -> Float:
-    """ℓ_i(z_i)."""
+def loss_values(loss: Loss, z: Float, beta: Float) -> tuple[Float, Float]:
+    """ℓ(z), and ℓ(z) + ℓ*(−β) + zβ, which is never negative."""
     if loss.kind == LOGISTIC:
-        return loss.height * np.logaddexp(0.0, -loss.target * z)
-    best = best_answers(loss, loss.target - z)
-    excess = _beyond(loss.target - z, loss.epsilon)
-    return excess * best - 0.5 * loss.ridge * best * best
-
-
-def slacks(loss: Loss, z: Float, beta: Float, values: Float) -> Float:
-    """ℓ(z) + ℓ*(−β) + zβ, never negative."""
-    if loss.kind == LOGISTIC:
+        values = loss.height * np.logaddexp(0.0, -loss.target * z)
         share = np.clip(loss.target * beta / loss.height, 0.0, 1.0)
         entropy = -_xlogx(share) - _xlogx(1.0 - share)
-        return np.maximum(values + loss.height * (share * loss.target * z - entropy), 0.0)
+        remains = values + loss.height * (share * loss.target * z - entropy)
+        return values, np.maximum(remains, 0.0)
     residual = loss.target - z
     best = best_answers(loss, residual)
-    kink = loss.epsilon * (np.abs(best) - np.abs(beta))
-    total = (best - beta) * (residual - 0.5 * loss.ridge * (best + beta)) - kink
-    return np.maximum(total, 0.0)
+    values = _beyond(residual, loss.epsilon) * best - 0.5 * loss.ridge * best * best
+    remains = (best - beta) * (residual - 0.5 * loss.ridge * (best + beta))
+    if loss.epsilon > 0.0:
+        remains -= loss.epsilon * (np.abs(best) - np.abs(beta))
+    return values, np.maximum(remains, 0.0)
 
 
 def best_answers(loss: Loss, residual: Float) -> Float:
     """The β that attains ℓ."""
     excess = _beyond(residual, loss.epsilon)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        newton = np.where(loss.ridge > 0, excess / loss.ridge, np.sign(excess) * np.inf)
-    return np.where(excess == 0.0, 0.0, np.clip(newton, loss.lower, loss.upper))
+    if (loss.ridge > 0.0).all():
+        return np.clip(excess / loss.ridge, loss.lower, loss.upper)
+    return np.where(excess > 0.0, loss.upper, np.where(excess < 0.0, loss.lower, 0.0))
 
 
 def violations(loss: Loss, z: Float, beta: Float) -> Float:
@@ -124,6 +119,8 @@ def violations(loss: Loss, z: Float, beta: Float) -> Float:
 
 
 def _beyond(v: Float, epsilon: float) -> Float:
+    if epsilon == 0.0:
+        return v
     return v - np.clip(v, -epsilon, epsilon)
 
 

@@ -133,7 +133,7 @@ def dense_columns(indptr, indices, data, position, out):
 def compress(X, bits, first, indptr, indices, data):
     """CSR arrays of the rows of a dense matrix from `first` on, while there is room for a whole
     row; returns the first row left out. `bits` is X seen as integers: runs of zeros are skipped
-    sixteen at a time."""
+    sixteen at a time, and what is not a number is not zero."""
     width = X.shape[1]
     to = indptr[first]
     for i in range(first, X.shape[0]):
@@ -149,7 +149,7 @@ def compress(X, bits, first, indptr, indices, data):
                 for k in range(j, stop):
                     indices[to] = k
                     data[to] = X[i, k]
-                    to += X[i, k] != 0
+                    to += bits[i, k] != 0
             j = stop
         indptr[i + 1] = to
     return X.shape[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...threads import single_threaded_blas
 from ..interrupt import held_interrupts
 from .certificate import certify_linear, feasible
 from .coordinate import Switches, check_switches, run_coordinate, warm_up
@@ -107,7 +108,7 @@ def fit_linear(
     limit = np.inf if max_steps is None else max_steps
     seconds = np.inf if max_seconds is None else max_seconds
     rows = TraceRows() if trace else None
-    with held_interrupts() as interrupt:
+    with held_interrupts() as interrupt, single_threaded_blas():
         budget = Budget(limit, seconds, callback, interrupt)
         if penalty == "l1":
             w, b, beta, status = run_lasso(problem, start, tol, budget, rows)
@@ -134,7 +135,7 @@ def run_newton(
     problem: LinearProblem, start: Point | None, tol: float, budget: Budget, trace: TraceRows | None
 ) -> tuple[Float, float, Float, str]:
     """Newton steps until the gap is within `tol`: w, b, β and the status."""
-    state = ProximalNewton(problem, *_beginning(problem, start, budget))
+    state = ProximalNewton(problem, *_beginning(problem, start, tol, budget))
     small = problem.matrix.entries <= POLISHED_ENTRIES
     polish = Polish()
     best, since, status = np.inf, 0, ""
@@ -190,11 +191,11 @@ class Polish:
             self.gap = state.gap
             self.best = state.w.copy(), state.b, state.dual_point()
         done = self.steps > POLISH_STEPS or self.since > POLISH_PATIENCE
-        return "converged" if done or state.converged(POLISHED) else ""
+        return "converged" if done or state.gap <= POLISHED * state.objective else ""
 
 
 def _beginning(
-    problem: LinearProblem, start: Point | None, budget: Budget
+    problem: LinearProblem, start: Point | None, tol: float, budget: Budget
 ) -> tuple[Float, float, Float] | tuple[Float, float, Float, bool]:
     matrix = problem.matrix
     if start is not None:
@@ -204,4 +205,4 @@ def _beginning(
         return matrix.combine(beta), start.b, beta
     if problem.loss.kind == LOGISTIC:
         return np.zeros(matrix.d), 0.0, np.zeros(matrix.n)
-    return warm_up(problem, 2 if matrix.d > matrix.n else 1, budget)
+    return warm_up(problem, tol, budget)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dual.certificate import Certificate
+from ...threads import single_threaded_blas
 from ..interrupt import held_interrupts
 from . import joint_compiled as jc
 from . import sweeps
@@ -22,7 +23,7 @@ from .cholesky import solve
 from .coordinate import SEED
 from .losses import Float
 from .matrix import Matrix
-from .records import Budget, Intercept, LinearSolution
+from .records import ROUNDING, Budget, Intercept, LinearSolution, Point
 
 EPOCHS = 10
 MOST_UNKNOWNS = 800
@@ -58,14 +59,18 @@ class JointProblem(NamedTuple):
 class JointNewton:
     """The method and its state: W, b, outputs Z, responses β and their centre."""
 
-    def __init__(self, problem: JointProblem, budget: Budget) -> None:
+    def __init__(self, problem: JointProblem, budget: Budget, start: Point | None = None) -> None:
         self.problem = problem
         n, k = problem.matrix.n, problem.classes
         norm = float(problem.matrix.squared_norms.mean())
         self.norm = norm if norm > 0.0 else 1.0
         self.sigma = min(FIRST_PULL / self.norm, 2.0 * float(problem.cost.mean()))
         self.beta, self.free = np.zeros((n, k)), np.zeros((n, k), dtype=bool)
-        self.W, self.b = self._warm_up(budget)
+        if start is None:
+            self.W, self.b = self._warm_up(budget)
+        else:
+            self.beta = np.array(start.beta)
+            self.W, self.b = problem.combined(self.beta), np.array(start.b, dtype=np.float64)
         self.center = self.beta.copy()
         self.Z = problem.outputs(self.W, self.b)
         self.inner = 0
@@ -102,7 +107,7 @@ class JointNewton:
         self.gap = self.defect + self.slack
 
     def converged(self, tol: float) -> bool:
-        return self.gap <= tol * abs(self.objective)
+        return self.gap <= max(tol * abs(self.objective), ROUNDING * float(self.problem.cost.sum()))
 
     def advance(self) -> None:
         """One Newton step, after a move of the centre where the smoothed problem is solved."""
@@ -247,14 +252,16 @@ def fit_joint(
     problem: JointProblem,
     *,
     tol: float = 1e-6,
+    start: Point | None = None,
     max_steps: float = np.inf,
     max_seconds: float = np.inf,
     callback: Any = None,
 ) -> LinearSolution:
-    """Minimise the joint objective; `w` of the solution has a row and `b` an entry a class."""
-    with held_interrupts() as interrupt:
+    """Minimise the joint objective; `w` of the solution has a row and `b` an entry a class, and
+    the `beta` of a start a row a sample and a column a class."""
+    with held_interrupts() as interrupt, single_threaded_blas():
         budget = Budget(max_steps, max_seconds, callback, interrupt)
-        state = JointNewton(problem, budget)
+        state = JointNewton(problem, budget, start)
         small = problem.matrix.entries * problem.classes <= POLISHED_ENTRIES
         best, since, status, polishing = np.inf, 0, "", 0
         kept = (state.W, state.b, state.beta.copy(), np.inf)
@@ -268,7 +275,8 @@ def fit_joint(
             if budget.asked_to_stop(state.objective, state.gap, support, problem.matrix.n):
                 status = "stopped"
             elif polishing:
-                over = polishing > POLISH_STEPS or since > 10 or state.converged(POLISHED)
+                over = polishing > POLISH_STEPS or since > 10
+                over |= state.gap <= POLISHED * state.objective
                 status = "converged" if over or not small else ""
             elif since > PATIENCE:
                 status = "precision"

@@ -11,8 +11,12 @@ import numpy as np
 
 from ...dual.certificate import Certificate
 from ..interrupt import Interrupt
+from . import response
 from .losses import Float, Loss
 from .matrix import Matrix
+
+# What is left of a sum after cancellation, relative to its terms.
+ROUNDING = 1e-14
 
 
 class Intercept(NamedTuple):
@@ -32,13 +36,19 @@ class LinearProblem(NamedTuple):
     intercept: Intercept
     penalty: str = "l2"
 
+    def least_gap(self) -> float:
+        """What rounding leaves of the losses at w = 0: where the objective all but vanishes, no
+        smaller gap can be asked for."""
+        nothing = np.zeros(self.loss.target.size)
+        return ROUNDING * float(response.measure(self.loss, nothing, nothing)[0])
+
 
 class Point(NamedTuple):
     """Where a solver begins: dual variables, and the model where it is not Σ β_i x_i."""
 
     beta: Float
     w: Float | None = None
-    b: float = 0.0
+    b: Any = 0.0
 
 
 class LinearProgress(NamedTuple):

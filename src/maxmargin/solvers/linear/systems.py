@@ -30,7 +30,8 @@ from .records import Intercept
 # Memory for d × d matrices, and for Gram entries among samples.
 MOST_FEATURES, MOST_SAMPLES = 3000, 3000
 FIRST_COLUMNS, HEAVY_COLUMNS = 48, 192
-MOST_ITERATIONS = 500
+# After a step of more than so many iterations, twice as many columns are taken.
+MANY_ITERATIONS, MOST_ITERATIONS = 20, 500
 # Nanoseconds for a multiplication inside a Cholesky factorisation.
 CHOLESKY_COST = 0.05
 # So many inexact steps are worth an exact one.
@@ -177,20 +178,21 @@ class IterativeSystem:
 
     def __init__(self, matrix: Matrix, intercept: Intercept) -> None:
         norms = matrix.squared_norms
-        count = min(HEAVY_COLUMNS, matrix.d, max(8, matrix.entries // matrix.n))
-        self.heavy = matrix.heavy_columns(count).astype(np.float32)
+        self.most = min(HEAVY_COLUMNS, matrix.d, max(8, matrix.entries // matrix.n))
+        self.heavy = matrix.heavy_columns(min(FIRST_COLUMNS, self.most))
         self.norms = norms
         self.kappa = 0.0
         if intercept.fitted:
             damping = 0.1 / max(float(norms.mean()), 1e-300)
             self.kappa = 1.0 / max(intercept.penalty, damping)
-        self.width = FIRST_COLUMNS
         self.iterations = 0
 
     def restrict(self, rows: Any) -> None:
         self.heavy, self.norms = self.heavy[rows], self.norms[rows]
 
     def step(self, matrix: Matrix, h: Float, g_w: Float, g_b: float, accuracy: float) -> Step:
+        if self.iterations > MANY_ITERATIONS and self.heavy.shape[1] < self.most:
+            self.heavy = matrix.heavy_columns(min(2 * self.heavy.shape[1], self.most))
         face = np.flatnonzero(h)
         stiffness = h[face]
         inverse = 1.0 / stiffness
@@ -229,9 +231,7 @@ class IterativeSystem:
 
     def _preconditioner(self, face: Any, inverse: Float) -> Any:
         """(BBᵀ + κ11ᵀ + diagonal)⁻¹ by Woodbury's identity, in single precision."""
-        if self.iterations > 20:
-            self.width *= 2
-        B = self.heavy[face, : self.width]
+        B = self.heavy[face]
         diagonal = np.maximum(self.norms[face] - np.einsum("ij,ij->i", B, B), 0.0) + inverse
         root = np.float32(1.0) / np.sqrt(diagonal).astype(np.float32)
         scaled = np.empty((face.size, B.shape[1] + 1), dtype=np.float32)
