@@ -10,7 +10,7 @@ from naive_linear import objective, primal_optimum, quadratic_optimum
 from maxmargin.solvers.linear import CLASSIFICATION, REGRESSION, Intercept, Point, fit_linear
 from maxmargin.solvers.linear.certificate import certify_linear, feasible
 from maxmargin.solvers.linear.losses import squared
-from maxmargin.solvers.linear.matrix import DenseMatrix, SparseMatrix, as_matrix
+from maxmargin.solvers.linear.matrix import DenseMatrix, SparseMatrix, _compressed, as_matrix
 from maxmargin.solvers.linear.records import LinearProblem
 
 INTERCEPTS = [Intercept(True), Intercept(True, 1.0), Intercept(True, 0.01), Intercept(False)]
@@ -127,6 +127,17 @@ def test_dense_input_full_of_zeros_is_compressed_and_read_only_input_is_accepted
     w = rng.standard_normal(40)
     np.testing.assert_allclose(matrix.margins(w), X @ w, atol=1e-12)
     assert isinstance(as_matrix(X[:, :3] + 1.0), DenseMatrix)
+
+
+@pytest.mark.parametrize("crowded", [slice(0, 0), slice(0, 3000), slice(4000, 6000)])
+def test_compressed_matrix_is_the_dense_one_however_uneven(crowded):
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((6000, 70)) < 0.95, 0.0, rng.standard_normal((6000, 70)))
+    X[crowded][1::2] = 1.5
+    X = X.astype(np.float32)
+    matrix = as_matrix(X) if not X[crowded].size else _compressed(X, 0.05)
+    assert isinstance(matrix, SparseMatrix)
+    np.testing.assert_array_equal(matrix._dense(np.arange(6000)), X)
 
 
 def test_unsorted_duplicate_sparse_entries_are_summed():

@@ -130,15 +130,15 @@ def dense_columns(indptr, indices, data, position, out):
 
 
 @compiled
-def compress(X, bits, first, indptr, indices, data):
-    """CSR arrays of the rows of a dense matrix from `first` on, while there is room for a whole
-    row; returns the first row left out. `bits` is X seen as integers: runs of zeros are skipped
-    sixteen at a time, and what is not a number is not zero."""
+def compress(X, bits, indptr, indices, data):
+    """CSR arrays of a dense matrix; returns whether there was room for all of it. `bits` is X seen
+    as integers: runs of zeros are skipped sixteen at a time, and what is not a number is not zero.
+    """
     width = X.shape[1]
-    to = indptr[first]
-    for i in range(first, X.shape[0]):
+    to = 0
+    for i in range(X.shape[0]):
         if to + width > indices.size:
-            return i
+            return False
         j = 0
         while j < width:
             stop = min(j + 16, width)
@@ -152,7 +152,7 @@ def compress(X, bits, first, indptr, indices, data):
                     to += bits[i, k] != 0
             j = stop
         indptr[i + 1] = to
-    return X.shape[0]
+    return True
 
 
 @compiled

@@ -26,6 +26,8 @@ from .threads import parts_of, run_parts
 BLOCK_ENTRIES = 1 << 19
 # A dense matrix with fewer nonzeros than this is worth the price of compressing it.
 DENSE_ABOVE = 0.25
+# Room for a compressed matrix, in units of what a sample of its rows lets one expect.
+ROOM = 2.0
 # Nanoseconds for an entry of a dense inner product inside a matrix product.
 DENSE_PRODUCT = 0.05
 
@@ -223,7 +225,9 @@ class SparseMatrix:
 
     def inner(self, left: Any, right: Any) -> Float:
         if DENSE_PRODUCT * self.d <= self.row_cost.inner:
-            return self._dense(left) @ self._dense(right).T
+            dense = self._dense(right)
+            same = len(left) == len(right) and np.array_equal(left, right)
+            return (dense if same else self._dense(left)) @ dense.T
         out = np.empty((len(left), len(right)))
         csr.inner_products(self.indptr, self.indices, self.data, left, right, np.zeros(self.d), out)
         return out
@@ -284,27 +288,24 @@ def _from_csr(X: Any) -> SparseMatrix:
 def _compressed(X: Any, density: float) -> SparseMatrix:
     """CSR arrays of a dense matrix, made by parts in threads."""
     n, d = X.shape
+    room = int(ROOM * density * d) + 1
+    indices, data = np.empty(n * room + d, dtype=np.int32), np.empty(n * room + d, dtype=X.dtype)
     indptr = np.zeros(n + 1, dtype=np.int64)
     bits = X.view(np.int64 if X.dtype == np.float64 else np.int32)
 
-    def part(start: int, stop: int) -> tuple[Any, Any]:
-        room = int(1.2 * density * (stop - start) * d) + d
-        indices, data = np.empty(room, dtype=np.int32), np.empty(room, dtype=X.dtype)
-        ends = np.zeros(stop - start + 1, dtype=np.int64)
-        rows, seen = X[start:stop], bits[start:stop]
-        done = csr.compress(rows, seen, 0, ends, indices, data)
-        while done < stop - start:
-            more = indices.size // 2 + d
-            indices = np.concatenate([indices, np.empty(more, dtype=np.int32)])
-            data = np.concatenate([data, np.empty(more, dtype=X.dtype)])
-            done = csr.compress(rows, seen, done, ends, indices, data)
-        indptr[start + 1 : stop + 1] = ends[1:]
-        return indices[: ends[-1]], data[: ends[-1]]
+    def part(start: int, stop: int) -> Any:
+        ends, own = np.zeros(stop - start + 1, np.int64), slice(start * room, stop * room + d)
+        done = csr.compress(X[start:stop], bits[start:stop], ends, indices[own], data[own])
+        return ends if done else None
 
     parts = parts_of(np.arange(n + 1), X.size)
     pieces = run_parts(part, parts)
-    for start, stop in parts[1:]:
-        indptr[start + 1 : stop + 1] += indptr[start]
-    if len(pieces) == 1:
-        return SparseMatrix(indptr, *pieces[0], d)
-    return SparseMatrix(indptr, *(np.concatenate(arrays) for arrays in zip(*pieces)), d)
+    if any(ends is None for ends in pieces):
+        return _from_csr(sp.csr_array(X))
+    for (start, stop), ends in zip(parts, pieces):
+        own, first = slice(start * room, start * room + ends[-1]), indptr[start]
+        indptr[start + 1 : stop + 1] = first + ends[1:]
+        if start:
+            indices[first : first + ends[-1]] = indices[own]
+            data[first : first + ends[-1]] = data[own]
+    return SparseMatrix(indptr, indices[: indptr[-1]], data[: indptr[-1]], d)

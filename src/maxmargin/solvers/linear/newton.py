@@ -38,6 +38,9 @@ STEP_ACCURACY = 0.1
 AWAKE_FACTOR, AWAKE_LEAST = 3.0, 400
 # Fewer samples to set aside than this fraction are not worth the copy.
 REST_WORTH = 0.4
+# Samples at rest are looked at again when outputs have moved by so many times the distance from the
+# face beyond which samples rest.
+LEASH = 2.0
 # The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less.
 FIRST_PULL, FIRST_BAND = 3.0, 2.0
 # Smooth losses are smoothed further when there are fewer samples than so many times the features
@@ -48,16 +51,18 @@ TINY = 1e-300
 
 class Samples:
     """Samples in play: data, losses, outputs z, proximal centres, responses β with stiffness h,
-    and the coefficients c of w = Σ c_i x_i."""
+    the coefficients c of w = Σ c_i x_i, and the outputs when the others were set aside."""
 
     def __init__(self, matrix: Matrix, loss: Loss, z: Float, beta: Float) -> None:
         self.matrix, self.loss, self.z = matrix, loss, z
         self.center, self.beta, self.coef = beta.copy(), beta.copy(), beta.copy()
         self.h = np.zeros(z.size)
+        self.origin = z
 
     def take(self, rows: Any) -> Samples:
         taken = Samples(self.matrix.take(rows), self.loss.at(rows), self.z[rows], self.beta[rows])
         taken.center, taken.coef, taken.h = self.center[rows], self.coef[rows], self.h[rows]
+        taken.origin = taken.z.copy()
         return taken
 
 
@@ -104,7 +109,7 @@ class ProximalNewton:
 
     def advance(self) -> None:
         """One Newton step, after what must come before it."""
-        if self.wandered > self.leash:
+        if self.wandered > LEASH * self.leash:
             self.wake()
             self.respond()
             self.set_aside()
@@ -243,7 +248,7 @@ class ProximalNewton:
             s.loss, s.z, dz, s.center, self.inv_sigma, linear, quadratic, LINE_ACCURACY
         )
         farthest = float(np.abs(dz).max()) if dz.size else 0.0
-        t = min(t, (2.0 * self.leash - self.wandered) / max(farthest, TINY))
+        t = min(t, ((1.0 + LEASH) * self.leash - self.wandered) / max(farthest, TINY))
         self.w += t * dw
         self.b += t * db
         s.coef += t * dc
@@ -251,7 +256,7 @@ class ProximalNewton:
         dz *= t
         s.z += dz
         self.moved = t * farthest
-        self.wandered += self.moved
+        self.wandered = float(np.abs(s.z - s.origin).max()) if self.index is not None else 0.0
         self.inner += 1
 
     # ---- who is awake ----------------------------------------------------------------------
