@@ -20,7 +20,7 @@ import numpy as np
 
 from . import response, sweeps
 from .certificate import feasible
-from .losses import LOGISTIC, Float
+from .losses import LOGISTIC
 from .records import Budget, LinearProblem, Point, TraceRows
 
 ORDERS = ("permutation", "cyclic")
@@ -28,9 +28,9 @@ STOPS = ("gap", "range", "step")
 # The pull on a free intercept starts anew when the projected gradient ranges over less than this
 # part of it.
 RECENTRED = 0.3
-# Epochs before the first Newton step: so many, or up to so many as long as they reduce the gap to
-# this, on data with fewer samples than so many times the features, where Newton steps cost more.
-EPOCHS, MOST_EPOCHS, HALVED, WIDE = 2, 40, 0.5, 20
+# Before the first Newton step: the work of so many epochs, in at most so many. On data with fewer
+# samples than so many times the features: again, as long as that reduces the gap to this fraction.
+EPOCHS, MOST_EPOCHS, WIDE, REDUCED = 2, 12, 20, 0.2
 # Seed of the permutations where none is given; any odd number will do.
 SEED = 88172645463325252
 
@@ -175,23 +175,34 @@ def run_coordinate(
             descent.everyone_back()
 
 
-def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Float, float, Float]:
-    """w, b and β after a few epochs from zero: two, and on wide data two more as long as they
-    at least halve the gap."""
+def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[CoordinateDescent, str]:
+    """A few epochs from zero: the work of two, and on wide data of two more as long as that
+    reduces the gap enough; the state, and its status if nothing is left to do.
+
+    Epochs over what shrinking leaves count as parts.
+    """
     descent = CoordinateDescent(problem, None, Switches())
-    wide = problem.matrix.n < WIDE * problem.matrix.d
+    n, d = problem.matrix.n, problem.matrix.d
     last = np.inf
-    for number in range(1, (MOST_EPOCHS if wide else EPOCHS) + 1):
-        if budget.ended():
-            break
-        descent.epoch()
-        budget.steps += 1
-        if wide and number % EPOCHS == 0:
-            primal, gap = descent.measure()
-            if gap > HALVED * last or gap <= tol * abs(primal):
+    while True:
+        done = 0
+        for _ in range(MOST_EPOCHS):
+            if done >= EPOCHS * n or budget.ended():
                 break
-            last = gap
-    return descent.w, descent.b, descent.beta
+            done += descent.count
+            descent.epoch()
+            budget.steps += 1
+        if n >= WIDE * d or budget.ended():
+            return descent, ""
+        primal, gap = descent.measure()
+        if gap <= tol * abs(primal):
+            return descent, "converged"
+        support = int(np.count_nonzero(descent.beta))
+        if budget.asked_to_stop(primal, gap, support, descent.count):
+            return descent, "stopped"
+        if gap > REDUCED * last:
+            return descent, ""
+        last = gap
 
 
 def check_switches(order: Any, stop: Any) -> None:

@@ -135,8 +135,14 @@ def run_newton(
     problem: LinearProblem, start: Point | None, tol: float, budget: Budget, trace: TraceRows | None
 ) -> tuple[Float, float, Float, str]:
     """Newton steps until the gap is within `tol`: w, b, β and the status."""
-    state = ProximalNewton(problem, *_beginning(problem, start, tol, budget))
     small = problem.matrix.entries <= POLISHED_ENTRIES
+    if start is None and problem.loss.kind != LOGISTIC:
+        descent, status = warm_up(problem, tol, budget)
+        if status == "stopped" or (status == "converged" and not small):
+            return descent.w, descent.b, descent.beta, status
+        state = ProximalNewton(problem, descent.w, descent.b, descent.beta)
+    else:
+        state = ProximalNewton(problem, *_beginning(problem, start))
     polish = Polish()
     best, since, status = np.inf, 0, ""
     while not status:
@@ -194,15 +200,12 @@ class Polish:
         return "converged" if done or state.gap <= POLISHED * state.objective else ""
 
 
-def _beginning(
-    problem: LinearProblem, start: Point | None, tol: float, budget: Budget
-) -> tuple[Float, float, Float] | tuple[Float, float, Float, bool]:
+def _beginning(problem: LinearProblem, start: Point | None) -> tuple[Float, float, Float, bool]:
+    """w, b and β to begin with, and whether w = Σ β x."""
     matrix = problem.matrix
-    if start is not None:
-        beta = feasible(problem.loss, problem.intercept, start.beta)
-        if start.w is not None:
-            return start.w, start.b, beta, False
-        return matrix.combine(beta), start.b, beta
-    if problem.loss.kind == LOGISTIC:
-        return np.zeros(matrix.d), 0.0, np.zeros(matrix.n)
-    return warm_up(problem, tol, budget)
+    if start is None:
+        return np.zeros(matrix.d), 0.0, np.zeros(matrix.n), True
+    beta = feasible(problem.loss, problem.intercept, start.beta)
+    if start.w is not None:
+        return start.w, start.b, beta, False
+    return matrix.combine(beta), start.b, beta, True

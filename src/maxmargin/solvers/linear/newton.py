@@ -41,6 +41,8 @@ REST_WORTH = 0.4
 # Samples at rest are looked at again when outputs have moved by so many times the distance from the
 # face beyond which samples rest.
 LEASH = 2.0
+# How much stronger the pull becomes again when samples at rest should not have rested.
+SOFTENED = 100.0
 # The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less.
 FIRST_PULL, FIRST_BAND = 3.0, 2.0
 # Smooth losses are smoothed further when there are fewer samples than so many times the features
@@ -95,7 +97,7 @@ class ProximalNewton:
         self.awake = self.everyone
         self.index: Any = None
         self.resting = Resting(matrix.d)
-        self.inv_sigma = first_pull(matrix, loss)
+        self.inv_sigma = self.first_pull = first_pull(matrix, loss)
         self.system = NewtonSystem(matrix, self.intercept)
         self.inner, self.gap_before = 0, np.inf
         self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
@@ -132,7 +134,12 @@ class ProximalNewton:
         if self.converged(tol):
             return True
         self.awake_factor *= 2.0
+        # Samples that rested wrongly have far to go: a weak pull would let them overshoot.
+        self.inv_sigma = min(SOFTENED * self.inv_sigma, self.first_pull)
+        self.everyone.center = self.everyone.beta.copy()
+        self.inner = 0
         self.respond()
+        self.set_aside()
         return False
 
     def dual_point(self) -> Float:
