@@ -12,13 +12,17 @@ from numba.extending import intrinsic
 FASTMATH = {"nnan", "nsz", "contract", "arcp", "reassoc"}
 
 compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH)
-# For parts that only compiled code calls: no wrappers to make them callable from Python.
+# For code that allocates no array and returns none: no references are counted. Passed from function
+# to function, a dozen arrays cost more than a step on hundreds of variables does.
+borrowing = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH, _nrt=False)
+# The parts of it that only compiled code calls: no wrappers to make them callable from Python.
 inlined = numba.njit(
     nogil=True,
     error_model="numpy",
     fastmath=FASTMATH,
     no_cpython_wrapper=True,
     no_cfunc_wrapper=True,
+    _nrt=False,
 )
 # Where the order of additions is the point (compensated sums, exact comparisons).
 compiled_strict = numba.njit(cache=True, nogil=True, error_model="numpy")

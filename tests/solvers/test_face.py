@@ -87,7 +87,8 @@ def test_the_direction_solves_the_constrained_newton_system(groups):
     rng = np.random.default_rng(groups)
     A = rng.normal(size=(12, 12))
     Q, gradient, group = A @ A.T + np.eye(12), rng.normal(size=12), np.arange(12) % groups
-    direction = newton_direction(np.ascontiguousarray(upper_factor(Q)), gradient, group)
+    direction = np.empty(gradient.size)
+    newton_direction(np.ascontiguousarray(upper_factor(Q)), gradient, group, groups, direction)
     residual = gradient - Q @ direction
     for g in range(groups):
         assert direction[group == g].sum() == pytest.approx(0.0, abs=1e-12)

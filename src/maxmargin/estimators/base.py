@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..kernels import Linear, Precomputed
 from ..kernels.given import as_square, check_symmetric
 from ..solvers import SELECTIONS, STATUSES
+from ..threads import suited_threads
 from . import parameters as p
 from .certificates import Certificates
 from .expansion import expansion_values, like, weights_of_features
@@ -121,13 +122,14 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         grams = Grams(self.kernel_, samples.X, dtype)
         jobs = effective_n_jobs(getattr(self, "n_jobs", None))
         trainer = Trainer(grams, settings, clock, reporter, jobs)
-        tasks = resumed(self._tasks(samples, trainer), previous, self)
-        reporter.begin(len(tasks), **data)
-        outcomes = self._solved(samples, tasks, trainer)
-        self._refuse_unbounded(tasks, outcomes)
-        self._write(X, samples, tasks, outcomes)
-        self._write_solutions(tasks, outcomes)
-        self._complete(samples, tasks, outcomes, trainer)
+        with suited_threads(*self.shape_fit_):
+            tasks = resumed(self._tasks(samples, trainer), previous, self)
+            reporter.begin(len(tasks), **data)
+            outcomes = self._solved(samples, tasks, trainer)
+            self._refuse_unbounded(tasks, outcomes)
+            self._write(X, samples, tasks, outcomes)
+            self._write_solutions(tasks, outcomes)
+            self._complete(samples, tasks, outcomes, trainer)
         self._warn(tasks, outcomes)
         return trainer.interrupted
 
@@ -190,7 +192,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             selection=self.selection,
             planning=int(self.planning),
             shrinking=bool(self.shrinking),
-            cache_bytes=memory_budget(self.cache_size),
+            cache_bytes=memory_budget(self.cache_size, self.shape_fit_[0]),
             max_steps=None if self.max_iter == -1 else int(self.max_iter),
             precision=self.precision,
             random_state=self._seed(),

@@ -65,8 +65,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     # ---- classes ---------------------------------------------------------------------------
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
+        if not clearly_labels(y):
+            check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:
             raise ValueError(
@@ -289,3 +290,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples, n_classes)
         """
         return np.log(self.predict_proba(X))
+
+
+def clearly_labels(y: np.ndarray) -> bool:
+    """Whether y holds labels by its type or its values; else scikit-learn is asked, and refuses."""
+    if y.dtype.kind == "f":
+        return bool(np.isfinite(y).all() and (y == np.trunc(y)).all())
+    return y.dtype.kind in "biuUS"

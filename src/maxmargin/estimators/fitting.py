@@ -6,12 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ..dual import (
     Certificate,
@@ -24,6 +23,7 @@ from ..dual import (
 from ..kernels import Gram
 from ..solvers import Solution, solve
 from ..solvers.interrupt import interrupted_when
+from ..threads import single_threaded_blas
 from .grams import Grams, KeptGram
 from .progress import Reporter
 
@@ -371,26 +371,3 @@ def _added(first: Solution, second: Solution) -> Solution:
         "seconds",
     )
     return replace(second, **{name: getattr(first, name) + getattr(second, name) for name in costs})
-
-
-_limiting = threading.Lock()
-_limited: list[Any] = []
-
-
-@contextmanager
-def single_threaded_blas():
-    """One BLAS thread for each of our own; of fits that overlap, the last lifts the limit."""
-    with _limiting:
-        _limited.append(threadpool_limits(limits=1, user_api="blas") if not _limited else None)
-    try:
-        yield
-    finally:
-        with _limiting:
-            last = len(_limited) == 1
-            limit = _limited[0] if last else None
-            if last:
-                _limited.clear()
-            else:
-                _limited.pop()
-            if limit is not None:
-                limit.restore_original_limits()

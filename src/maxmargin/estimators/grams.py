@@ -27,9 +27,12 @@ MANY_SAMPLES, MANY_ENTRIES = 20_000, 1_000_000
 PROBED = 1000
 
 
-def memory_budget(cache_size: float) -> float:
+def memory_budget(cache_size: float, samples: int) -> float:
     """Bytes that Gram rows may take, from `cache_size` in MB."""
-    return max(cache_size * 1e6, min(GENEROUS, 0.5 * free_memory()))
+    given = cache_size * 1e6
+    if 8.0 * samples * samples <= given:
+        return given
+    return max(given, min(GENEROUS, 0.5 * free_memory()))
 
 
 def free_memory() -> float:

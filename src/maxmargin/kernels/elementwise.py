@@ -13,11 +13,14 @@ from numba.extending import intrinsic
 from numpy import float32, int32
 
 from ..compiled import compiled_fused
+from ..threads import blas_threads, in_parts
 from .base import Array
 
 COMPILED = not config.DISABLE_JIT  # type: ignore[attr-defined]
 # Elements handled at a time by passes over large arrays.
 CHUNK = 1 << 15
+# Elements below which a second thread costs more than it saves.
+WORTH_A_THREAD = 1 << 18
 # Below this exp leaves the normal numbers of float32 and takes ten times as long.
 LOWEST32 = float32(-87.3)
 LOG2_E = float32(1.4426950408889634)
@@ -28,6 +31,11 @@ LN2_LOW = float32(-2.1219444005469057e-4)
 
 def exponential(block: Array) -> None:
     """x ← exp(min(x, 0))"""
+    threads = blas_threads() if block.size >= WORTH_A_THREAD else 1
+    in_parts(lambda start, stop: _exponential(block[start:stop]), len(block), threads)
+
+
+def _exponential(block: Array) -> None:
     line = memory_line(block)
     if block.dtype == float32 and line is not None and COMPILED:
         exponential32(*line, *block.shape)

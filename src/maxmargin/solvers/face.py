@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf
 
 from ..compiled import compiled
 
@@ -23,6 +23,10 @@ from ..compiled import compiled
 LARGEST_FACE = 3000
 FIRST_JITTER, LAST_JITTER = 1e-14, 1e-6
 REFINEMENTS = 2
+# Rounds between two questions whether to end take about this many operations.
+ROUNDS_WORK = 4_000_000
+# How rounds ended.
+UNDECIDED, DONE, UNBOUNDED = range(3)
 
 
 class FaceResult(NamedTuple):
@@ -50,13 +54,27 @@ def delete_from_factor(R, k, size):
             carried[j - k] = cosine * carried[j - k] - sine * R[i, j]
 
 
+@compiled
+def solve_factored(R, b, size):
+    """b ← (RᵀR)⁻¹ b, R being size × size"""
+    for i in range(size):
+        b[i] /= R[i, i]
+        for j in range(i + 1, size):
+            b[j] -= R[i, j] * b[i]
+    for i in range(size - 1, -1, -1):
+        rest = b[i]
+        for j in range(i + 1, size):
+            rest -= R[i, j] * b[j]
+        b[i] = rest / R[i, i]
+
+
 def factored(Q):
     """Upper Cholesky factor of Q, with as little added to the diagonal as it takes, or None."""
     scale = float(np.abs(np.diagonal(Q)).max())
     jitter = FIRST_JITTER
     while jitter <= LAST_JITTER:
         shifted = Q.copy()
-        shifted[np.diag_indices_from(shifted)] += jitter * scale
+        shifted.flat[:: len(Q) + 1] += jitter * scale
         # To LAPACK, which counts columns first, this is the lower factor of the transpose.
         lower, failed = dpotrf(shifted.T, lower=1, clean=1, overwrite_a=1)
         if not failed:
@@ -65,67 +83,126 @@ def factored(Q):
     return None
 
 
-def newton_direction(R, gradient, group):
-    """d of the system above, for the variables of the factor."""
-    ones = (group[:, None] == np.unique(group)).astype(np.float64)
-    solved, _ = dpotrs(R.T, np.column_stack([gradient, ones]), lower=1)
-    base, spread = solved[:, 0], solved[:, 1:]
-    multipliers = np.linalg.solve(ones.T @ spread, ones.T @ base)
-    direction = base - spread @ multipliers
-    return direction - ones @ ((ones.T @ direction) / ones.sum(axis=0))
+@compiled
+def newton_direction(R, gradient, group, groups, direction):
+    """d of the system above, for the variables of the factor; `group` of each is below `groups`."""
+    size = direction.size
+    direction[:] = gradient
+    solve_factored(R, direction, size)
+    spread, counts = np.zeros((groups, size)), np.zeros(groups)
+    for k in range(size):
+        spread[group[k], k] = 1.0
+        counts[group[k]] += 1.0
+    system, right = np.zeros((groups, groups)), np.zeros(groups)
+    for g in range(groups):
+        solve_factored(R, spread[g], size)
+    for k in range(size):
+        right[group[k]] += direction[k]
+        for g in range(groups):
+            system[group[k], g] += spread[g, k]
+    eliminate(system, right)
+    for g in range(groups):
+        direction -= right[g] * spread[g]
+    excess = np.zeros(groups)
+    for k in range(size):
+        excess[group[k]] += direction[k]
+    for k in range(size):
+        direction[k] -= excess[group[k]] / counts[group[k]]
 
 
-def rooms(alpha, direction, lower, upper):
-    """How far along the direction each variable may go."""
-    limit = np.where(direction > 0, upper, lower)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(direction == 0, np.inf, (limit - alpha) / direction)
+@compiled
+def eliminate(A, b):
+    """b ← A⁻¹b for a small positive matrix; groups without variables have a row of zeros."""
+    for k in range(b.size):
+        if A[k, k] > 0.0:
+            for i in range(b.size):
+                if i != k:
+                    ratio = A[i, k] / A[k, k]
+                    A[i] -= ratio * A[k]
+                    b[i] -= ratio * b[k]
+    for k in range(b.size):
+        b[k] = b[k] / A[k, k] if A[k, k] > 0.0 else 0.0
+
+
+@compiled
+def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, groups, most):
+    """At most so many rounds; returns (rounds, variables still inside, refinements, gain, state).
+
+    Each goes to the optimum of the variables inside, or along the way there to the first bound,
+    where the variables that meet theirs leave.
+    """
+    size, gain = inside.size, 0.0
+    place, bent, reach = np.empty(size), np.empty(alpha.size), np.empty(size)
+    slopes, member = np.empty(size), np.empty(size, np.int64)
+    for rounds in range(most):
+        if size < 2 or refined > REFINEMENTS:
+            return rounds, size, refined, gain, DONE
+        direction = place[:size]
+        for k in range(size):
+            slopes[k], member[k] = gradient[inside[k]], group[inside[k]]
+        newton_direction(R, slopes[:size], member[:size], groups, direction)
+        bent[:] = 0.0
+        for k in range(size):
+            row = Q[inside[k]]
+            for a in range(bent.size):
+                bent[a] += direction[k] * row[a]
+        slope, bend, room = 0.0, 0.0, np.inf
+        for k in range(size):
+            a = inside[k]
+            slope += direction[k] * gradient[a]
+            bend += direction[k] * bent[a]
+            limit = upper[a] if direction[k] > 0.0 else lower[a]
+            reach[k] = (limit - alpha[a]) / direction[k] if direction[k] != 0.0 else np.inf
+            room = min(room, reach[k])
+        if not slope > 0.0:
+            return rounds + 1, size, refined, gain, DONE
+        step = min(slope / bend if bend > 0.0 else np.inf, room)
+        if np.isinf(step):
+            return rounds + 1, size, refined, gain, UNBOUNDED
+        for k in range(size):
+            alpha[inside[k]] += step * direction[k]
+        for a in range(bent.size):
+            gradient[a] -= step * bent[a]
+        gain += step * (slope - 0.5 * bend * step)
+        if step < room:
+            refined += 1
+            continue
+        for k in range(size - 1, -1, -1):
+            if reach[k] <= step:
+                a = inside[k]
+                alpha[a] = upper[a] if direction[k] > 0.0 else lower[a]
+                delete_from_factor(R, k, size)
+                size -= 1
+                for later in range(k, size):
+                    inside[later] = inside[later + 1]
+    return most, size, refined, gain, UNDECIDED
 
 
 def face_step(active, must_end=None):
     """Maximise over the face of the free variables of an `Active` set.
 
-    Each round leaves a feasible point that is no worse; `must_end` is asked before the next.
+    Each round leaves a feasible point that is no worse; `must_end` is asked before the next ones.
     """
     v = active.v
     F = active.free()
     if F.size < 2:
         return FaceResult(0, 0.0, False)
     Q = active.rows.block(F % active.size)
-    Q[np.diag_indices_from(Q)] = v.diagonal[F]
+    Q.flat[:: F.size + 1] = v.diagonal[F]
     R = factored(Q)
     if R is None:
         return FaceResult(0, 0.0, False)
     alpha, gradient = v.alpha[F], v.gradient[F]
-    lower, upper, group = v.lower[F], v.upper[F], v.group[F]
-    inside = np.arange(F.size)
-    rounds, refinements, gain, unbounded = 0, 0, 0.0, False
-    while inside.size >= 2 and refinements <= REFINEMENTS:
-        rounds += 1
-        direction = newton_direction(R, gradient[inside], group[inside])
-        bent = Q[:, inside] @ direction
-        slope, bend = gradient[inside] @ direction, direction @ bent[inside]
-        if not slope > 0:
-            break
-        room = rooms(alpha[inside], direction, lower[inside], upper[inside])
-        newton = slope / bend if bend > 0 else np.inf
-        step = min(newton, room.min())
-        if np.isinf(step):
-            unbounded = True
-            break
-        alpha[inside] += step * direction
-        gradient -= step * bent
-        gain += step * (slope - 0.5 * bend * step)
-        if step < room.min():
-            refinements += 1
-            continue
-        arrived = np.flatnonzero(room <= step)
-        for k in arrived[::-1]:
-            alpha[inside[k]] = (upper if direction[k] > 0 else lower)[inside[k]]
-            delete_from_factor(R, k, R.shape[0])
-            R = R[:-1, :-1]
-        inside = np.delete(inside, arrived)
+    inside, refined, rounds, gain, state = np.arange(F.size), 0, 0, 0.0, UNDECIDED
+    at_once = max(1, ROUNDS_WORK // F.size**2)
+    while state == UNDECIDED:
+        took, size, refined, gained, state = face_rounds(
+            Q, R, inside, refined, alpha, gradient,
+            v.lower[F], v.upper[F], v.group[F], v.rise.shape[0], at_once,
+        )  # fmt: skip
+        inside = inside[:size]
+        rounds, gain = rounds + took, gain + gained
         if must_end is not None and must_end():
             break
     active.place(F, alpha)
-    return FaceResult(rounds, gain, unbounded)
+    return FaceResult(rounds, gain, state == UNBOUNDED)

@@ -6,19 +6,18 @@ settle, the rows in memory are packed in place, and more of them fit.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-
 import numpy as np
-from threadpoolctl import threadpool_info
 
 from ..compiled import compiled
+from ..threads import blas_threads, in_parts
 from .rows import BATCH_BYTES
 
 # Columns summed at a time: their totals stay in the first-level cache.
 STRIPE = 2048
 # The ring holds at least this many blocks, so that no row of a block is overwritten by another.
 FEWEST_BLOCKS = 3
+# Entries to sum below which a second thread costs more than it saves.
+WORTH_A_THREAD = 1 << 18
 
 
 @compiled
@@ -44,13 +43,6 @@ def pack_rows(memory, width, slots, keep):
     for k in range(slots.size):
         for s in range(keep.size):
             memory[k * keep.size + s] = memory[slots[k] * width + keep[s]]
-
-
-def blas_threads():
-    """How many threads BLAS uses here; one inside a worker that was told so."""
-    return max(
-        [1] + [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-    )
 
 
 class LongRows:
@@ -134,17 +126,12 @@ class LongRows:
         return total
 
     def _add(self, total, values, slots, coefficients):
-        if self.threads == 1 or total.size * slots.size < 1 << 20:
-            sum_rows(total, values, slots, coefficients, 0, total.size)
-            return
-        ends = np.linspace(0, total.size, self.threads + 1).astype(int)
-        with ThreadPoolExecutor(self.threads) as pool:
-            jobs = [
-                pool.submit(sum_rows, total, values, slots, coefficients, start, stop)
-                for start, stop in pairwise(ends)
-            ]
-        for job in jobs:
-            job.result()
+        threads = self.threads if total.size * slots.size >= WORTH_A_THREAD else 1
+
+        def add(start, stop):
+            sum_rows(total, values, slots, coefficients, start, stop)
+
+        in_parts(add, total.size, threads)
 
     def expansion(self, support, coefficients, columns):
         """Σ coefficients·K[support, columns] from scratch; all indices are of the whole matrix."""

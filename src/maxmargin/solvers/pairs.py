@@ -52,9 +52,11 @@ class PairRun(Run):
             if event == r.CONVERGED:
                 if not self.whole:
                     self._restore_all()
+                elif self._polish():
+                    continue
                 elif not self.fresh:
                     self._refresh()
-                elif not self._polish():
+                else:
                     return "converged" if self.violation <= self.settings.tol else "precision"
             elif self.face_is_due():
                 self.face()

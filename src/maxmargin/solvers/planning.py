@@ -117,18 +117,17 @@ def move_pair(v, i, j, step):
 @inlined
 def update_gradient(v, row_i, row_j, i, j, step, samples, tops, bottoms):
     """G −= step·Q(e_i − e_j), and the extremes of the new gradient in the same pass."""
-    gradient = v.gradient
-    gradient[i] -= step * v.ridge[i]
-    gradient[j] += step * v.ridge[j]
+    v.gradient[i] -= step * v.ridge[i]
+    v.gradient[j] += step * v.ridge[j]
     for g in range(tops.size):
-        rise, fall = v.rise[g], v.fall[g]
         now = step if g == 0 else 0.0
         top, bottom = -np.inf, np.inf
-        for start in range(0, gradient.size, samples):
+        for start in range(0, v.gradient.size, samples):
+            copy = slice(start, start + samples)
+            gradient, rise, fall = v.gradient[copy], v.rise[g, copy], v.fall[g, copy]
             for s in range(samples):
-                a = start + s
-                value = gradient[a] - now * (np.float64(row_i[s]) - np.float64(row_j[s]))
-                gradient[a] = value
-                top = largest(top, value + rise[a])
-                bottom = smallest(bottom, value + fall[a])
+                value = gradient[s] - now * (np.float64(row_i[s]) - np.float64(row_j[s]))
+                gradient[s] = value
+                top = largest(top, value + rise[s])
+                bottom = smallest(bottom, value + fall[s])
         tops[g], bottoms[g] = top, bottom

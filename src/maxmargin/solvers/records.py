@@ -91,6 +91,8 @@ class Memory(NamedTuple):
     reals: np.ndarray
     recent: np.ndarray  # (N + 1, 2) most recent pairs, newest first
     recent_bend: np.ndarray  # (N + 1,) curvature along each of them
+    tops: np.ndarray  # largest gradient that may rise, a group each
+    bottoms: np.ndarray  # smallest gradient that may fall
 
 
 class StepTrace(NamedTuple):

@@ -55,6 +55,8 @@ class Run:
             np.zeros(r.REALS),
             np.zeros((int(settings.planning) + 1, 2), dtype=np.int64),
             np.zeros(int(settings.planning) + 1),
+            np.zeros(problem.totals.size),
+            np.zeros(problem.totals.size),
         )
         self.memory.integers[r.RANDOM_STATE] = settings.random_state
         self.memory.integers[r.SWEEP_ALL] = 1

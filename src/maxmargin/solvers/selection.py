@@ -16,6 +16,8 @@ NO_ROW = -1
 HYBRID_ETA = 1e-8
 # Related pairs stay inside one group: leave it when its part of the violation falls below this.
 LEAST_SHARE = 0.5
+# Elements compared at a time without a branch.
+SPAN = 64
 
 
 @inlined
@@ -40,8 +42,18 @@ def widest(tops, bottoms):
 
 @inlined
 def locate(gradient, penalty, value):
-    """First variable whose penalised gradient is `value`."""
-    for a in range(gradient.size):
+    """First variable whose penalised gradient is `value`; or -1."""
+    last = gradient.size - SPAN
+    start = 0
+    while start <= last:
+        here, extra = gradient[start : start + SPAN], penalty[start : start + SPAN]
+        found = False
+        for s in range(SPAN):
+            found |= here[s] + extra[s] == value
+        if found:
+            break
+        start += SPAN
+    for a in range(start, gradient.size):
         if gradient[a] + penalty[a] == value:
             return a
     return -1
@@ -49,7 +61,18 @@ def locate(gradient, penalty, value):
 
 @inlined
 def locate_score(scores, value):
-    for a in range(scores.size):
+    """First variable of that score, the largest of all; or -1."""
+    last = scores.size - SPAN
+    start = 0
+    while start <= last:
+        here = scores[start : start + SPAN]
+        top = here[0]
+        for s in range(SPAN):
+            top = largest(top, here[s])
+        if top >= value:
+            break
+        start += SPAN
+    for a in range(start, scores.size):
         if scores[a] == value:
             return a
     return -1
@@ -84,22 +107,23 @@ def pair_gain(v, i, j, bend, floor, exact):
 @inlined
 def newton_partner(v, row, i, g, top, bottom, samples, control):
     """j of the largest free gain (4.7) with i, and that gain; scores scaled into float32."""
-    gradient, fall, diagonal, scores = v.gradient, v.fall[g], v.diagonal, v.scores
-    width, q_i, floor = top - bottom, diagonal[i], control.floor
+    width, q_i, floor = top - bottom, v.diagonal[i], control.floor
     slope_unit, bend_unit = 1.0 / width, 1.0 / control.scale
     best = np.float32(-1.0)
     zero = np.float32(0.0)
-    for start in range(0, gradient.size, samples):
+    for start in range(0, v.gradient.size, samples):
+        copy = slice(start, start + samples)
+        gradient, fall, diagonal = v.gradient[copy], v.fall[g, copy], v.diagonal[copy]
+        scores = v.scores[copy]
         for s in range(samples):
-            a = start + s
-            slope = largest(np.float32((top - (gradient[a] + fall[a])) * slope_unit), zero)
-            bend = np.float32(largest(q_i + diagonal[a] - 2.0 * row[s], floor) * bend_unit)
+            slope = largest(np.float32((top - (gradient[s] + fall[s])) * slope_unit), zero)
+            bend = np.float32(largest(q_i + diagonal[s] - 2.0 * row[s], floor) * bend_unit)
             score = np.float32(slope * slope / bend)
-            scores[a] = score
+            scores[s] = score
             best = largest(best, score)
     if not best > zero:
-        return locate(gradient, fall, bottom), 0.0
-    return locate_score(scores, best), 0.5 * np.float64(best) * width * width * bend_unit
+        return locate(v.gradient, v.fall[g], bottom), 0.0
+    return locate_score(v.scores, best), 0.5 * np.float64(best) * width * width * bend_unit
 
 
 @inlined

@@ -10,7 +10,7 @@ The loop owns no memory and knows nothing of time, caches or people: it returns 
 
 import numpy as np
 
-from ..compiled import compiled, inlined
+from ..compiled import borrowing, inlined
 from . import records as r
 from .planning import (
     PLANNING_ETA,
@@ -88,12 +88,11 @@ def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
     return r.FREE, step
 
 
-@compiled
+@borrowing
 def run_slab(v, rows, samples, control, memory, trace):
     """Up to ``control.max_steps`` steps; returns (event, sample asked for, violation)."""
-    groups = v.rise.shape[0]
-    tops, bottoms = np.empty(groups), np.empty(groups)
-    for g in range(groups):
+    tops, bottoms = memory.tops, memory.bottoms
+    for g in range(tops.size):
         tops[g], bottoms[g] = extremes(v, g)
     violation = widest(tops, bottoms)
     for k in range(control.max_steps):

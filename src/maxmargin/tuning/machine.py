@@ -20,7 +20,7 @@ from scipy.linalg import get_lapack_funcs
 from ..compiled import compiled, compiled_fused, largest, smallest
 from ..dual import hinge
 from ..solvers import solve
-from ..solvers.face import delete_from_factor
+from ..solvers.face import delete_from_factor, solve_factored
 from ..solvers.rows import gather_block
 from .base import Float
 
@@ -148,21 +148,6 @@ def shift_pair(alpha, lower, upper, i, j, move):  # type: ignore[no-untyped-def]
     size = SNAP * (abs(alpha[i]) + abs(alpha[j]) + move)
     alpha[i] = upper[i] if up - move <= size else risen
     alpha[j] = lower[j] if down - move <= size else fallen
-
-
-@compiled
-def solve_factored(R, b, size):  # type: ignore[no-untyped-def]
-    """b ← (RᵀR)⁻¹ b for the leading `size` rows of an upper factor."""
-    for k in range(size):
-        x = b[k] / R[k, k]
-        b[k] = x
-        for a in range(k + 1, size):
-            b[a] -= R[k, a] * x
-    for k in range(size - 1, -1, -1):
-        total = b[k]
-        for a in range(k + 1, size):
-            total -= R[k, a] * b[a]
-        b[k] = total / R[k, k]
 
 
 @compiled

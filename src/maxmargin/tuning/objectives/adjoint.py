@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.base import Inputs, take
+from ...solvers.face import solve_factored
 from ..base import Float, Point
-from ..machine import Fit, Int, factored, solve_factored
+from ..machine import Fit, Int, factored
 
 
 class Saddle:

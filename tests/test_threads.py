@@ -1,0 +1,65 @@
+"""How many threads a fit uses, and that limits are lifted again."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from maxmargin.threads import blas_threads, in_parts, single_threaded_blas, suited_threads
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+@pytest.mark.parametrize("size", [0, 1, 5, 100])
+def test_parts_cover_everything_once(size, threads):
+    visits = np.zeros(size, dtype=int)
+
+    def visit(start, stop):
+        visits[start:stop] += 1
+
+    in_parts(visit, size, threads)
+    assert (visits == 1).all()
+
+
+def test_an_error_in_a_part_is_raised():
+    def fail(start, _stop):
+        if start > 0:
+            raise ArithmeticError("in the second part")
+
+    with pytest.raises(ArithmeticError, match="in the second part"):
+        in_parts(fail, 10, 2)
+
+
+def test_the_limit_is_one_thread_and_is_lifted():
+    before = blas_threads()
+    with single_threaded_blas():
+        assert blas_threads() == 1
+    assert blas_threads() == before
+
+
+def test_of_nested_limits_the_outer_one_lifts_them():
+    before = blas_threads()
+    with single_threaded_blas():
+        with single_threaded_blas():
+            assert blas_threads() == 1
+        assert blas_threads() == 1
+    assert blas_threads() == before
+
+
+def test_limits_in_other_threads_leave_no_trace():
+    before = blas_threads()
+
+    def limited(_):
+        with single_threaded_blas():
+            return blas_threads()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(limited, range(200)))
+    assert blas_threads() == before
+
+
+def test_only_large_problems_are_given_threads():
+    before = blas_threads()
+    with suited_threads(200, 10):
+        assert blas_threads() == 1
+    with suited_threads(60_000, 784):
+        assert blas_threads() == before
