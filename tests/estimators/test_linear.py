@@ -260,3 +260,29 @@ def test_bad_parameters_are_refused_by_name(parameters, message):
     X, y = three_classes()
     with pytest.raises(ValueError, match=message):
         LinearSVC(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=named)
+def test_path_holds_the_models_of_single_fits_in_the_order_given(model):
+    X, y = three_classes()
+    y = X[:, 0] if model in REGRESSORS else y
+    strength = "alpha" if isinstance(model, RidgeRegression) else "C"
+    values = [1.0, 0.1, 0.3]
+    for value, found in zip(values, model.path(X, y, values)):
+        alone = fitted(model, X, y, parameters={strength: value})
+        assert getattr(found, strength) == value
+        np.testing.assert_allclose(found.coef_, alone.coef_, rtol=1e-5, atol=1e-6)
+
+
+def test_path_takes_fewer_steps_than_its_fits():
+    X, y = hard(5_000)
+    values = np.geomspace(0.01, 1.0, 8)
+    model = LinearSVC(loss="hinge")
+    alone = [fitted(model, X, y, parameters={"C": C}).n_iter_ for C in values]
+    assert sum(found.n_iter_ for found in model.path(X, y, values)) < sum(alone)
+
+
+def test_path_refuses_a_bad_value_before_any_work():
+    X, y = three_classes()
+    with pytest.raises(ValueError, match="C of LinearSVC must be"):
+        LinearSVC(callback=press_ctrl_c).path(X, y, [1.0, -1.0])

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..solvers.linear import REGRESSION, JointProblem, Point, fit_joint
+from ..solvers.linear import REGRESSION, ChunkedMatrix, JointProblem, Point, fit_joint
 from . import parameters as p
-from .linear_base import LinearClassifier, LinearRegressor, Task
+from .linear_base import Task
+from .linear_kinds import LinearClassifier, LinearRegressor
 
 
 class LinearSVC(LinearClassifier):
@@ -150,6 +151,11 @@ class LinearSVC(LinearClassifier):
         if self.multi_class != "crammer_singer":
             super()._learn(matrix, y, weight, reporter, data, previous)
             return
+        if isinstance(matrix, ChunkedMatrix):
+            raise ValueError(
+                'multi_class="crammer_singer" needs X in memory, got chunks: load them, or use '
+                'multi_class="ovr"'
+            )
         name = "all classes"
         reporter.begin(1, **data)
         cost = self._cost() * weight

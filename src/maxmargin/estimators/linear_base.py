@@ -8,35 +8,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import (
     assert_all_finite,
     check_random_state,
-    column_or_1d,
-    compute_class_weight,
 )
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..solvers.linear import (
-    CLASSIFICATION,
+    ArrayChunks,
     Intercept,
     LinearSolution,
     Loss,
     Point,
     as_matrix,
     fit_linear,
+    is_chunked,
 )
 from ..solvers.linear.fit import SOLVERS
 from . import parameters as p
 from .base import blank, learned
 from .certificates import Certificates
 from .inputs import checked_weights
+from .linear_inputs import chunked_inputs, chunks_to_predict
 from .progress import CallbackSupportMixin, Reporter, with_callbacks
 
 # Entries of a block of inputs whose outputs are computed at a time.
 PREDICTION_BLOCK = 1 << 22
+
+# Memory maps of more bytes, as float64, are read in chunks.
+LARGEST_MAPPED = 1 << 29
 
 # Why a fit is not at the optimum, by the status of its worst problem.
 REASONS = {
@@ -56,6 +58,8 @@ class Task(NamedTuple):
 
 class LinearMachine(CallbackSupportMixin, BaseEstimator):
     """A linear function f(x) = coef_·x + intercept_, trained to a certified gap."""
+
+    _strength = "C"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -77,11 +81,12 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
     # ---- fit -------------------------------------------------------------------------------
 
     @with_callbacks
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, previous: Any = None) -> Any:
         """Train a blank copy, then take over what it has learned: all or nothing."""
         self._check_parameters()
         model = blank(self)
-        previous = self if self.warm_start and hasattr(self, "solution_") else None
+        if previous is None and self.warm_start and hasattr(self, "solution_"):
+            previous = self
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         data = {"X": X, "y": y, "metadata": metadata}
         with Reporter(self) as reporter:
@@ -96,11 +101,58 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
             raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
         return self
 
+    def path(self, X, y, values, sample_weight=None):
+        """Fits for several C (or alpha), each beginning where the one before it ended.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        values : sequence of float
+            Of C, or of alpha for `RidgeRegression`, in any order; the solver goes from the
+            strongest penalty to the weakest.
+
+        Returns
+        -------
+        list of estimators
+            Fitted copies of this one, in the order of `values`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from maxmargin import LinearSVC
+        >>> X, y = load_iris(return_X_y=True)
+        >>> [round(model.score(X, y), 2) for model in LinearSVC().path(X, y, [0.001, 0.1, 10.0])]
+        [0.73, 0.95, 0.97]
+        """
+        models = [clone(self).set_params(**{self._strength: value}) for value in values]
+        for model in models:
+            model._check_parameters()
+        last = None
+        for model in sorted(models, key=lambda model: model._cost()):
+            last = model._fit(X, y, sample_weight, last)
+        return models
+
     def _train(
         self, X: Any, y: Any, sample_weight: Any, reporter: Reporter, data: Any, previous: Any
     ) -> None:
         """Set all fitted attributes."""
         self._began_ = time.perf_counter()
+        matrix, y = self._inputs(X, y)
+        weight = checked_weights(sample_weight, matrix.n)
+        y, weight = self._targets(y, weight)
+        kept = np.flatnonzero(weight > 0)
+        if kept.size < weight.size:
+            matrix, y, weight = matrix.select(kept), y[kept], weight[kept]
+        self._learn(matrix, y, weight, reporter, data, previous)
+        del self._began_
+
+    def _inputs(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """Checked inputs, in memory or in chunks, and targets."""
+        if isinstance(X, np.memmap) and X.ndim == 2 and 8 * X.size > LARGEST_MAPPED:
+            X = ArrayChunks(X)
+        if is_chunked(X):
+            return chunked_inputs(self, X, y)
         X, y = validate_data(
             self,
             X,
@@ -115,13 +167,7 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
         matrix = as_matrix(X)
         if not matrix.is_finite():
             assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
-        weight = checked_weights(sample_weight, X.shape[0])
-        y, weight = self._targets(y, weight)
-        kept = np.flatnonzero(weight > 0)
-        if kept.size < weight.size:
-            matrix, y, weight = matrix.take(kept), y[kept], weight[kept]
-        self._learn(matrix, y, weight, reporter, data, previous)
-        del self._began_
+        return matrix, y
 
     def _learn(
         self,
@@ -243,7 +289,12 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
     def _outputs(self, X: Any) -> np.ndarray:
         """Every function at every sample, shape (samples, functions)."""
         check_is_fitted(self)
+        if is_chunked(X):
+            return np.concatenate([self._products(chunk) for chunk in chunks_to_predict(self, X)])
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return self._products(X)
+
+    def _products(self, X: Any) -> np.ndarray:
         coef = self.coef_ if self.coef_.ndim == 2 else self.coef_[None, :]
         if sparse.issparse(X) or sparse.issparse(coef):
             product = X @ coef.T
@@ -283,156 +334,8 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
         return self
 
 
-class LinearClassifier(ClassifierMixin, LinearMachine):
-    """One function for two classes, one for each class against the rest for more."""
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        p.check_number(self, "C", 0)
-        p.check_option(self, "penalty", ("l1", "l2"))
-        p.check_class_weight(self)
-
-    def fit(self, X, y, sample_weight=None):
-        """Train on labelled samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels.
-        sample_weight : array-like of shape (n_samples,), optional
-            A weight of 3 counts as three copies of the sample, a weight of 0 (or below) as none.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
-
-    def _loss_name(self) -> str:
-        raise NotImplementedError
-
-    def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        classes, codes = _distinct(y)
-        if classes.size < 2:
-            raise ValueError(
-                f"The number of classes has to be greater than one; got {classes.size} class"
-            )
-        factors = np.ones(classes.size)
-        if isinstance(self.class_weight, dict):
-            factors = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=y))
-        totals = np.bincount(codes, weight * (factors > 0)[codes], minlength=classes.size)
-        present = np.flatnonzero(totals)
-        if present.size < 2:
-            left = f": {classes[present[0]]!r}" if present.size else ""
-            raise ValueError(
-                "Invalid input - all samples with positive weights belong to the same class"
-                f"{left}. Give samples of two classes a positive weight"
-            )
-        if isinstance(self.class_weight, str):
-            factors = totals.sum() / (present.size * np.where(totals > 0, totals, 1.0))
-        self.classes_ = classes[present]
-        places = np.full(classes.size, -1)
-        places[present] = np.arange(present.size)
-        return places[codes], weight * factors[codes]
-
-    def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:
-        loss, cost = CLASSIFICATION[self._loss_name()], self._cost() * weight
-        labels = self.classes_
-        if labels.size == 2:
-            name = f"{labels[1]} vs {labels[0]}"
-            return [Task(name, loss(np.where(y == 1, 1.0, -1.0), cost))]
-        return [
-            Task(f"{label} vs rest", loss(np.where(y == c, 1.0, -1.0), cost))
-            for c, label in enumerate(labels)
-        ]
-
-    def decision_function(self, X):
-        """The function whose sign, or whose largest column, decides.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes one number, positive for ``classes_[1]``.
-        """
-        outputs = self._outputs(X)
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
-
-    def predict(self, X):
-        """The class of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        values = self.decision_function(X)
-        places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[places]
-
-
-class LinearRegressor(RegressorMixin, LinearMachine):
-    """One function of real values."""
-
-    def fit(self, X, y, sample_weight=None):
-        """Train on samples with target values.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            A weight of 3 counts as three copies of the sample, a weight of 0 (or below) as none.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
-
-    def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return column_or_1d(y, warn=True).astype(np.float64), weight
-
-    def _write(self, tasks: list[Task], solutions: list[LinearSolution]) -> None:
-        super()._write(tasks, solutions)
-        self.coef_ = self.coef_[0]
-
-    def predict(self, X):
-        """The value of the function at each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        return self._outputs(X)[:, 0]
-
-
 def _listed(one_or_more: Any) -> list[Any]:
     return one_or_more if isinstance(one_or_more, list) else [one_or_more]
-
-
-def _distinct(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The labels there are and the place of each among them; small integers need no sorting."""
-    if y.dtype.kind == "i" and y.size:
-        low, high = int(y.min()), int(y.max())
-        if high - low < y.size:
-            above = y.astype(np.int64) - low
-            present = np.bincount(above) > 0
-            return (np.flatnonzero(present) + low).astype(y.dtype), (present.cumsum() - 1)[above]
-    return np.unique(y, return_inverse=True)
 
 
 def _known(previous: Any, count: int) -> list[Any]:

@@ -8,7 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..solvers.linear import squared
 from . import parameters as p
-from .linear_base import LinearClassifier, LinearRegressor, Task
+from .linear_base import Task
+from .linear_kinds import LinearClassifier, LinearRegressor
 
 
 class RidgeRegression(LinearRegressor):
@@ -45,6 +46,8 @@ class RidgeRegression(LinearRegressor):
     >>> model.coef_.round(6), model.intercept_.round(6)
     (array([0.5]), array([1.]))
     """
+
+    _strength = "alpha"
 
     def __init__(
         self,

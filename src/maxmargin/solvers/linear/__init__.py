@@ -1,5 +1,6 @@
 """Linear machines: losses, solvers and certificates for data as it is, without kernels."""
 
+from .chunked import ArrayChunks, ChunkedMatrix, is_chunked
 from .fit import fit_linear
 from .joint import JointProblem, fit_joint
 from .losses import (
@@ -19,6 +20,8 @@ from .records import Intercept, LinearProgress, LinearSolution, LinearTrace, Poi
 __all__ = [
     "CLASSIFICATION",
     "REGRESSION",
+    "ArrayChunks",
+    "ChunkedMatrix",
     "Intercept",
     "JointProblem",
     "LinearProgress",
@@ -31,6 +34,7 @@ __all__ = [
     "fit_joint",
     "fit_linear",
     "hinge",
+    "is_chunked",
     "logistic",
     "squared",
     "squared_epsilon_insensitive",

@@ -56,7 +56,7 @@ def fit_linear(
 
     Parameters
     ----------
-    X : array, sparse matrix or Matrix
+    X : array, sparse matrix, Matrix or ChunkedMatrix
         Samples as rows, float32 or float64.
     loss : Loss
         From `losses`: hinge, squared_hinge, logistic, epsilon_insensitive,

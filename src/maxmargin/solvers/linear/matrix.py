@@ -98,6 +98,8 @@ class DenseMatrix:
     def take(self, rows: Any) -> DenseMatrix:
         return DenseMatrix(self.X[rows].astype(np.float64, copy=False))
 
+    select = take
+
     def columns(self, chosen: Any) -> DenseMatrix:
         """The matrix of some features."""
         return DenseMatrix(self.X[:, chosen].astype(np.float64, copy=False))
@@ -210,6 +212,8 @@ class SparseMatrix:
 
     def take(self, rows: Any) -> SparseMatrix:
         return SparseMatrix(*csr.take_rows(self.indptr, self.indices, self.data, rows), self.d)
+
+    select = take
 
     def columns(self, chosen: Any) -> SparseMatrix:
         """The matrix of some features, in ascending order."""

@@ -1,0 +1,163 @@
+"""Files larger than memory as chunks of samples, for the linear machines.
+
+    source = SvmlightChunks("huge.svm")
+    LinearSVC().fit(source, source.y)
+
+Only the targets are held; inputs are read a chunk at a time, as often as the solver needs them.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+# Bytes of a chunk: of text, and of float64 values.
+CHUNK_BYTES = 1 << 26
+# More features than any file has; a first pass finds out how many there are.
+MANY_FEATURES = 2**31 - 2
+
+
+class SvmlightChunks:
+    """A text file of lines ``label index:value index:value …``.
+
+    Parameters
+    ----------
+    path : str or path-like
+    features : int, optional
+        How many there are; by default as many as the largest index says.
+    chunk_bytes : int, default=64 MB
+        Of the text, for each chunk.
+
+    Attributes
+    ----------
+    n, d : int
+        Samples and features.
+    y : float array
+        Labels.
+    edges : int array
+        Chunk k holds the samples from ``edges[k]`` to ``edges[k + 1]``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from maxmargin.data.chunks import SvmlightChunks
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".svm") as file:
+    ...     _ = file.write("1 1:0.5 3:2\\n-1 2:1\\n")
+    ...     file.flush()
+    ...     source = SvmlightChunks(file.name)
+    >>> source.n, source.d, source.y
+    (2, 3, array([ 1., -1.]))
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        features: int | None = None,
+        chunk_bytes: int = CHUNK_BYTES,
+    ) -> None:
+        if chunk_bytes < 1:
+            raise ValueError(f"chunk_bytes must be at least 1, got {chunk_bytes}")
+        self.path, self.chunk_bytes = os.fspath(path), chunk_bytes
+        self._from_one = False
+        self.d = MANY_FEATURES
+        sizes, labels, smallest, largest, self._starts = [], [], 1, -1, []
+        for start in range(0, os.path.getsize(self.path), chunk_bytes):
+            X, y = self._read(start)
+            if not y.size:
+                continue
+            self._starts.append(start)
+            sizes.append(y.size)
+            labels.append(y)
+            if X.nnz:
+                smallest = min(smallest, int(X.indices.min()))
+                largest = max(largest, int(X.indices.max()))
+        if not sizes:
+            raise ValueError(f"{self.path} has no samples")
+        self._from_one = smallest > 0
+        found = largest if self._from_one else largest + 1
+        self.d = found if features is None else features
+        if found > self.d:
+            raise ValueError(f"features must be at least {found} for {self.path}, got {features}")
+        self.y = np.concatenate(labels)
+        self.n, self.edges = self.y.size, np.concatenate([[0], np.cumsum(sizes)])
+
+    def read(self, k: int) -> Any:
+        """A chunk as a CSR matrix."""
+        return self._read(self._starts[k])[0]
+
+    def _read(self, start: int) -> tuple[Any, Any]:
+        from sklearn.datasets import load_svmlight_file
+
+        return load_svmlight_file(
+            self.path,
+            n_features=self.d,
+            zero_based=not self._from_one,
+            offset=start,
+            length=self.chunk_bytes,
+        )
+
+
+class ParquetChunks:
+    """A Parquet file (or a pattern of files) of numeric columns, read by polars.
+
+    Parameters
+    ----------
+    path : str or path-like
+    target : str
+        The column to predict.
+    columns : sequence of str, optional
+        The features; by default all other columns.
+    rows : int, optional
+        Of a chunk; by default as many as make 64 MB of float64.
+
+    Attributes
+    ----------
+    n, d : int
+        Samples and features.
+    y : array
+        The target column.
+    edges : int array
+        Chunk k holds the samples from ``edges[k]`` to ``edges[k + 1]``.
+    feature_names : tuple of str
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        target: str,
+        *,
+        columns: Any = None,
+        rows: int | None = None,
+    ) -> None:
+        import polars
+
+        if rows is not None and rows < 1:
+            raise ValueError(f"rows must be at least 1, got {rows}")
+        self._frame = polars.scan_parquet(os.fspath(path))
+        schema = self._frame.collect_schema()
+        if target not in schema:
+            raise ValueError(f"target must be one of {list(schema)}, got {target!r}")
+        names = [name for name in schema if name != target] if columns is None else list(columns)
+        for name in names:
+            if name not in schema:
+                raise ValueError(f"columns must be among {list(schema)}, got {name!r}")
+            if not (schema[name].is_numeric() or schema[name] == polars.Boolean):
+                raise ValueError(
+                    f"column {name!r} of {os.fspath(path)} is {schema[name]}, not numeric: leave "
+                    "it out of `columns` or encode it first"
+                )
+        self.feature_names = tuple(names)
+        self.d = len(names)
+        self.y = self._frame.select(target).collect().to_series().to_numpy()
+        self.n = self.y.size
+        step = max(1, CHUNK_BYTES // (8 * max(1, self.d))) if rows is None else rows
+        self.edges = np.append(np.arange(0, self.n, step), self.n)
+
+    def read(self, k: int) -> Any:
+        """A chunk as an array of float64."""
+        start, stop = int(self.edges[k]), int(self.edges[k + 1])
+        part = self._frame.slice(start, stop - start).select(self.feature_names).collect()
+        return np.ascontiguousarray(part.to_numpy(), dtype=np.float64)
