@@ -17,6 +17,7 @@ _PLACES = {
     "NuSVC": "estimators",
     "NuSVR": "estimators",
     "OneClassSVM": "estimators",
+    "OnlineSVC": "estimators",
     "RidgeRegression": "estimators",
     "SVC": "estimators",
     "SVCSearch": "tuning",
@@ -33,6 +34,7 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "OnlineSVC",
     "RidgeRegression",
     "SVCSearch",
     "solve",
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         NuSVC,
         NuSVR,
         OneClassSVM,
+        OnlineSVC,
         RidgeRegression,
     )
     from .solvers import solve

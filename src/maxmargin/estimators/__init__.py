@@ -5,6 +5,7 @@ from .classification import SVC, NuSVC
 from .linear import LinearSVC, LinearSVR
 from .linear_models import LogisticRegression, RidgeRegression
 from .novelty import OneClassSVM
+from .online import OnlineSVC
 from .regression import SVR, NuSVR
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "OnlineSVC",
     "RidgeRegression",
 ]

@@ -91,15 +91,15 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return _for_kernel(kernel, given, X), y
 
 
-def new_inputs(estimator: Any, X: Any) -> Any:
-    """X of `predict` and its like, in the form the fitted model takes."""
+def new_inputs(estimator: Any, X: Any, like: Any = None) -> Any:
+    """X of `predict` and its like, in the form of the support vectors (or of inputs `like` X)."""
     kernel = estimator.kernel
     if not isinstance(kernel, str) and is_structured(X):
         return _sequence(X)
     given = X
     X = validate_data(estimator, X, reset=False, **_format(kernel, X))
     if not is_function(kernel):
-        trained_sparse = sparse.issparse(estimator.support_vectors_)
+        trained_sparse = sparse.issparse(estimator.support_vectors_ if like is None else like)
         if sparse.issparse(X) and not trained_sparse:
             raise ValueError(
                 f"cannot use sparse input in {type(estimator).__name__!r} trained on dense data: "
@@ -130,8 +130,8 @@ def _sequence(X: Any) -> Any:
     return np.asarray(X)
 
 
-def checked_weights(sample_weight: Any, count: int) -> np.ndarray:
-    """One weight for each sample; zero and negative ones mean absence."""
+def checked_weights(sample_weight: Any, count: int, may_vanish: bool = False) -> np.ndarray:
+    """One weight for each sample; zero and negative ones mean absence, of all if they may."""
     if sample_weight is None:
         return np.ones(count)
     try:
@@ -150,7 +150,7 @@ def checked_weights(sample_weight: Any, count: int) -> np.ndarray:
     if not np.isfinite(weight).all():
         raise ValueError("sample_weight contains NaN or infinity")
     weight = np.maximum(weight, 0.0)
-    if not weight.any():
+    if not weight.any() and not may_vanish:
         raise ValueError(
             "Invalid input - all samples have zero or negative weights. "
             "Give at least some of them a positive sample_weight"

@@ -1,0 +1,153 @@
+"""The machines behind an online classifier: one for two classes, one for each of more."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dual import Certificate, certify_expansion, hinge, kernel_expansion
+from ..kernels import Kernel
+from ..kernels.base import count, take
+from ..solvers import Solution
+from ..solvers.online import NEVER_TWICE, OnlineMachine, OnlineSettings
+from ..solvers.online_points import stacked
+from .expansion import PREDICTION_BLOCK, widened
+from .grams import Grams
+from .samples import distinct
+
+
+class Function(NamedTuple):
+    """f(x) = Σ_i coef_i k(x_i, x) + intercept, a row of coefficients for each machine."""
+
+    inputs: Any
+    coef: np.ndarray
+    intercept: np.ndarray
+    number: np.ndarray  # of the examples that the inputs are
+
+    def used(self) -> np.ndarray:
+        """Places of the inputs that have a coefficient."""
+        return np.flatnonzero(self.coef.any(axis=0))
+
+
+class Committee:
+    """Machines that learn from one stream: the class with code 1 against that with code 0, or
+    each class against the rest.
+
+    Parameters
+    ----------
+    machines : list of OnlineMachine
+    """
+
+    def __init__(self, machines: list[OnlineMachine]) -> None:
+        self.machines = machines
+        self._function: Function | None = None
+
+    @classmethod
+    def new(cls, classes: int, kernel: Kernel, settings: OnlineSettings, dtype: Any) -> Committee:
+        count = 1 if classes == 2 else classes
+        return cls([OnlineMachine(kernel, settings, dtype) for _ in range(count)])
+
+    def labels(self, codes: np.ndarray, place: int) -> np.ndarray:
+        """±1 for the machine at that place."""
+        positive = 1 if len(self.machines) == 1 else place
+        return np.where(codes == positive, 1.0, -1.0)
+
+    def learn(
+        self,
+        X: Any,
+        codes: np.ndarray,
+        bound: np.ndarray,
+        number: np.ndarray | None = None,
+        places: list[np.ndarray] | None = None,
+        order: np.ndarray | None = None,
+    ) -> None:
+        """Let every machine process the examples; see `OnlineMachine.learn`."""
+        self._function = None
+        for place, machine in enumerate(self.machines):
+            known = NEVER_TWICE if places is None else places[place]
+            machine.learn(X, self.labels(codes, place), bound, number, known, order)
+
+    def finish(self, tol: float, max_seconds: float | None) -> list[Solution | None]:
+        self._function = None
+        share = None if max_seconds is None else max_seconds / len(self.machines)
+        return [machine.finish(tol, share) for machine in self.machines]
+
+    @property
+    def steps(self) -> int:
+        return sum(machine.steps for machine in self.machines)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"machines": self.machines, "_function": None}
+
+    # ---- the function ----------------------------------------------------------------------
+
+    def function(self) -> Function:
+        """What the machines have learned so far; joined again only after they have changed."""
+        if self._function is None:
+            self._function = self._joined()
+        return self._function
+
+    def _joined(self) -> Function:
+        intercept = np.array([machine.bias for machine in self.machines])
+        if len(self.machines) == 1:
+            only = self.machines[0]
+            return Function(only.inputs, only.alpha[None].copy(), intercept, only.number.copy())
+        number = np.unique(np.concatenate([machine.number for machine in self.machines]))
+        coef = np.zeros((len(self.machines), number.size))
+        place = np.full(number.size, -1)
+        inputs = take(self.machines[0].inputs, np.arange(0))
+        for row, machine in zip(coef, self.machines):
+            columns = np.searchsorted(number, machine.number)
+            row[columns] = machine.alpha
+            new = np.flatnonzero(place[columns] < 0)
+            place[columns[new]] = count(inputs) + np.arange(new.size)
+            inputs = stacked(inputs, take(machine.inputs, new))
+        return Function(take(inputs, place), coef, intercept, number)
+
+    def values(self, X: Any) -> np.ndarray:
+        """Every function at every input, shape (inputs, machines)."""
+        function = self.function()
+        kernel, wide = self.machines[0].kernel, self.machines[0].dtype == np.float64
+        values = np.tile(function.intercept, (count(X), 1))
+        size = function.coef.shape[1]
+        if not size:
+            return values
+        right = widened(function.inputs) if wide else function.inputs
+        step = max(1, PREDICTION_BLOCK // size)
+        for start in range(0, count(X), step):
+            block = slice(start, start + step)
+            left = widened(X[block]) if wide else X[block]
+            values[block] += kernel(left, right) @ function.coef.T
+        return values
+
+    # ---- proof -----------------------------------------------------------------------------
+
+    def certificates(self, X: Any, codes: np.ndarray, bound: np.ndarray) -> list[Certificate]:
+        """One for each machine, on these examples and the members of its support set that are
+        not among them."""
+        return [
+            certificate(machine, X, self.labels(codes, place), bound)
+            for place, machine in enumerate(self.machines)
+        ]
+
+
+def certificate(
+    machine: OnlineMachine, X: Any, labels: np.ndarray, bound: np.ndarray
+) -> Certificate:
+    """How far a machine is from the optimum for the union of examples and its support set."""
+    n = machine.size
+    samples = distinct(
+        stacked(take(machine.inputs, np.arange(n)), X),
+        np.append(machine.labels, labels),
+        np.append(machine.bound, bound),
+    )
+    own, others = samples.member[:n], samples.member[n:]
+    present = others >= 0
+    allowed = np.bincount(others[present], bound[present], minlength=samples.size)
+    needed = np.bincount(own, machine.bound, minlength=samples.size)
+    alpha = np.bincount(own, machine.alpha, minlength=samples.size)
+    problem = hinge(samples.y, np.maximum(allowed, needed)).problem
+    gram = Grams(machine.kernel, samples.X, np.float64).exact()
+    expansion = kernel_expansion(alpha, gram)
+    return certify_expansion(problem, alpha, expansion, np.array([machine.bias]))

@@ -1,0 +1,408 @@
+"""A machine for two classes that learns from a stream.
+
+It holds a feasible point of the dual problem of the examples seen so far,
+
+    maximise  y·α − ½ αᵀKα,   α between 0 and y·bound,   Σ α = 0
+
+of which only the support set is kept, with its Gram matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dual import DualProblem
+from ..kernels import Kernel
+from ..kernels.base import count, take
+from . import records as r
+from .interrupt import held_interrupts
+from .online_compiled import (
+    COUNTERS,
+    EVICTED,
+    INSERTED,
+    REMOVED,
+    SIZE,
+    STEPS,
+    ZEROS,
+    Examples,
+    OnlineControl,
+    Support,
+    learn_examples,
+)
+from .online_points import Frame, grown, points_for
+from .optimise import solve
+from .solution import Solution
+
+POLICIES = {"second_order": r.SECOND_ORDER, "mvp": r.MVP}
+# Examples whose kernel rows are computed by one product.
+CHUNK = 512
+# Examples of a class that wait, at zero, for the first one of the other class.
+WAITING = 100
+UNLIMITED = 1 << 40
+NEVER_TWICE = np.empty(0, dtype=np.int64)
+# Between rows whose length is a power of two all entries of a column compete for one cache line.
+ROW_PADDING = 16
+
+
+class OnlineSettings(NamedTuple):
+    """What a machine is told.
+
+    Attributes
+    ----------
+    selection : {"second_order", "mvp"}
+    reprocess : int
+        Steps inside the support set after each example.
+    tol : float
+        Smallest violation of a pair that is acted on.
+    budget : int or None
+        Largest support set.
+    """
+
+    selection: str = "second_order"
+    reprocess: int = 1
+    tol: float = 1e-3
+    budget: int | None = None
+
+
+class OnlineState(NamedTuple):
+    """All that a machine remembers, as arrays."""
+
+    alpha: np.ndarray
+    gradient: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    diagonal: np.ndarray
+    number: np.ndarray
+    counters: np.ndarray
+    scale: np.ndarray
+    rows: np.ndarray  # the lower triangle of the Gram matrix, row by row
+    inputs: Any
+    frame: Frame | None
+
+
+class OnlineMachine:
+    """LASVM with second-order selection (chapter 8).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    settings : OnlineSettings
+    dtype : float32 or float64
+        Of kernel rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Linear
+    >>> from maxmargin.solvers.online import OnlineMachine, OnlineSettings
+    >>> machine = OnlineMachine(Linear(), OnlineSettings())
+    >>> machine.learn(np.array([[-1.0], [1.0], [3.0]]), np.array([-1.0, 1.0, 1.0]), np.ones(3))
+    >>> machine.alpha, machine.bias, machine.dual
+    (array([-0.5,  0.5]), 0.0, 0.5)
+    """
+
+    def __init__(self, kernel: Kernel, settings: OnlineSettings, dtype: Any = np.float64) -> None:
+        self.kernel, self.settings, self.dtype = kernel, settings, np.dtype(dtype)
+        self.points: Any = None
+        self.counters = np.zeros(COUNTERS, dtype=np.int64)
+        self.scale = 0.0
+        self.support = _room(0, self.dtype)
+
+    # ---- what it knows ---------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Members of the support set."""
+        return int(self.counters[SIZE])
+
+    @property
+    def steps(self) -> int:
+        return int(self.counters[STEPS])
+
+    @property
+    def alpha(self) -> np.ndarray:
+        return self.support.alpha[: self.size]
+
+    @property
+    def gradient(self) -> np.ndarray:
+        """G = y − Kα on the support set."""
+        return self.support.gradient[: self.size]
+
+    @property
+    def labels(self) -> np.ndarray:
+        return np.where(self.support.upper[: self.size] > 0, 1.0, -1.0)
+
+    @property
+    def bound(self) -> np.ndarray:
+        return (self.support.upper - self.support.lower)[: self.size]
+
+    @property
+    def number(self) -> np.ndarray:
+        """Which examples of the stream are in the support set."""
+        return self.support.number[: self.size]
+
+    @property
+    def inputs(self) -> Any:
+        return self.points.inputs
+
+    @property
+    def dual(self) -> float:
+        """y·α − ½ αᵀKα"""
+        return float(0.5 * (self.alpha @ (self.labels + self.gradient)))
+
+    @property
+    def violation(self) -> float:
+        """ψ(α) on the support set; 0 while there is only one class."""
+        top, bottom = self._extremes()
+        return max(0.0, top - bottom)
+
+    @property
+    def bias(self) -> float:
+        """The b of least Σ bound·max(0, 1 − y(f + b)) over the support set; its middle if it is
+        an interval, its end if that is infinite.
+
+        Before the optimum it is much better than the middle between rising and falling.
+        """
+        order = np.argsort(self.gradient)
+        gradient, bound, positive = self.gradient[order], self.bound[order], self.labels[order] > 0
+        if gradient.size == 0:
+            return 0.0
+        if positive.all() or not positive.any():
+            return float(gradient[-1] if positive.all() else gradient[0])
+        # The slope of the loss right of each gradient, in ascending order.
+        slope = np.cumsum(bound) - bound[positive].sum()
+        rounding = 1e-12 * bound.sum()
+        first = int(np.searchsorted(slope, -rounding))
+        last = int(np.searchsorted(slope, rounding, side="right"))
+        return float(0.5 * (gradient[first] + gradient[min(last, gradient.size - 1)]))
+
+    def _extremes(self) -> tuple[float, float]:
+        n, s = self.size, self.support
+        top = (s.gradient[:n] + s.rise[:n]).max(initial=-np.inf)
+        return float(top), float((s.gradient[:n] + s.fall[:n]).min(initial=np.inf))
+
+    def counts(self) -> dict[str, int]:
+        """Steps taken, members inserted, removed and evicted so far."""
+        names = {"steps": STEPS, "inserted": INSERTED, "removed": REMOVED, "evicted": EVICTED}
+        return {name: int(self.counters[slot]) for name, slot in names.items()}
+
+    # ---- learning --------------------------------------------------------------------------
+
+    def learn(
+        self,
+        X: Any,
+        labels: np.ndarray,
+        bound: np.ndarray,
+        number: np.ndarray | None = None,
+        place: np.ndarray = NEVER_TWICE,
+        order: np.ndarray | None = None,
+    ) -> None:
+        """Process every example once.
+
+        Parameters
+        ----------
+        X : inputs
+        labels : float array
+            ±1.
+        bound : float array
+            C times weight, finite; examples with 0 are passed over.
+        number : int array, optional
+            What `number` is to call them.
+        place : int array, optional
+            Where examples come more than once: for each number its place in the support set, or
+            -1. It is kept up to date.
+        order : int array, optional
+            In which to take them.
+        """
+        if self.points is None:
+            self.points = points_for(self.kernel, X, self.dtype)
+        order = np.arange(count(X)) if order is None else order
+        order = order[bound[order] > 0]
+        number = order if number is None else number[order]
+        for start in range(0, order.size, CHUNK):
+            part = slice(start, start + CHUNK)
+            these = order[part]
+            chunk = X if these.size == count(X) and (np.diff(these) == 1).all() else take(X, these)
+            with held_interrupts() as interrupt:
+                self._learn_chunk(chunk, labels[these], bound[these], number[part], place)
+            if interrupt.pressed:
+                raise KeyboardInterrupt("learning was interrupted; the model so far is kept")
+
+    def _learn_chunk(self, X, labels, bound, number, place) -> None:
+        block = self.points.meet(X)
+        diagonal = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
+        self.scale = max(self.scale, float(np.abs(diagonal).max()))
+        self._make_room(labels.size)
+        self.support.column[: self.size] = np.arange(self.size)
+        examples = Examples(
+            np.asarray(labels, dtype=np.float64),
+            np.asarray(bound, dtype=np.float64),
+            diagonal,
+            np.asarray(number, dtype=np.int64),
+            block,
+        )
+        row = np.empty(self.support.alpha.size, dtype=self.dtype)
+        extremes = np.empty(1), np.empty(1)
+        learn_examples(
+            self.support, examples, place, self._control(), self.counters, row, *extremes
+        )
+        self.points.rearrange(self.support.column[: self.size])
+
+    def _control(self) -> OnlineControl:
+        s, scale = self.settings, self.scale or 1.0
+        budget = UNLIMITED if s.budget is None else int(s.budget)
+        return OnlineControl(
+            selection=POLICIES[s.selection],
+            reprocess=int(s.reprocess),
+            tol=float(s.tol),
+            scale=scale,
+            floor=max(1e-12, 4.0 * float(np.finfo(self.dtype).eps)) * scale,
+            budget=budget,
+            waiting=min(WAITING, budget - 1),
+        )
+
+    def _make_room(self, more: int) -> None:
+        needed = self.size + more
+        if self.settings.budget is not None:
+            needed = min(needed, max(self.size, self.settings.budget) + 1)
+        if needed > self.support.alpha.size:
+            self.support = self._moved(grown(needed), np.arange(self.size))
+
+    def _moved(self, places: int, kept: np.ndarray) -> Support:
+        """The kept members of the support set in new arrays."""
+        support = _room(places, self.dtype)
+        n = kept.size
+        for old, new in zip(self.support[:-1], support[:-1]):
+            new[:n] = old[kept]
+        if n == self.size:
+            support.rows[:n, :n] = self.support.rows[:n, :n]
+        else:
+            for place, a in enumerate(kept):
+                support.rows[place, :n] = self.support.rows[a, kept]
+        return support
+
+    # ---- the end ---------------------------------------------------------------------------
+
+    def problem(self) -> DualProblem:
+        """The dual problem of the support set."""
+        n, s = self.size, self.support
+        return DualProblem(
+            linear=self.labels,
+            lower=s.lower[:n].copy(),
+            upper=s.upper[:n].copy(),
+            ridge=np.zeros(n),
+            group=np.zeros(n, dtype=np.int64),
+            totals=np.zeros(1),
+            samples=n,
+        )
+
+    def finish(self, tol: float, max_seconds: float | None = None) -> Solution | None:
+        """Go on inside the support set to the tolerance; None while there is only one class.
+
+        It works in float64, whatever the precision of the rows. Those whose coefficient ends at
+        zero leave.
+        """
+        n, s = self.size, self.support
+        if np.unique(self.labels).size < 2:
+            return None
+        if self.dtype == np.float64:
+            gram = s.rows[:n, :n].copy()
+        else:
+            gram = self.kernel.bind(_in_double(self.inputs), np.float64).matrix()
+        solution = solve(
+            self.problem(),
+            gram,
+            tol=tol,
+            alpha=self.alpha,
+            max_seconds=max_seconds,
+        )
+        if not np.isfinite(solution.gradient).all():
+            return solution
+        s.alpha[:n], s.gradient[:n] = solution.alpha, solution.gradient
+        s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
+        s.fall[:n] = np.where(s.alpha[:n] > s.lower[:n], 0.0, np.inf)
+        self.counters[STEPS] += solution.steps
+        self._keep(np.flatnonzero(s.alpha[:n]))
+        return solution
+
+    def _keep(self, kept: np.ndarray) -> None:
+        """Let all others go, which are at zero."""
+        if kept.size < self.size and kept.size >= 2:
+            self.support = self._moved(grown(kept.size), kept)
+            self.points.rearrange(kept)
+            self.counters[REMOVED] += self.size - kept.size
+            self.counters[SIZE] = kept.size
+        self.counters[ZEROS] = int((self.alpha == 0).sum())
+
+    # ---- memory ----------------------------------------------------------------------------
+
+    def state(self) -> OnlineState:
+        n, s = self.size, self.support
+        triangle = [s.rows[a, : a + 1] for a in range(n)]
+        return OnlineState(
+            alpha=self.alpha.copy(),
+            gradient=self.gradient.copy(),
+            lower=s.lower[:n].copy(),
+            upper=s.upper[:n].copy(),
+            diagonal=s.diagonal[:n].copy(),
+            number=self.number.copy(),
+            counters=self.counters.copy(),
+            scale=np.array([self.scale]),
+            rows=np.concatenate([*triangle, np.empty(0, dtype=self.dtype)]),
+            inputs=None if self.points is None else take(self.inputs, np.arange(n)),
+            frame=None if self.points is None else self.points.frame,
+        )
+
+    @classmethod
+    def restored(
+        cls, kernel: Kernel, settings: OnlineSettings, dtype: Any, state: OnlineState
+    ) -> OnlineMachine:
+        """The machine that had this state. Without rows it computes them anew."""
+        machine = cls(kernel, settings, dtype)
+        machine.counters[...] = state.counters
+        machine.scale = float(state.scale[0])
+        n = machine.size
+        if state.inputs is not None:
+            machine.points = points_for(kernel, state.inputs, dtype, state.frame)
+            machine.points.take_in(state.inputs)
+            machine.points.rearrange(np.arange(n))
+        machine.support = s = _room(grown(n), machine.dtype)
+        for name in ("alpha", "gradient", "lower", "upper", "diagonal", "number"):
+            getattr(s, name)[:n] = getattr(state, name)
+        s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
+        s.fall[:n] = np.where(s.alpha[:n] > s.lower[:n], 0.0, np.inf)
+        if n and not state.rows.size:
+            s.rows[:n, :n] = kernel.bind(state.inputs, dtype).matrix()
+            return machine
+        end = 0
+        for a in range(n):
+            start, end = end, end + a + 1
+            s.rows[a, : a + 1] = state.rows[start:end]
+            s.rows[: a + 1, a] = state.rows[start:end]
+        return machine
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.kernel, self.settings, self.dtype, self.state()
+
+    def __setstate__(self, stored: tuple[Any, ...]) -> None:
+        vars(self).update(vars(self.restored(*stored)))
+
+
+def _room(places: int, dtype: np.dtype) -> Support:
+    real = [np.zeros(places) for _ in range(6)]
+    return Support(
+        *real,
+        group=np.zeros(places, dtype=np.int64),
+        rise=np.zeros(places),
+        fall=np.zeros(places),
+        scores=np.zeros(places, dtype=np.float32),
+        number=np.zeros(places, dtype=np.int64),
+        column=np.zeros(places, dtype=np.int64),
+        rows=np.empty((places, places + ROW_PADDING), dtype=dtype),
+    )
+
+
+def _in_double(X: Any) -> Any:
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
