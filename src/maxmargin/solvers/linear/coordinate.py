@@ -31,6 +31,8 @@ RECENTRED = 0.3
 # Before the first Newton step: the work of so many epochs, in at most so many. On data with fewer
 # samples than so many times the features: again, as long as that reduces the gap to this fraction.
 EPOCHS, MOST_EPOCHS, WIDE, REDUCED = 2, 12, 20, 0.2
+# Where the gap decides, everybody is looked at again whenever the range has fallen to this.
+RETURNED = 0.1
 # Seed of the permutations where none is given; any odd number will do.
 SEED = 88172645463325252
 
@@ -144,7 +146,7 @@ def run_coordinate(
 ) -> tuple[CoordinateDescent, str]:
     """Epochs until the stopping rule or the budget says so; the state and the status."""
     descent = CoordinateDescent(problem, start, switches)
-    least_gap = problem.least_gap()
+    least_gap, widest = problem.least_gap(), np.inf
     look = trace is not None or switches.stop == "gap" or budget.callback is not None
     while True:
         status = budget.ended()
@@ -152,6 +154,7 @@ def run_coordinate(
             return descent, status
         descent.epoch()
         budget.steps += 1
+        widest = descent.range if np.isinf(widest) else widest
         primal, gap = descent.measure() if look else (np.nan, np.nan)
         if trace is not None:
             trace.add(
@@ -171,8 +174,9 @@ def run_coordinate(
             if descent.whole or switches.stop == "gap":
                 return descent, "converged"
             descent.everyone_back()
-        elif switches.stop == "gap" and not descent.whole and descent.range < 0.1 * tol:
+        elif switches.stop == "gap" and descent.range < RETURNED * widest:
             descent.everyone_back()
+            widest = descent.range
 
 
 def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[CoordinateDescent, str]:
