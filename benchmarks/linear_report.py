@@ -7,8 +7,9 @@ tolerance 1e-4. It does not say how it split its data, but its accuracies are mu
 ``random_state=42`` and inputs standardised by the training part: of the fourteen combinations tried
 (seven seeds, standardised or not) the one that gives what the report prints for its own method on
 banknote and heart at C = 1 and 10. So these agree by choice; the others were not looked at. Pixels
-are divided by 255. The report's 10,853 ones and sevens are all 13,007 of the training set here; its toy set, two
-overlapping blobs of 2,000 points, is `two_blobs`, of which the best classifier gets 93.3 % right.
+are divided by 255. The report's 10,853 ones and sevens are all 13,007 of the training set here;
+its toy set, two overlapping blobs of 2,000 points, is `two_blobs`, of which the best one gets
+93.3 % right.
 """
 
 from __future__ import annotations
