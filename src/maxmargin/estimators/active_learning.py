@@ -155,6 +155,7 @@ class ActiveLearner(BaseEstimator):
             )
         if learner.asked.size == size:
             reason = "pool empty"
+        self.n_seen_ = size
         self.label_curve_ = LabelCurve(np.array(labels), np.array(accuracy), learner.asked, reason)
         return self
 

@@ -16,7 +16,6 @@ from ..kernels.base import take
 from ..solvers.online import POLICIES, OnlineSettings
 from . import parameters as p
 from .active_learning import STRATEGIES, ActiveLearner
-from .base import LARGEST_REORDERED
 from .certificates import Certificates
 from .grams import single_is_enough
 from .inputs import (
@@ -31,6 +30,9 @@ from .online_classes import ClassesOfStream, labels_of_stream
 from .online_machines import Committee
 from .online_state import SavedToFile
 from .samples import Samples, distinct, size_in_bytes
+
+# Inputs of more bytes are taken in the order of their content without being copied into it.
+LARGEST_REORDERED = 1 << 24
 
 
 class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
@@ -103,7 +105,7 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
     n_iter_ : ndarray of shape (n_machines,)
         Steps taken.
     n_seen_ : int
-        Examples seen.
+        Examples seen; the size of the pool after `fit_active`.
     status_ : str or list of str
         How `finish` ended.
     support_ : ndarray of shape (n_support_vectors,)
@@ -215,8 +217,8 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
         X, y = training_inputs(self, X, y)
         X, y = _without_frame(X), labels_of_stream(y)
         weight = checked_weights(sample_weight, y.size)
-        self._forget()
         codes, weight = self._begin_classes(y, weight)
+        self._forget()
         small = size_in_bytes(X) <= LARGEST_REORDERED
         samples = distinct(X, codes, weight, ordered=bool(self.shuffle and small))
         self._begin(samples.X, samples.weight)
