@@ -20,7 +20,7 @@ def descend(X, loss, **switches):
 
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("intercept", [Intercept(False), Intercept(True, 1.0), Intercept(True)])
-@pytest.mark.parametrize("order", ["permutation", "cyclic"])
+@pytest.mark.parametrize("order", ["permutation", "blocks", "cyclic"])
 @pytest.mark.parametrize("shrinking", [False, True])
 def test_every_choice_reaches_the_optimum_of_newton(name, intercept, order, shrinking):
     X, y = blobs()

@@ -2,9 +2,10 @@
 
     for i in order:   β_i ← the maximiser of the dual in β_i alone,   w ← w + Δβ_i x_i
 
-The order is cyclic or a new random permutation for every epoch. Shrinking leaves out variables
-that are pushed against a bound harder than any free one was pulled in the epoch before; before
-the end everybody is looked at again. Stopping is by ‖Δw‖ in an epoch, by the range of the
+The order is cyclic, or a new random permutation for every epoch, of samples or of blocks of eight
+that are neighbours in memory, which makes epochs nearly twice as fast. Shrinking leaves out
+variables that are pushed against a bound harder than any free one was pulled in the epoch before;
+before the end everybody is looked at again. Stopping is by ‖Δw‖ in an epoch, by the range of the
 projected gradient, or by the duality gap.
 
 An intercept with penalty is a constant feature. Without penalty it is the multiplier of Σβ = 0:
@@ -23,7 +24,8 @@ from .certificate import feasible
 from .losses import LOGISTIC
 from .records import Budget, LinearProblem, Point, TraceRows
 
-ORDERS = ("permutation", "cyclic")
+ORDERS = ("permutation", "blocks", "cyclic")
+BLOCK = 8
 STOPS = ("gap", "range", "step")
 # The pull on a free intercept starts anew when the projected gradient ranges over less than this
 # part of it.
@@ -38,7 +40,7 @@ SEED = 88172645463325252
 
 
 class Switches(NamedTuple):
-    """order : {"permutation", "cyclic"}; shrinking : bool; stop : {"gap", "range", "step"}"""
+    """The choices: `order` is one of ORDERS, `stop` one of STOPS."""
 
     order: str = "permutation"
     shrinking: bool = True
@@ -82,6 +84,11 @@ class CoordinateDescent:
                 self.b += pull
         if self.switches.order == "permutation":
             sweeps.shuffle(self.order, self.count, self.state)
+        elif self.switches.order == "blocks":
+            blocks = np.arange(self.count // BLOCK)
+            sweeps.shuffle(blocks, blocks.size, self.state)
+            shuffled = self.order[: BLOCK * blocks.size].reshape(-1, BLOCK)[blocks]
+            self.order[: BLOCK * blocks.size] = shuffled.ravel()
         before, w = self.count, self.w.copy()
         self.b, self.count, low, high = self.problem.matrix.sweep(
             self.problem.loss,
@@ -185,7 +192,7 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
 
     Epochs over what shrinking leaves count as parts.
     """
-    descent = CoordinateDescent(problem, None, Switches())
+    descent = CoordinateDescent(problem, None, Switches(order="blocks"))
     n, d = problem.matrix.n, problem.matrix.d
     last = np.inf
     while True:

@@ -68,9 +68,14 @@ def fit_linear(
         Duality gap relative to the objective at the end. For ``solver="coordinate"`` with another
         `stop` than "gap": the limit of ‖Δw‖ or of the range of the projected gradient.
     solver : {"auto", "newton", "coordinate"}
-        "coordinate" is plain dual coordinate descent; "newton" begins with an epoch of it.
-    order, shrinking, stop
-        Switches of coordinate descent.
+        "coordinate" is plain dual coordinate descent; "newton" begins with a few epochs of it.
+    order : {"permutation", "blocks", "cyclic"}
+        Of coordinate descent: a new permutation for each epoch, of samples or of runs of eight, or
+        always the same.
+    shrinking : bool
+        Whether coordinate descent leaves out variables that are pushed against a bound.
+    stop : {"gap", "range", "step"}
+        What ends coordinate descent: the gap, the range M − m of the projected gradient, or ‖Δw‖.
     start : Point, optional
         Where to begin.
     max_steps, max_seconds : float, optional

@@ -103,7 +103,7 @@ class ProximalNewton:
         self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
         self.awake_factor = AWAKE_FACTOR
         self.consistent = consistent  # whether w = Σ c x
-        self.w_beta = matrix.combine(beta)
+        self.w_beta = w.copy() if consistent else matrix.combine(beta)
         self.respond()
 
     def converged(self, tol: float) -> bool:
