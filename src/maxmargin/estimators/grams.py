@@ -15,7 +15,7 @@ from ..kernels.given import PrecomputedGram
 from .samples import chosen
 
 # `cache_size` is raised to this many bytes, if half of the free memory is that much.
-GENEROUS = 2 << 30
+GENEROUS = 1 << 30
 # Elements of inputs that are widened at a time.
 WIDENED_BLOCK = 1 << 20
 # Kernel values that are held at a time where they are only added up.

@@ -12,19 +12,31 @@ stay on its side.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
+from scipy import sparse
 
 from ..compiled import compiled
+from ..threads import in_parts
 from . import records as r
 from .active import Active
 from .longrows import LongRows
 from .rows import FullRows
 from .run import Ended, Run
 
-BLOCK = 1024
+# Samples of a block; of inputs with many features more, as products of many rows are faster.
+BLOCK, LARGE_BLOCK, MANY_FEATURES = 1024, 2048, 256
 # A block is optimised to this part of the violation found outside it, with at most so many steps
 # for each of its variables.
 INNER_SHARE, INNER_STEPS = 0.2, 10
+# Samples come in stages, the first not smaller than this, each so many times as large as the one
+# before, and left at so many times tol.
+SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 3, 100
+# Rounds of a face step, which change few variables each while the block still changes a lot.
+MOST_ROUNDS = 30
+# Rows completed together, so that what is read across them stays in the cache.
+TILE = 16
 # Columns are dropped when at least this part of them has settled.
 LEAST_SETTLED = 0.2
 # The end is polished down to this part of tol when all free variables fit into a block.
@@ -32,12 +44,11 @@ POLISHED, POLISH_ROUNDS = 1e-6, 20
 
 
 @compiled
-def assembled(last, known, values, slots, columns):
-    """The block of samples: entries between two known to the last block are taken from it, the
-    others from long rows (of the one that is new)."""
+def assemble(block, last, known, values, slots, columns, start, stop):
+    """Rows of the block of samples: entries between two known to the last block are taken from it,
+    the others from the long row of this sample, if that is the new one."""
     size = known.size
-    block = np.empty((size, size), values.dtype)
-    for i in range(size):
+    for i in range(start, stop):
         row = values[slots[i]]
         if known[i] < 0:
             for j in range(size):
@@ -47,12 +58,17 @@ def assembled(last, known, values, slots, columns):
             for j in range(size):
                 if known[j] >= 0:
                     block[i, j] = old[known[j]]
-    for i in range(size):
-        if known[i] < 0:
-            for j in range(size):
-                if known[j] >= 0:
-                    block[j, i] = block[i, j]
-    return block
+
+
+@compiled
+def complete(block, known, start, stop):
+    """In some rows, the entries of known samples with new ones, from the rows of the new ones."""
+    for left in range(start, stop, TILE):
+        for i in range(left, min(left + TILE, stop)):
+            if known[i] >= 0:
+                for j in range(known.size):
+                    if known[j] < 0:
+                        block[i, j] = block[j, i]
 
 
 class Samples:
@@ -62,18 +78,16 @@ class Samples:
     the others are *live*. Samples are named by their index in the problem.
     """
 
-    def __init__(self, problem, gram, alpha, budget, block, pause):
-        self.problem, self.alpha = problem, alpha
+    def __init__(self, problem, gram, alpha, budget, block, pause, stages):
+        self.problem, self.alpha, self.block_size = problem, alpha, block
         self.diagonal = gram.diagonal()
         self.rows = LongRows(gram, budget, block, pause)
-        support, coefficients = self._expansion()
-        pull = self.rows.expansion(support, coefficients, None)
-        self.gradient = problem.gradient(alpha, pull)
-        self.live = Active.of(problem, self.rows, self.diagonal, alpha, self.gradient)
-        self.complete = True  # whether the gradient of samples left out is right
+        # A part of the samples comes first, if nothing is known yet, then more and more of them.
+        self.stages = [] if alpha.any() else list(stages)
         self.returned_with = None  # the coefficients at the last return
         self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
         self.last_matrix = np.zeros((0, 0), dtype=gram.dtype)
+        self.grow()
 
     # ---- the four questions ----------------------------------------------------------------
 
@@ -103,9 +117,14 @@ class Samples:
         known = np.full(samples.size, -1)
         _, old, before = np.intersect1d(samples, self.last, return_indices=True)
         known[old] = before
-        matrix = assembled(
-            self.last_matrix, known, self.rows.values, self.rows.slot[places], places
-        )
+        matrix = np.empty((samples.size, samples.size), dtype=self.rows.values.dtype)
+        rows, slots = self.rows.values, self.rows.slot[places]
+
+        def some_rows(start, stop):
+            assemble(matrix, self.last_matrix, known, rows, slots, places, start, stop)
+
+        in_parts(some_rows, samples.size, self.rows.threads)
+        in_parts(partial(complete, matrix, known), samples.size, self.rows.threads)
         self.last, self.last_matrix = samples, matrix
         return self.live.part(places, FullRows(matrix))
 
@@ -114,11 +133,39 @@ class Samples:
         self.live.place(self.live.variables_of(self._places(part.samples)), part.v.alpha)
         self.complete = self.live.size == self.problem.samples
 
+    # ---- growing ---------------------------------------------------------------------------
+
+    @property
+    def growing(self):
+        """Whether some samples have not been looked at yet."""
+        return not self.grown
+
+    def grow(self):
+        """The samples of the next stage are live, with their gradient; at last all of them."""
+        if hasattr(self, "live"):
+            self.live.write(self.alpha, self.gradient)
+        columns = self.stages.pop(0) if self.stages else None
+        self.rows.reset(columns)
+        samples = np.arange(self.problem.samples) if columns is None else columns
+        support, coefficients = self._expansion()
+        pull = np.zeros(self.problem.samples)
+        for first in range(0, support.size, self.block_size):
+            part = slice(first, first + self.block_size)
+            places = np.searchsorted(samples, support[part])
+            self.rows.ensure(places)
+            pull[samples] += self.rows.combine(places, coefficients[part])
+        self.gradient = self.problem.gradient(self.alpha, pull)
+        self.live = Active.of(
+            self.problem, self.rows, self.diagonal, self.alpha, self.gradient, columns
+        )
+        self.last = self.last[:0]
+        self.complete = self.grown = columns is None
+
     # ---- settling --------------------------------------------------------------------------
 
     def settle(self):
         """Leave out the samples that have settled, if rows fill the memory and enough have."""
-        if self.returned_with is not None or not self.rows.full:
+        if self.returned_with is not None or not self.grown or not self.rows.full:
             return
         keep = self.live.staying()
         if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
@@ -179,16 +226,35 @@ class BlockRun(Run):
     """Rounds of blocks until no sample violates."""
 
     def prepare(self):
+        block = LARGE_BLOCK if features(self.gram.X) >= MANY_FEATURES else BLOCK
         # A block must at least hold the most violating pair of every group.
-        self.size = min(max(BLOCK, 4 * self.problem.totals.size), self.problem.samples)
+        self.size = min(max(block, 4 * self.problem.totals.size), self.problem.samples)
         budget = self.settings.cache_bytes
-        self.everyone = Samples(self.problem, self.gram, self.alpha, budget, self.size, self.pause)
+        self.everyone = Samples(
+            self.problem,
+            self.gram,
+            self.alpha,
+            budget,
+            self.size,
+            self.pause,
+            self._stages(),
+        )
         self.active = self.everyone.live
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
         self.goal = self.settings.tol
         self.recent = np.zeros(0, dtype=np.int64)
         self.stagnant, self.refreshes = False, 0
         self.polish_rounds = None  # rounds left for polishing, once it began
+
+    def _stages(self):
+        """Random parts of the samples, each contained in the next and several times as large."""
+        n = self.problem.samples
+        order = np.random.default_rng(0).permutation(n)
+        sizes = []
+        while n / STAGE_RATIO >= SMALLEST_STAGE:
+            n = int(n / STAGE_RATIO)
+            sizes.insert(0, n)
+        return [np.sort(order[:size]) for size in sizes]
 
     def loop(self):
         everyone = self.everyone
@@ -208,6 +274,9 @@ class BlockRun(Run):
         everyone = self.everyone
         while True:
             self.violation, self.active = everyone.violation(), everyone.live
+            if everyone.growing and self.violation <= STAGE_GOAL * self.settings.tol:
+                everyone.grow()
+                continue
             if self.violation <= max(self.goal, self.noise()):
                 if not everyone.complete:
                     everyone.return_all()
@@ -257,7 +326,7 @@ class BlockRun(Run):
             if event != r.STEPS_DONE or self.steps_left() <= 0:
                 return event
             if self.face_is_due():
-                self.face()
+                self.face(MOST_ROUNDS)
         return r.STEPS_DONE
 
     def _budgets(self):
@@ -302,3 +371,10 @@ class BlockRun(Run):
 
     def evaluations(self):
         return int(self.everyone.rows.evaluations)
+
+
+def features(X):
+    """Numbers in an input: how dear a row of its Gram matrix is."""
+    if sparse.issparse(X):
+        return X.nnz / max(1, X.shape[0])
+    return X.shape[1] if np.ndim(X) == 2 else 0

@@ -178,8 +178,8 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, gro
     return most, size, refined, gain, UNDECIDED
 
 
-def face_step(active, must_end=None):
-    """Maximise over the face of the free variables of an `Active` set.
+def face_step(active, must_end=None, most=None):
+    """Maximise over the face of the free variables of an `Active` set, in at most so many rounds.
 
     Each round leaves a feasible point that is no worse; `must_end` is asked before the next ones.
     """
@@ -202,7 +202,7 @@ def face_step(active, must_end=None):
         )  # fmt: skip
         inside = inside[:size]
         rounds, gain = rounds + took, gain + gained
-        if must_end is not None and must_end():
+        if (most is not None and rounds >= most) or (must_end is not None and must_end()):
             break
     active.place(F, alpha)
     return FaceResult(rounds, gain, state == UNBOUNDED)

@@ -86,8 +86,8 @@ class PairRun(Run):
         violators = int((~self.active.settled()).sum() - self.active.free().size)
         return min(length, 10 + 2 * max(violators, 0))
 
-    def face(self):
-        super().face()
+    def face(self, most=None):
+        super().face(most)
         self.fresh = False
 
     def face_is_due(self):

@@ -200,9 +200,9 @@ class Run:
         cost = 1e-4 + FLOP_COST * free**3 / 3 + GATHER_COST * free * (free + self.active.size)
         return self.free_share > 0.5 and self.since_face > self.face_patience * cost
 
-    def face(self):
+    def face(self, most=None):
         before = self.violation
-        result = face_step(self.active, self.must_end)
+        result = face_step(self.active, self.must_end, most)
         self.unbounded = result.unbounded
         self.since_face = 0.0
         self.face_patience = 1.0 if result.rounds else 2 * self.face_patience
