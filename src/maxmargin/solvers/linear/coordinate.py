@@ -75,8 +75,8 @@ class CoordinateDescent:
         self.count = self.problem.matrix.n
         self.least, self.most = -np.inf, np.inf
 
-    def epoch(self) -> None:
-        """One sweep over the active variables."""
+    def epoch(self, look: bool = False) -> None:
+        """One sweep over the active variables; `look` to see by how much w changes."""
         intercept = self.problem.intercept
         if intercept.fitted and intercept.penalty == 0.0:
             pull = self.kappa * float(self.beta.sum())
@@ -89,7 +89,7 @@ class CoordinateDescent:
             sweeps.shuffle(blocks, blocks.size, self.state)
             shuffled = self.order[: BLOCK * blocks.size].reshape(-1, BLOCK)[blocks]
             self.order[: BLOCK * blocks.size] = shuffled.ravel()
-        before, w = self.count, self.w.copy()
+        before, w = self.count, self.w.copy() if look else self.w
         self.b, self.count, low, high = self.problem.matrix.sweep(
             self.problem.loss,
             self.problem.matrix.squared_norms,
@@ -159,7 +159,7 @@ def run_coordinate(
         status = budget.ended()
         if status:
             return descent, status
-        descent.epoch()
+        descent.epoch(look or switches.stop == "step")
         budget.steps += 1
         widest = descent.range if np.isinf(widest) else widest
         primal, gap = descent.measure() if look else (np.nan, np.nan)
