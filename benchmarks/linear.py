@@ -41,6 +41,8 @@ LIBLINEAR = {"tol": 1e-4, "max_iter": 1000}
 GAP = 1e-6
 # A run repeats a short fit until this many seconds are filled; longer fits are run once.
 FILL, LONG = 0.3, 1.0
+# What becomes of C when the samples become ten times as many.
+GROWTHS = (("C ∝ 1/n", 1.0, 0.1), ("same C", 1.0, 1.0), ("C ∝ n", 0.1, 1.0))
 RESULTS = Path(__file__).resolve().parent / "results" / "linear.jsonl"
 
 
@@ -244,14 +246,15 @@ def _skglm(connection: Any, case: Case) -> None:
 
 
 def growth() -> Table:
-    """Seconds for a tenth of the samples and for all, at the same C and at the same C/n."""
+    """Seconds for a tenth of the samples and for all, with the same C, one that grows as the number
+    of samples, and one that falls as it grows."""
     rows = []
     for name in ("a9a", "w8a", "normal"):
         X, y = load(name)
         tenth = np.random.default_rng(0).permutation(X.shape[0])[: X.shape[0] // 10]
         tenth.sort()
         for loss in LOSSES:
-            for what, small, large in (("same C", 1.0, 1.0), ("C ∝ 1/n", 1.0, 0.1)):
+            for what, small, large in GROWTHS:
                 few = median(timed(_fit(X[tenth], y[tenth], loss, small))[0] for _ in range(3))
                 many = median(timed(_fit(X, y, loss, large))[0] for _ in range(3))
                 size = f"{X.shape[0]:,} × {X.shape[1]}"
