@@ -187,23 +187,25 @@ def run_coordinate(
 
 
 def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[CoordinateDescent, str]:
-    """A few epochs from zero: the work of two, and on wide data of two more as long as that
-    reduces the gap enough; the state, and its status if nothing is left to do.
+    """A few epochs from zero; the state, and its status if nothing is left to do.
 
-    Epochs over what shrinking leaves count as parts.
+    On wide data the work of two epochs, and of two more as long as that reduces the gap enough;
+    epochs over what shrinking leaves count as parts. Else two epochs, or one where the loss is
+    smooth and Newton's method needs few steps anyway.
     """
     descent = CoordinateDescent(problem, None, Switches(order="blocks"))
-    n, d = problem.matrix.n, problem.matrix.d
+    n, wide = problem.matrix.n, problem.matrix.n < WIDE * problem.matrix.d
+    work = n if problem.loss.smooth and not wide else EPOCHS * n
     last = np.inf
     while True:
         done = 0
         for _ in range(MOST_EPOCHS):
-            if done >= EPOCHS * n or budget.ended():
+            if done >= work or budget.ended():
                 break
             done += descent.count
             descent.epoch()
             budget.steps += 1
-        if n >= WIDE * d or budget.ended():
+        if not wide or budget.ended():
             return descent, ""
         primal, gap = descent.measure()
         if gap <= tol * abs(primal):

@@ -144,7 +144,8 @@ def run_newton(
     if start is None and problem.loss.kind != LOGISTIC:
         descent, status = warm_up(problem, tol, budget)
         if status == "stopped" or (status == "converged" and not small):
-            return descent.w, descent.b, descent.beta, status
+            b = settled_intercept(problem, descent.w, descent.b, descent.beta)
+            return descent.w, b, descent.beta, status
         state = ProximalNewton(problem, descent.w, descent.b, descent.beta)
     else:
         state = ProximalNewton(problem, *_beginning(problem, start))

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from . import csr, joint_compiled, sweeps
 from .losses import Float
-from .threads import parts_of, run_parts
+from .threads import even_parts, parts_of, run_parts
 
 # Rows of a block of dense products: about 4 MB of float64, so that clock and signals are
 # looked at often and widened copies stay in cache.
@@ -56,44 +56,50 @@ class DenseMatrix:
         d = self.d
         return Cost(product=0.6 * d, outer=0.04 * d * d + 2.0 * d, inner=DENSE_PRODUCT * d)
 
-    def blocks(self) -> Any:
+    def blocks(self, start: int = 0, stop: int | None = None) -> Any:
         step = max(1, BLOCK_ENTRIES // max(1, self.d))
-        for top in range(0, self.n, step):
-            yield slice(top, min(top + step, self.n))
+        stop = self.n if stop is None else stop
+        for top in range(start, stop, step):
+            yield slice(top, min(top + step, stop))
 
     def is_finite(self) -> bool:
         with np.errstate(over="ignore"):
             return all(np.isfinite(self.X[rows].sum()) for rows in self.blocks())
 
     def margins(self, w: Float) -> Float:
-        if self.X.dtype == np.float64:
-            return np.asarray(self.X @ w)
         out = np.empty(self.n)
-        for rows in self.blocks():
-            np.dot(self.X[rows].astype(np.float64), w, out=out[rows])
+
+        def part(start: int, stop: int) -> None:
+            for rows in self.blocks(start, stop):
+                np.dot(self.X[rows].astype(np.float64, copy=False), w, out=out[rows])
+
+        run_parts(part, even_parts(self.n, self.entries))
         return out
 
     def margins_at(self, rows: Any, w: Float) -> Float:
         return np.asarray(self.X[rows].astype(np.float64, copy=False) @ w)
 
     def combine(self, coef: Float) -> Float:
-        rows = np.flatnonzero(coef)
-        if rows.size < 0.3 * self.n:
+        if np.count_nonzero(coef) < 0.3 * self.n:
+            rows = np.flatnonzero(coef)
             return self.combine_at(rows, coef[rows])
-        if self.X.dtype == np.float64:
-            return np.asarray(coef @ self.X)
-        out = np.zeros(self.d)
-        for block in self.blocks():
-            out += coef[block] @ self.X[block].astype(np.float64)
-        return out
+
+        def part(start: int, stop: int) -> Float:
+            out = np.zeros(self.d)
+            for rows in self.blocks(start, stop):
+                out += coef[rows] @ self.X[rows].astype(np.float64, copy=False)
+            return out
+
+        return sum(run_parts(part, even_parts(self.n, self.entries)))
 
     def combine_at(self, rows: Any, coef: Float) -> Float:
-        out = np.zeros(self.d)
-        step = max(1, BLOCK_ENTRIES // max(1, self.d))
-        for top in range(0, len(rows), step):
-            part = slice(top, top + step)
-            out += coef[part] @ self.X[rows[part]].astype(np.float64, copy=False)
-        return out
+        def part(start: int, stop: int) -> Float:
+            out = np.zeros(self.d)
+            for some in self.blocks(start, stop):
+                out += coef[some] @ self.X[rows[some]].astype(np.float64, copy=False)
+            return out
+
+        return sum(run_parts(part, even_parts(len(rows), len(rows) * self.d)))
 
     def take(self, rows: Any) -> DenseMatrix:
         return DenseMatrix(self.X[rows].astype(np.float64, copy=False))
@@ -105,13 +111,18 @@ class DenseMatrix:
         return DenseMatrix(self.X[:, chosen].astype(np.float64, copy=False))
 
     def add_outer(self, rows: Any, coef: Float, gram: Float, border: Float) -> None:
-        step = max(1, BLOCK_ENTRIES // max(1, self.d))
-        for top in range(0, len(rows), step):
-            part = slice(top, top + step)
-            X = self.X[rows[part]].astype(np.float64, copy=False)
-            weighted = X * coef[part, None]
-            gram += weighted.T @ X
-            border += weighted.sum(axis=0)
+        def part(start: int, stop: int) -> tuple[Float, Float]:
+            own, total = np.zeros((self.d, self.d)), np.zeros(self.d)
+            for some in self.blocks(start, stop):
+                X = self.X[rows[some]].astype(np.float64, copy=False)
+                weighted = X * coef[some, None]
+                own += weighted.T @ X
+                total += weighted.sum(axis=0)
+            return own, total
+
+        for own, total in run_parts(part, even_parts(len(rows), len(rows) * self.d)):
+            gram += own
+            border += total
 
     def inner(self, left: Any, right: Any) -> Float:
         A = self.X[left].astype(np.float64, copy=False)
@@ -208,7 +219,7 @@ class SparseMatrix:
 
     def _parts_at(self, rows: Any) -> list[tuple[int, int]]:
         entries = len(rows) * (self.entries // max(1, self.n))
-        return parts_of(np.arange(len(rows) + 1), entries)
+        return even_parts(len(rows), entries)
 
     def take(self, rows: Any) -> SparseMatrix:
         return SparseMatrix(*csr.take_rows(self.indptr, self.indices, self.data, rows), self.d)
@@ -302,7 +313,7 @@ def _compressed(X: Any, density: float) -> SparseMatrix:
         done = csr.compress(X[start:stop], bits[start:stop], ends, indices[own], data[own])
         return ends if done else None
 
-    parts = parts_of(np.arange(n + 1), X.size)
+    parts = even_parts(n, X.size)
     pieces = run_parts(part, parts)
     if any(ends is None for ends in pieces):
         return _from_csr(sp.csr_array(X))

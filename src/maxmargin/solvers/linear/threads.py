@@ -33,6 +33,13 @@ def parts_of(work: Any, entries: int) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(edges) if a < b]
 
 
+def even_parts(count: int, entries: int) -> list[tuple[int, int]]:
+    """Ranges of equally many rows."""
+    threads = min(numba.get_num_threads(), MOST_THREADS, max(1, entries // WORTH_A_THREAD))
+    edges = [round(k * count / threads) for k in range(threads + 1)]
+    return [(a, b) for a, b in pairwise(edges) if a < b] or [(0, count)]
+
+
 def run_parts(task: Callable[[int, int], Any], parts: list[tuple[int, int]]) -> list[Any]:
     """The results of all parts; the first is worked on here, the others in threads."""
     if len(parts) == 1:
