@@ -1,11 +1,13 @@
 """Files of models: `.mm`, LIBSVM's text, ONNX."""
 
 from .archive import ModelFileError
+from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from .files import Model, load, save
 from .libsvm_text import read_libsvm, write_libsvm
 from .training import FitCurve, HeldOut, Measure, SearchTable, Training
 
 __all__ = [
+    "Checkpoint",
     "FitCurve",
     "HeldOut",
     "Measure",
@@ -14,7 +16,9 @@ __all__ = [
     "SearchTable",
     "Training",
     "load",
+    "load_checkpoint",
     "read_libsvm",
     "save",
+    "save_checkpoint",
     "write_libsvm",
 ]

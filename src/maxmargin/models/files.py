@@ -15,15 +15,19 @@ from .. import __version__, estimators, tuning
 from ..data.tables import Schema
 from ..estimators.base import KernelMachine, learned
 from ..estimators.classifier import KernelClassifier
+from ..estimators.expansion import like
 from ..estimators.inputs import is_function, is_precomputed
 from ..estimators.linear_base import LinearMachine
 from ..kernels import Kernel
+from ..kernels.base import take
 from .archive import Contents, ModelFileError, read_archive, write_archive
 from .training import Training
 from .values import Decoder, Encoder
 
 ESTIMATORS: dict[str, type] = {
-    name: getattr(estimators, name) for name in estimators.__all__ if name != "Certificates"
+    name: getattr(estimators, name)
+    for name in estimators.__all__
+    if name not in ("Certificates", "LabelCurve", "OnlineSVC")
 }
 # Fitted attributes: no parameter ends with an underscore.
 ATTRIBUTE = re.compile(r"_?[a-zA-Z]\w*_")
@@ -66,8 +70,8 @@ def save(
     Parameters
     ----------
     model : estimator or Model
-        Of `AutoSVC` and `SVCSearch` the machine they chose is written. Machines with a Python
-        function as kernel are refused.
+        Of `AutoSVC` and `SVCSearch` the machine they chose is written, of `OnlineSVC` the `SVC`
+        that it is at that time. Machines with a Python function as kernel are refused.
     path : path
         By convention with the ending ``.mm``.
     schema : Schema, optional
@@ -142,12 +146,44 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 
 def chosen_machine(estimator: Any) -> Any:
-    """Of an estimator that searches, the machine it chose."""
+    """Of an estimator that searches, the machine it chose; of one that goes on, what it is now."""
+    if type(estimator).__name__ == "OnlineSVC":
+        check_is_fitted(estimator)
+        return frozen(estimator)
     for searching, chosen in ((tuning.AutoSVC, "svc_"), (tuning.SVCSearch, "best_estimator_")):
         if isinstance(estimator, searching):
             check_is_fitted(estimator)
             return getattr(estimator, chosen)
     return estimator
+
+
+def frozen(online: Any) -> Any:
+    """The `SVC` with the function that an `OnlineSVC` has learned so far."""
+    coef, inputs = online.dual_coef_, online.support_vectors_
+    two = online.classes_.size == 2
+    # An example has a positive coefficient in the machine of its own class.
+    own = (coef[0] > 0).astype(int) if two else np.argmax(coef, axis=0)
+    order = np.argsort(own, kind="stable")
+    names = ("C", "degree", "gamma", "coef0", "tol", "class_weight", "precision")
+    svc = estimators.SVC(
+        kernel=online.kernel_, multi_class="ovr", **{name: getattr(online, name) for name in names}
+    )
+    svc.kernel_, svc.classes_ = online.kernel_, online.classes_
+    svc.class_weight_ = online.class_weight_
+    svc.support_ = np.asarray(online.support_)[order].astype(np.int32)
+    svc.support_vectors_ = take(inputs, order)
+    svc.dual_coef_ = coef[:, order]
+    if sparse.issparse(svc.support_vectors_):
+        svc.dual_coef_ = like(svc.support_vectors_, svc.dual_coef_)
+    svc.intercept_ = online.intercept_
+    svc.n_support_ = np.bincount(own, minlength=online.classes_.size).astype(np.int32)
+    svc.probA_ = svc.probB_ = np.empty(0)
+    svc.fit_status_ = 0
+    for name in ("certificate_", "status_", "n_features_in_", "feature_names_in_", "n_iter_"):
+        if hasattr(online, name):
+            setattr(svc, name, getattr(online, name))
+    svc.shape_fit_ = (int(online.n_seen_), getattr(online, "n_features_in_", 0))
+    return svc
 
 
 def _encoded(encoder: Encoder, place: str, named: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,86 @@
+"""Checkpoints: what a training run needs to go on after it was stopped or killed."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..solvers import Solution
+from .archive import Contents, ModelFileError, read_archive, write_archive
+from .training import HeldOut, Measure, SearchTable
+from .values import RECORDS, Decoder, Encoder
+
+STAGES = ("test", "all")
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Where a training run stands.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Of the data and all settings.
+    stage : {"test", "all"}
+        Whether the machine being trained is the one for the test, without the held-out samples,
+        or the one of all samples.
+    parameters : dict
+        Of that machine, as found by the search.
+    solutions : list
+        Where its fit stands, a `Solution` or `LinearSolution` for each problem; empty at its
+        beginning.
+    search : SearchTable or None
+    measures : tuple of Measure
+        Once the test is done.
+    held_out : HeldOut or None
+    seconds : float
+        Spent so far.
+    """
+
+    fingerprint: str
+    stage: str
+    parameters: dict[str, Any]
+    solutions: list[Any] = field(default_factory=list)
+    search: SearchTable | None = None
+    measures: tuple[Measure, ...] = ()
+    held_out: HeldOut | None = None
+    seconds: float = 0.0
+
+    def begun(self, machine: Any) -> Any:
+        """The machine with the parameters found, ready to go on where its fit stands."""
+        machine.set_params(**self.parameters)
+        if self.solutions:
+            several = len(self.solutions) > 1
+            machine.solution_ = self.solutions if several else self.solutions[0]
+            price = float(getattr(machine, "C", 1.0))
+            place = "_penalty_" if isinstance(self.solutions[0], Solution) else "_cost_"
+            setattr(machine, place, price)
+        return machine
+
+
+RECORDS["Checkpoint"] = Checkpoint
+
+
+def save_checkpoint(checkpoint: Checkpoint, path: str | os.PathLike[str]) -> None:
+    """Write a checkpoint; a file of that name is replaced as a whole or not at all."""
+    encoder = Encoder(resumable=True)
+    write_archive(path, Contents(encoder.encode("checkpoint", checkpoint), encoder.arrays))
+
+
+def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
+    """Read a checkpoint; `ModelFileError` where it is damaged or none."""
+    contents = read_archive(path)
+    try:
+        checkpoint = Decoder(contents.arrays).decode(contents.values)
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+        raise ModelFileError(f"{os.fspath(path)} is no checkpoint: {error}") from error
+    if not isinstance(checkpoint, Checkpoint) or checkpoint.stage not in STAGES:
+        raise ModelFileError(f"{os.fspath(path)} is no checkpoint")
+    for solution in checkpoint.solutions:
+        dual = getattr(solution, "alpha", getattr(solution, "beta", None))
+        if not isinstance(dual, np.ndarray) or not np.isfinite(dual).all():
+            raise ModelFileError(f"{os.fspath(path)} holds no point from which to go on")
+    return checkpoint

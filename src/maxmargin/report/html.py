@@ -1,0 +1,336 @@
+"""`report.html`: what a model is, how good it is, how it came about, in one page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..kernels import Gaussian, MetricGaussian
+from ..models.archive import replacing
+from ..models.files import Model
+from ..models.training import HeldOut, Measure
+from .boundary import DecisionBoundaryDisplay
+from .convergence import ConvergenceDisplay
+from .display import Display
+from .measures import measured, predictions
+from .metric_plot import MetricDisplay
+from .page import (
+    bullets,
+    code,
+    figure,
+    figures,
+    measures_table,
+    page,
+    paragraph,
+    rows,
+    section,
+)
+from .quality import (
+    CalibrationDisplay,
+    ConfusionDisplay,
+    PrecisionRecallDisplay,
+    ResidualDisplay,
+    RocDisplay,
+)
+from .tuning_plot import TuningDisplay
+from .words import certificate_lines, gap_in_words
+
+# Entries of inputs up to which a decision boundary is drawn, and classes of a confusion matrix.
+LARGEST_DRAWN, MOST_CLASSES = 20_000_000, 40
+
+
+def write_report(
+    model: Model,
+    path: str | os.PathLike[str],
+    *,
+    X: Any = None,
+    y: Any = None,
+    source: str | None = None,
+) -> None:
+    """Write a page about a model that needs nothing but itself.
+
+    Parameters
+    ----------
+    model : Model
+        From `maxmargin.models.load`, or made by hand from a fitted estimator.
+    path : path
+    X : inputs, optional
+        As the estimator takes them, for the plots; its training samples for support vectors.
+    y : array, optional
+        Targets, to compare predictions with. Where training held samples out and these are the
+        training data, those samples are shown instead.
+    source : str, optional
+        Where X and y come from, if not from training.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from maxmargin import SVC
+    >>> from maxmargin.data import two_blobs
+    >>> from maxmargin.models import Model
+    >>> from maxmargin.report.html import write_report
+    >>> X, y = two_blobs(60, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(Model(SVC().fit(X, y)), f"{folder}/report.html", X=X, y=y)
+    ...     "best possible objective" in Path(folder, "report.html").read_text("utf-8")
+    True
+    """
+    text = Report(model, X, y, source).html()
+    with replacing(path) as stream:
+        stream.write(text.encode())
+
+
+class Report:
+    """The parts of the page, in their order."""
+
+    def __init__(self, model: Model, X: Any, y: Any, source: str | None) -> None:
+        self.model, self.X, self.y, self.source = model, X, y, source
+        self.machine, self.training = model.estimator, model.training
+        self.classes = getattr(self.machine, "classes_", None)
+        self.tested, self.measures, self.on = self._tested()
+
+    def _tested(self) -> tuple[HeldOut | None, tuple[Measure, ...], str]:
+        """What predictions are compared with, the figures, and which samples these are."""
+        training, source = self.training, self.source
+        is_training = training is not None and source in (None, training.source)
+        if training is not None and is_training and training.held_out is not None:
+            count = training.held_out.target.size
+            text = (
+                f"{count:,} samples were held out. The figures are those of a machine with the "
+                "same parameters that never saw them; the model was then trained on all samples."
+            )
+            return training.held_out, training.measures, text
+        usable = self.y is not None and self.X is not None
+        if not usable or not (self.classes is not None or hasattr(self.machine, "epsilon")):
+            return None, (), ""
+        if self.classes is not None and not np.isin(self.y, self.classes).any():
+            return None, (), ""
+        tested = predictions(self.machine, self.X, np.asarray(self.y))
+        where = f"on {len(tested.target):,} samples" + (f" of {source}" if source else "")
+        text = f"Figures {where}."
+        if is_training or source is None:
+            text += " Where these are the samples of training, new samples will fare worse."
+        return tested, measured(self.machine, tested), text
+
+    def html(self) -> str:
+        name = type(self.machine).__name__
+        title = f"{name} for {self._subject()}"
+        sections = [
+            self._summary(),
+            section("Data", rows(self._data())),
+            self._choices(),
+            self._certificate(),
+            self._tests(),
+            section("Plots", figures(self._plots())),
+            self._reproduction(),
+        ]
+        return page(
+            title, f"maxmargin {__version__} · report of a support vector machine", sections
+        )
+
+    # ---- text ------------------------------------------------------------------------------
+
+    def _subject(self) -> str:
+        schema, training = self.model.schema, self.training
+        source = training.source if training is not None else self.source or "data"
+        if schema is not None and schema.target:
+            return f"“{schema.target}” of {source}"
+        return source
+
+    def _summary(self) -> str:
+        sentences = []
+        if self.measures:
+            first = self.measures[0]
+            if first.name == "accuracy":
+                sentences.append(
+                    f"{100 * first.value:.1f} % of test samples are recognised "
+                    f"(95 % interval {100 * first.low:.1f} – {100 * first.high:.1f} %)."
+                )
+            else:
+                sentences.append(f"{first.name} on test samples is {first.value:.3g}.")
+        certificate = getattr(self.machine, "certificate_", None)
+        if certificate is not None:
+            sentences.append(f"The machine is proven to be {gap_in_words(certificate)}.")
+        return paragraph(" ".join(sentences), "lead") if sentences else ""
+
+    def _data(self) -> list[tuple[str, str]]:
+        pairs = []
+        training, schema = self.training, self.model.schema
+        if training is not None:
+            pairs.append(("file", training.source))
+            pairs.append(("samples", f"{training.samples:,}"))
+            pairs.append(("features", f"{training.features:,}"))
+            if training.classes:
+                total = sum(training.classes.values())
+                shown = list(training.classes.items())[:30]
+                texts = [f"{label}: {count:,} ({count / total:.0%})" for label, count in shown]
+                more = len(training.classes) - len(shown)
+                pairs.append(("classes", ", ".join(texts) + (f" and {more} more" if more else "")))
+        elif self.X is not None:
+            pairs.append(("samples", f"{self.X.shape[0]:,}"))
+            pairs.append(("features", f"{self.X.shape[1]:,}"))
+        if schema is not None and schema.columns:
+            kinds = [f"{c.name} ({_kind(c)})" for c in schema.columns[:40]]
+            more = len(schema.columns) - len(kinds)
+            pairs.append(("columns", ", ".join(kinds) + (f" and {more} more" if more > 0 else "")))
+        if schema is not None and schema.scaled:
+            pairs.append(("scale", "numbers are brought to mean 0 and standard deviation 1"))
+        return pairs
+
+    def _choices(self) -> str:
+        machine, training = self.machine, self.training
+        pairs = [("machine", type(machine).__name__)]
+        if hasattr(machine, "kernel_"):
+            text = repr(machine.kernel_)
+            pairs.append(("kernel", text if len(text) < 400 else text[:399] + "…"))
+        for name in ("C", "nu", "epsilon", "loss", "class_weight"):
+            value = getattr(machine, name, None)
+            if value is not None:
+                shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+                pairs.append((name, shown))
+        if hasattr(machine, "n_support_"):
+            pairs.append(("support vectors", f"{int(np.sum(machine.n_support_)):,}"))
+        notes = bullets(list(training.notes)) if training is not None else ""
+        tried = ""
+        if training is not None and training.search is not None:
+            tried = paragraph("What was tried:") + code(training.search.summary)
+        return section("What was tried and chosen", rows(pairs), notes, tried)
+
+    def _certificate(self) -> str:
+        certificate = getattr(self.machine, "certificate_", None)
+        if certificate is None:
+            text = "The file that this model comes from tells nothing about its optimum."
+            return section("Certificate", paragraph(text, "warning"))
+        proven = np.isfinite(certificate.relative_gap) and certificate.relative_gap < 1e-2
+        claim = gap_in_words(certificate)
+        text = (
+            f"This solution is {claim}. Primal and dual value were recomputed in double precision "
+            "from nothing but the data and the solution; the best possible value lies between them."
+        )
+        kind = "certificate" if proven else "warning"
+        return section(
+            "Certificate", paragraph(text, kind), rows(certificate_lines(certificate)[1:])
+        )
+
+    def _tests(self) -> str:
+        if not self.measures:
+            return ""
+        return section("Test", paragraph(self.on), measures_table(self.measures))
+
+    def _reproduction(self) -> str:
+        training = self.training
+        if training is None:
+            return ""
+        pairs = [
+            ("trained by", f"maxmargin {training.maxmargin}, in {training.seconds:.1f} s"),
+            ("fingerprint", training.fingerprint),
+        ]
+        text = paragraph(
+            "The same command on the same file gives the same model; the fingerprint is that of "
+            "the data and all settings."
+        )
+        return section("How to reproduce", code(training.command), text, rows(pairs))
+
+    # ---- plots -----------------------------------------------------------------------------
+
+    def _plots(self) -> list[str]:
+        """Pictures with their captions; what cannot be drawn for this model is left out."""
+        pictures = []
+
+        def add(draw: Callable[[], Display], caption: str) -> None:
+            display = draw()
+            pictures.append(figure(display.image(), caption, wide=display.panels[1] > 1))
+
+        if self.tested is not None:
+            self._add_quality(add, self.tested)
+        if self._drawable():
+            names = self.model.schema.feature_names if self.model.schema is not None else None
+            labels = self.y if self.classes is not None else None
+            given = {"feature_names": names}
+            add(
+                lambda: DecisionBoundaryDisplay.from_estimator(
+                    self.machine, self.X, labels, **given
+                ),
+                "Where the model changes its mind. Rings mark support vectors.",
+            )
+            if self._has_metric():
+                add(
+                    lambda: MetricDisplay.from_estimator(self.machine, self.X, labels, **given),
+                    "How far the influence of a sample reaches.",
+                )
+        training = self.training
+        if training is not None and training.search is not None and training.search.value.size:
+            table = training.search
+            add(
+                lambda: TuningDisplay.from_table(table), "What the search tried, and what it chose."
+            )
+        if training is not None and training.curve is not None:
+            curve, tol = training.curve, getattr(self.machine, "tol", None)
+            caption = "The course of the last fit: the optimum lies between primal and dual."
+            add(lambda: ConvergenceDisplay.from_curve(curve, tol=tol), caption)
+        return pictures
+
+    def _add_quality(self, add: Any, tested: HeldOut) -> None:
+        if self.classes is None:
+            epsilon = float(getattr(self.machine, "epsilon_", getattr(self.machine, "epsilon", 0)))
+            pair = (tested.target, tested.predicted)
+            add(
+                lambda: ResidualDisplay.from_predictions(*pair, epsilon=epsilon),
+                "Predicted values against true ones; inside the tube errors cost nothing.",
+            )
+            return
+        if self.classes.size <= MOST_CLASSES:
+            add(
+                lambda: ConfusionDisplay.from_predictions(
+                    tested.target, tested.predicted, labels=self.classes
+                ),
+                "Which classes are taken for which.",
+            )
+        positive = tested.target == self.classes[-1]
+        if (
+            self.classes.size != 2
+            or tested.decision.ndim != 1
+            or positive.all()
+            or not positive.any()
+        ):
+            return
+        name = str(self.classes[1])
+        add(
+            lambda: RocDisplay.from_predictions(positive, tested.decision, name=name),
+            "True against false positives, for all thresholds.",
+        )
+        add(
+            lambda: PrecisionRecallDisplay.from_predictions(positive, tested.decision, name=name),
+            "How many of those found are right, against how many are found.",
+        )
+        if tested.probability.size:
+            told = tested.probability[:, 1]
+            add(
+                lambda: CalibrationDisplay.from_predictions(positive, told, name=name),
+                "What came true of what was told.",
+            )
+
+    def _drawable(self) -> bool:
+        if self.X is None or not hasattr(self.machine, "decision_function"):
+            return False
+        if not hasattr(self.machine, "n_features_in_") or hasattr(self.machine, "epsilon"):
+            return False
+        samples, features = self.X.shape
+        return features >= 2 and samples * features <= LARGEST_DRAWN
+
+    def _has_metric(self) -> bool:
+        kernel = getattr(self.machine, "kernel_", None)
+        return isinstance(kernel, MetricGaussian) or (
+            isinstance(kernel, Gaussian) and not kernel.radial
+        )
+
+
+def _kind(column: Any) -> str:
+    if column.kind == "category":
+        return f"{len(column.categories)} categories"
+    return str(column.kind)

@@ -1,0 +1,117 @@
+"""Figures of quality with 95 % confidence intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from ..models.training import HeldOut, Measure
+
+# The normal deviate of 95 %.
+DEVIATE = 1.959963984540054
+RESAMPLES, LARGEST_RESAMPLED = 500, 20_000
+
+
+def share(name: str, hits: int, count: int) -> Measure:
+    """A share of successes, with Wilson's interval.
+
+    Examples
+    --------
+    >>> from maxmargin.report.measures import share
+    >>> share("accuracy", 90, 100)
+    Measure(name='accuracy', value=0.9, low=0.825..., high=0.944...)
+    """
+    p, z2 = hits / count, DEVIATE**2
+    middle = (p + z2 / (2 * count)) / (1 + z2 / count)
+    half = DEVIATE * np.sqrt(p * (1 - p) / count + z2 / (4 * count**2)) / (1 + z2 / count)
+    return Measure(name, p, max(0.0, float(middle - half)), min(1.0, float(middle + half)))
+
+
+def resampled(name: str, function: Callable[..., float], *columns: np.ndarray) -> Measure:
+    """A figure with the percentiles of its bootstrap distribution."""
+    value = float(function(*columns))
+    random = np.random.default_rng(0)
+    count = len(columns[0])
+    drawn = []
+    for _ in range(RESAMPLES):
+        rows = random.integers(count, size=min(count, LARGEST_RESAMPLED))
+        try:
+            drawn.append(float(function(*(column[rows] for column in columns))))
+        except ValueError:
+            continue
+    finite = np.array([x for x in drawn if np.isfinite(x)])
+    if finite.size < RESAMPLES // 2:
+        return Measure(name, value, np.nan, np.nan)
+    # Fewer are drawn than there are where they are many; the interval shrinks accordingly.
+    factor = np.sqrt(min(1.0, LARGEST_RESAMPLED / count))
+    low, high = np.percentile(finite, [2.5, 97.5])
+    return Measure(name, value, value + factor * (low - value), value + factor * (high - value))
+
+
+def of_classes(held_out: HeldOut, classes: np.ndarray) -> tuple[Measure, ...]:
+    """Accuracy, balanced accuracy and, where there are decision values, the area under the ROC."""
+    target, predicted = held_out.target, held_out.predicted
+    right = target == predicted
+    measures = [share("accuracy", int(right.sum()), right.size)]
+    codes, guesses = (np.searchsorted(np.sort(classes), labels) for labels in (target, predicted))
+    measures.append(resampled("balanced accuracy", balanced_accuracy, codes, guesses))
+    if classes.size == 2 and held_out.decision.ndim == 1 and held_out.decision.size:
+        positive = (target == classes[1]).astype(int)
+        if 0 < positive.sum() < positive.size:
+            area = resampled("area under ROC", area_under_roc, positive, held_out.decision)
+            measures.append(area)
+    return tuple(measures)
+
+
+def of_numbers(held_out: HeldOut) -> tuple[Measure, ...]:
+    """R², mean absolute and root mean square error."""
+    columns = np.asarray(held_out.target, float), np.asarray(held_out.predicted, float)
+    return (
+        resampled("R²", determination, *columns),
+        resampled("mean absolute error", absolute_error, *columns),
+        resampled("root mean square error", square_error, *columns),
+    )
+
+
+def balanced_accuracy(codes: np.ndarray, guesses: np.ndarray) -> float:
+    """The mean over classes of the share that was recognised."""
+    return float(np.mean([(guesses[codes == c] == c).mean() for c in np.unique(codes)]))
+
+
+def area_under_roc(positive: np.ndarray, decision: np.ndarray) -> float:
+    if positive.all() or not positive.any():
+        raise ValueError("one class alone has no ROC")
+    return float(roc_auc_score(positive, decision))
+
+
+def absolute_error(target: np.ndarray, predicted: np.ndarray) -> float:
+    return float(np.abs(target - predicted).mean())
+
+
+def square_error(target: np.ndarray, predicted: np.ndarray) -> float:
+    return float(np.sqrt(((target - predicted) ** 2).mean()))
+
+
+def determination(target: np.ndarray, predicted: np.ndarray) -> float:
+    spread = float(((target - target.mean()) ** 2).sum())
+    return 1.0 - float(((target - predicted) ** 2).sum()) / spread if spread > 0 else np.nan
+
+
+def predictions(estimator: Any, X: Any, target: np.ndarray) -> HeldOut:
+    """What an estimator says about samples whose target is known."""
+    none = np.empty(0)
+    decision = estimator.decision_function(X) if hasattr(estimator, "decision_function") else none
+    probability = none
+    if hasattr(estimator, "predict_proba"):
+        probability = estimator.predict_proba(X)
+    return HeldOut(target, estimator.predict(X), np.asarray(decision), np.asarray(probability))
+
+
+def measured(estimator: Any, held_out: HeldOut) -> tuple[Measure, ...]:
+    """The figures that suit an estimator."""
+    if hasattr(estimator, "classes_"):
+        return of_classes(held_out, estimator.classes_)
+    return of_numbers(held_out)

@@ -1,0 +1,72 @@
+"""Certificates and figures in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..models.training import Measure
+
+# Gaps below this are rounding errors of float64.
+ROUNDING = 1e-12
+
+
+def gap_in_words(certificate: Any) -> str:
+    """How far a solution is from the best possible one, for people.
+
+    Examples
+    --------
+    >>> from maxmargin.dual import Certificate
+    >>> from maxmargin.report.words import gap_in_words
+    >>> gap_in_words(Certificate(100.0003, 100.0, 0.0003, 1e-4, 0.0))
+    'at most 0.0003 % above the best possible objective'
+    >>> gap_in_words(Certificate(100.0, 100.0, 0.0, 0.0, 0.0))
+    'at the best possible objective, to all digits of float64'
+    """
+    gap = certificate.relative_gap
+    if not np.isfinite(gap):
+        return "at an objective about which nothing is proven"
+    if gap <= ROUNDING:
+        return "at the best possible objective, to all digits of float64"
+    return f"at most {percent(100.0 * gap)} % above the best possible objective"
+
+
+def percent(value: float) -> str:
+    """Two digits, rounded up: what is claimed must hold."""
+    if value <= 0:
+        return "0"
+    size = 10.0 ** (np.floor(np.log10(value)) - 1)
+    value = float(np.ceil(value / size - 1e-9) * size)
+    return (
+        f"{value:.2g}"
+        if value < 1e-4
+        else f"{value:.{max(0, -int(np.log10(size)))}f}".rstrip("0").rstrip(".")
+    )
+
+
+def certificate_lines(certificate: Any) -> list[tuple[str, str]]:
+    """What a certificate says, line by line."""
+    names = getattr(certificate, "names", None)
+    lines = [("quality", gap_in_words(certificate))]
+    if names is None:
+        lines += [("primal value", f"{certificate.primal:.10g}")]
+        lines += [("dual value", f"{certificate.dual:.10g}")]
+    else:
+        primal, dual = (sum(getattr(c, side) for c in certificate) for side in ("primal", "dual"))
+        lines += [("problems", f"{len(certificate)}, all of them proven")]
+        lines += [("primal values", f"{primal:.10g}, together")]
+        lines += [("dual values", f"{dual:.10g}, together")]
+    lines += [("duality gap", f"{certificate.gap:.2g}")]
+    lines += [("largest violation", f"{certificate.violation:.2g}")]
+    return lines
+
+
+def measure_in_words(measure: Measure) -> str:
+    """``accuracy 97.2 % (95.1 – 98.4)``"""
+    if measure.name in ("accuracy", "balanced accuracy"):
+        value, low, high = (f"{100 * x:.1f}" for x in (measure.value, measure.low, measure.high))
+        value += " %"
+    else:
+        value, low, high = (f"{x:.4g}" for x in (measure.value, measure.low, measure.high))
+    return f"{measure.name} {value} ({low} – {high})" if low != "nan" else f"{measure.name} {value}"

@@ -1,0 +1,72 @@
+"""Checkpoints: a run goes on where it stood."""
+
+import numpy as np
+import pytest
+
+from maxmargin import SVC, LinearSVC
+from maxmargin.kernels import Gaussian
+from maxmargin.models import (
+    Checkpoint,
+    HeldOut,
+    Measure,
+    ModelFileError,
+    SearchTable,
+    load_checkpoint,
+    save,
+    save_checkpoint,
+)
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(80, 3))
+Y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.7, "yes", "no")
+
+
+def through_file(checkpoint, folder):
+    save_checkpoint(checkpoint, folder / "run.checkpoint")
+    return load_checkpoint(folder / "run.checkpoint")
+
+
+def test_everything_comes_back(tmp_path):
+    held = HeldOut(np.array(["a", "b"]), np.array(["a", "a"]), np.array([0.5, -0.5]))
+    table = SearchTable("tried", np.array(["grid"]), np.array([0.5]), {"log_C": np.array([1.0])})
+    measures = (Measure("accuracy", 0.5, 0.1, np.nan),)
+    given = Checkpoint("abc", "all", {"kernel": Gaussian(0.5), "C": 2.0}, [], table, measures, held)
+    found = through_file(given, tmp_path)
+    assert found.parameters == given.parameters
+    assert found.search.summary == "tried"
+    np.testing.assert_array_equal(found.search.parameters["log_C"], [1.0])
+    np.testing.assert_array_equal(found.held_out.target, ["a", "b"])
+    assert found.measures[0].low == 0.1
+    assert np.isnan(found.measures[0].high)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_kernel_machine_goes_on_from_its_point(tmp_path):
+    stopped = SVC(C=1e3, gamma=5.0, max_iter=20, solver="rows").fit(X, Y)
+    state = Checkpoint("abc", "all", {"C": 1e3, "gamma": 5.0}, [stopped.solution_])
+    machine = through_file(state, tmp_path).begun(SVC(solver="rows", max_iter=0, warm_start=True))
+    assert machine.fit(X, Y).solution_.dual == pytest.approx(stopped.solution_.dual, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_linear_machine_goes_on_from_its_point(tmp_path):
+    done = LinearSVC(C=10.0).fit(X, Y)
+    state = Checkpoint("abc", "all", {"C": 10.0}, [done.solution_])
+    machine = through_file(state, tmp_path).begun(LinearSVC(warm_start=True))
+    machine.fit(X, Y)
+    assert machine.n_iter_ < done.n_iter_
+    np.testing.assert_allclose(machine.coef_, done.coef_, rtol=1e-5)
+
+
+def test_model_is_no_checkpoint(tmp_path):
+    save(SVC().fit(X, Y), tmp_path / "model.mm")
+    with pytest.raises(ModelFileError, match="is no checkpoint"):
+        load_checkpoint(tmp_path / "model.mm")
+
+
+def test_point_that_is_not_finite_is_refused(tmp_path):
+    solution = SVC().fit(X, Y).solution_
+    solution.alpha[0] = np.nan
+    save_checkpoint(Checkpoint("abc", "all", {}, [solution]), tmp_path / "run.checkpoint")
+    with pytest.raises(ModelFileError, match="no point from which to go on"):
+        load_checkpoint(tmp_path / "run.checkpoint")

@@ -1,0 +1,77 @@
+"""Figures of quality, their intervals and their words."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn import metrics
+
+from maxmargin.dual import Certificate
+from maxmargin.models import HeldOut, Measure
+from maxmargin.report.measures import of_classes, of_numbers, resampled, share, square_error
+from maxmargin.report.words import gap_in_words, measure_in_words, percent
+
+RANDOM = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(("hits", "count"), [(0, 10), (3, 10), (10, 10), (970, 1000)])
+def test_interval_of_a_share_is_wilsons(hits, count):
+    expected = stats.binomtest(hits, count).proportion_ci(method="wilson")
+    found = share("accuracy", hits, count)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_interval_covers_the_truth_as_often_as_it_says():
+    covered = 0
+    for _ in range(200):
+        target = RANDOM.normal(size=80)
+        predicted = target + RANDOM.normal(scale=0.5, size=80)
+        error = resampled("root mean square error", square_error, target, predicted)
+        covered += error.low <= 0.5 <= error.high
+    assert covered / 200 > 0.88
+
+
+def test_numbers_are_measured_as_scikit_learn_does():
+    target, predicted = RANDOM.normal(size=(2, 50))
+    found = [measure.value for measure in of_numbers(HeldOut(target, predicted))]
+    scores = metrics.r2_score, metrics.mean_absolute_error, metrics.root_mean_squared_error
+    assert found == pytest.approx([score(target, predicted) for score in scores])
+
+
+def test_classes_are_measured_by_accuracy_balance_and_area():
+    classes = np.array(["no", "yes"])
+    target = np.array(["no"] * 8 + ["yes"] * 2)
+    predicted = np.array(["no"] * 8 + ["yes", "no"])
+    decision = np.array([-2.0, -1, -3, -1, -2, -1, -2, -0.5, 1.0, -0.75])
+    found = {m.name: m.value for m in of_classes(HeldOut(target, predicted, decision), classes)}
+    assert found == {
+        "accuracy": 0.9,
+        "balanced accuracy": 0.75,
+        "area under ROC": pytest.approx(15 / 16),
+    }
+
+
+@pytest.mark.parametrize(
+    ("gap", "words"),
+    [
+        (0.0, "at the best possible objective, to all digits of float64"),
+        (3e-6, "at most 0.0003 % above the best possible objective"),
+        (0.0123, "at most 1.3 % above the best possible objective"),
+        (0.5, "at most 50 % above the best possible objective"),
+        (np.inf, "at an objective about which nothing is proven"),
+    ],
+)
+def test_certificate_in_words(gap, words):
+    assert gap_in_words(Certificate(1.0, 1.0 - gap, gap, 0.0, 0.0)) == words
+
+
+@pytest.mark.parametrize("value", [1.01e-9, 3.3e-5, 0.00123, 0.0999, 1.01, 12.3, 99.1])
+def test_percent_is_never_rounded_down(value):
+    shown = float(percent(value))
+    assert value <= shown <= 1.1 * value
+
+
+def test_measure_in_words():
+    assert measure_in_words(Measure("accuracy", 0.972, 0.951, 0.984)) == (
+        "accuracy 97.2 % (95.1 – 98.4)"
+    )
+    assert measure_in_words(Measure("R²", 0.5, np.nan, np.nan)) == "R² 0.5"

@@ -1,0 +1,226 @@
+"""Plots: each is drawn, says what it shows, and fits into its figure."""
+
+import io
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+from matplotlib import pyplot
+from matplotlib.image import imread
+
+from maxmargin import SVC, SVR, AutoSVC, LinearSVC, OneClassSVM, SVCSearch
+from maxmargin.data import chess_board, stretched_chess_board, two_blobs
+from maxmargin.dual import hinge
+from maxmargin.kernels import Gaussian, Linear
+from maxmargin.report import (
+    CalibrationDisplay,
+    ConfusionDisplay,
+    ConvergenceDisplay,
+    DecisionBoundaryDisplay,
+    LabelCurveDisplay,
+    MetricDisplay,
+    PlanningDisplay,
+    PrecisionRecallDisplay,
+    ResidualDisplay,
+    RocDisplay,
+    ShrinkingDisplay,
+    TuningDisplay,
+)
+from maxmargin.report.display import COLOURS
+from maxmargin.solvers import solve
+
+X, Y = two_blobs(120, random_state=0)
+CODES = (X[:, 0] > X[:, 0].mean()).astype(int) + (X[:, 1] > X[:, 1].mean())
+THREE = np.array(["one", "two", "three"])[CODES]
+MODEL = SVC(probability=True).fit(X[:60], Y[:60])
+BOARD = chess_board(150, random_state=0)
+
+
+def searched(**options):
+    return SVCSearch(**options).fit(*BOARD)
+
+
+def planned():
+    inputs, labels = chess_board(200, random_state=0)
+    return PlanningDisplay.from_problem(
+        hinge(labels.astype(float), 1e3).problem, Gaussian(0.5).bind(inputs)
+    )
+
+
+def stretched():
+    inputs, labels = stretched_chess_board(150, random_state=0)
+    model = AutoSVC(metric="full", strategy="kta").fit(inputs, labels)
+    return MetricDisplay.from_estimator(model, inputs, labels)
+
+
+N = np.arange(1, 20)
+PLOTS = {
+    "boundary of two classes": lambda: DecisionBoundaryDisplay.from_estimator(
+        SVC().fit(X, Y), X, Y
+    ),
+    "boundary of three classes": lambda: DecisionBoundaryDisplay.from_estimator(
+        SVC().fit(X, THREE), X, THREE
+    ),
+    "boundary of a novelty detector": lambda: DecisionBoundaryDisplay.from_estimator(
+        OneClassSVM(nu=0.2).fit(X), X
+    ),
+    "boundary in a plane": lambda: DecisionBoundaryDisplay.from_estimator(
+        LinearSVC().fit(np.c_[X, X**2], Y), np.c_[X, X**2], Y
+    ),
+    "convergence": lambda: ConvergenceDisplay.from_estimator(SVC(C=1e4, gamma=2.0), *BOARD),
+    "shrinking": lambda: ShrinkingDisplay.from_samples(X, Y),
+    "shrinking in four dimensions": lambda: ShrinkingDisplay.from_samples(np.c_[X, X], Y),
+    "planning": planned,
+    "landscape": lambda: TuningDisplay.from_estimator(searched(strategy="grid")),
+    "landscape and path": lambda: TuningDisplay.from_estimator(
+        searched(strategy="likelihood", effort=0.02)
+    ),
+    "curves of C and gamma": lambda: TuningDisplay.from_estimator(searched()),
+    "ROC": lambda: RocDisplay.from_estimator(MODEL, X[60:], Y[60:]),
+    "precision and recall": lambda: PrecisionRecallDisplay.from_estimator(MODEL, X[60:], Y[60:]),
+    "calibration": lambda: CalibrationDisplay.from_estimator(MODEL, X[60:], Y[60:]),
+    "confusion": lambda: ConfusionDisplay.from_estimator(SVC().fit(X, THREE), X, THREE),
+    "confusion of many": lambda: ConfusionDisplay.from_predictions(N, N[::-1]),
+    "residuals": lambda: ResidualDisplay.from_estimator(SVR().fit(X, X[:, 0]), X, X[:, 0]),
+    "label curve": lambda: LabelCurveDisplay.from_curves(
+        {"margin": (N, 1 - 0.5 / N), "random": (N, 1 - 0.7 / N)}
+    ),
+    "metric": stretched,
+}
+
+
+@pytest.fixture(scope="module", params=PLOTS, ids=str)
+def display(request):
+    drawn = PLOTS[request.param]()
+    yield drawn
+    pyplot.close(drawn.figure_)
+
+
+def axes_of(display):
+    return np.ravel(display.ax_)
+
+
+def test_axes_say_what_they_show(display):
+    first, last = axes_of(display)[0], axes_of(display)[-1]
+    assert all(axes.get_title() for axes in axes_of(display))
+    assert last.get_xlabel()
+    assert last.get_ylabel()
+    assert first.get_title() == first.get_title().strip()
+
+
+def test_everything_written_is_inside_the_figure(display):
+    figure = display.figure_
+    figure.canvas.draw()
+    renderer, whole = figure.canvas.get_renderer(), figure.bbox
+    for axes in axes_of(display):
+        box = axes.get_tightbbox(renderer)
+        assert box.x0 >= -1
+        assert box.y0 >= -1
+        assert box.x1 <= whole.x1 + 1
+        assert box.y1 <= whole.y1 + 1
+
+
+def test_letters_are_large_enough_for_a_slide(display):
+    for axes in axes_of(display):
+        assert axes.xaxis.label.get_fontsize() >= 10
+        assert axes.title.get_fontsize() >= 12
+        legend = axes.get_legend()
+        assert legend is None or all(text.get_fontsize() >= 9 for text in legend.get_texts())
+
+
+def test_picture_is_not_blank(display):
+    stream = io.BytesIO()
+    display.figure_.savefig(stream, format="png", dpi=60)
+    stream.seek(0)
+    pixels = (imread(stream)[..., :3] * 255).astype(np.uint8).reshape(-1, 3)
+    white = (pixels == 255).all(axis=1).mean()
+    assert 0.05 < white < 0.97
+    assert len(np.unique(pixels, axis=0)) > 30
+
+
+def test_colours_differ_for_those_who_see_fewer():
+    """Deuteranopia and protanopia, simulated (Viénot, 1999): the first four stay apart."""
+    matrices = (
+        [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
+        [[0.29275, 0.70725, 0.0], [0.29275, 0.70725, 0.0], [-0.02234, 0.02234, 1.0]],
+    )
+    rgb = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in COLOURS[:4]]) ** 2.2
+    for matrix in matrices:
+        seen = np.clip(rgb @ np.array(matrix).T, 0, 1) ** (1 / 2.2)
+        for i in range(4):
+            for j in range(i):
+                assert np.linalg.norm(seen[i] - seen[j]) > 0.12
+
+
+def test_margins_are_where_the_decision_is_one():
+    model = SVC(kernel="linear", C=10.0).fit(X, Y)
+    display = DecisionBoundaryDisplay.from_estimator(model, X, Y)
+    expected = model.decision_function(np.c_[display.horizontal.ravel(), display.vertical.ravel()])
+    np.testing.assert_allclose(display.response.ravel(), expected)
+    assert display.support.sum() == model.support_.size
+    pyplot.close(display.figure_)
+
+
+def test_plane_of_two_features_keeps_the_others_at_their_mean():
+    inputs = np.c_[X, X[:, 0] + 5.0]
+    model = SVC().fit(inputs, Y)
+    display = DecisionBoundaryDisplay.from_estimator(model, inputs, Y, features=(2, 0))
+    ground = display.plane.points(np.array([[6.0, 0.5]]))
+    np.testing.assert_allclose(ground, [[0.5, inputs[:, 1].mean(), 6.0]])
+    pyplot.close(display.figure_)
+
+
+@pytest.mark.parametrize("features", [(0, 0), (0, 2), (-1, 0)])
+def test_features_that_are_none_are_refused(features):
+    with pytest.raises(ValueError, match="features must be two different numbers below 2"):
+        DecisionBoundaryDisplay.from_estimator(MODEL, X, Y, features=features)
+
+
+def test_convergence_ends_at_the_certified_objective():
+    display = ConvergenceDisplay.from_estimator(SVC(C=1e4, gamma=2.0), *BOARD)
+    certificate = SVC(C=1e4, gamma=2.0).fit(*BOARD).certificate_
+    assert display.curve.primal[-1] == pytest.approx(certificate.primal, rel=1e-6)
+    assert display.curve.dual[-1] == pytest.approx(certificate.dual, rel=1e-6)
+    pyplot.close(display.figure_)
+
+
+def test_plot_goes_where_it_is_told():
+    figure, axes = pyplot.subplots()
+    display = RocDisplay.from_estimator(MODEL, X, Y, ax=axes)
+    assert display.ax_ is axes
+    assert display.figure_ is figure
+    pyplot.close(figure)
+
+
+def test_area_is_that_of_scikit_learn():
+    from sklearn.metrics import roc_auc_score
+
+    display = RocDisplay.from_estimator(MODEL, X, Y)
+    assert display.area == pytest.approx(roc_auc_score(Y, MODEL.decision_function(X)))
+    pyplot.close(display.figure_)
+
+
+def test_planning_needs_a_trace():
+    solution = solve(hinge(Y.astype(float), 1.0).problem, Linear().bind(X))
+    with pytest.raises(ValueError, match="solution has no trace: call solve with trace=True"):
+        PlanningDisplay.from_solution(solution)
+
+
+def test_metric_needs_a_gaussian_kernel():
+    model = SVC(kernel="linear").fit(X, Y)
+    with pytest.raises(ValueError, match="must have a Gaussian kernel to show its metric"):
+        MetricDisplay.from_estimator(model, X, Y)
+
+
+def test_three_classes_have_no_roc():
+    with pytest.raises(ValueError, match="must tell two classes apart, got 3"):
+        RocDisplay.from_estimator(SVC().fit(X, THREE), X, THREE)
+
+
+def test_style_of_others_is_left_alone():
+    before = dict(matplotlib.rcParams)
+    display = RocDisplay.from_estimator(MODEL, X, Y)
+    display.image()
+    assert dict(matplotlib.rcParams) == before
