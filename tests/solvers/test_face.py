@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin.dual import epsilon_svr, hard_margin, hinge, nu_svc, squared_hinge
+from maxmargin.solvers import face
 from maxmargin.solvers.active import Active
 from maxmargin.solvers.face import delete_from_factor, face_step, factored, newton_direction
 from maxmargin.solvers.rows import FullRows
@@ -211,7 +212,17 @@ def test_fewer_than_two_free_variables_have_nowhere_to_go(free):
     assert (result.rounds, result.gain, result.unbounded) == (0, 0.0, False)
 
 
-def test_a_step_told_to_end_leaves_a_better_feasible_point():
+def test_rounds_are_limited():
+    rng = np.random.default_rng(0)
+    K, y = cloud(rng)
+    problem = hinge(y, 0.1).problem
+    start = inside(problem, rng)
+    assert face_step(active_at(problem, K, start), most=5).rounds == 5
+    assert face_step(active_at(problem, K, start)).rounds > 5
+
+
+def test_a_step_told_to_end_leaves_a_better_feasible_point(monkeypatch):
+    monkeypatch.setattr(face, "ROUNDS_WORK", 1)
     rng = np.random.default_rng(0)
     K, y = cloud(rng)
     problem = hinge(y, 0.1).problem

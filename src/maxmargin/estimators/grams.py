@@ -12,6 +12,7 @@ import numpy as np
 from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.base import STRIPE
 from ..kernels.given import PrecomputedGram
+from ..memory import room
 from .samples import chosen
 
 # `cache_size` is raised to this many bytes, if half of the free memory is that much.
@@ -115,7 +116,7 @@ class WidenedGram(Gram):
     def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
         columns = np.arange(self.n) if columns is None else np.asarray(columns)
         if out is None:
-            out = np.empty((len(indices), columns.size))
+            out = room((len(indices), columns.size), np.float64)
         left = chosen(self.X, indices).astype(np.float64)
         step = max(64, WIDENED_BLOCK // self.X.shape[1])
         for start in range(0, columns.size, step):

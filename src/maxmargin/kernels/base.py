@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..memory import room
+
 Array = NDArray[Any]
 Float = NDArray[np.float64]
 # Dense 2-D arrays, CSR matrices, or what a special kernel takes (strings, indices).
@@ -159,7 +161,7 @@ class Gram:
         columns = None if columns is None else np.asarray(columns)
         width = self.n if columns is None else columns.size
         if out is None:
-            out = np.empty((indices.size, width), dtype=self.dtype)
+            out = room((indices.size, width), self.dtype)
         elif out.shape != (indices.size, width):
             raise ValueError(f"out must have shape {(indices.size, width)}, got {out.shape}")
         left = self._select(self.points, indices)
@@ -183,7 +185,7 @@ class Gram:
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         """The whole matrix, exactly symmetric; `pause` is called between blocks and may raise."""
-        matrix = np.empty((self.n, self.n), dtype=self.dtype)
+        matrix = room((self.n, self.n), self.dtype)
         everything = np.arange(self.n)
         for start in range(0, self.n, STRIPE):
             stripe = slice(start, start + STRIPE)

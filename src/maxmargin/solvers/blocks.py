@@ -18,15 +18,19 @@ import numpy as np
 from scipy import sparse
 
 from ..compiled import compiled
+from ..memory import room
 from ..threads import in_parts
 from . import records as r
 from .active import Active
 from .longrows import LongRows
+from .pairs import LARGEST_POLISHED
 from .rows import FullRows
 from .run import Ended, Run
 
-# Samples of a block; of inputs with many features more, as products of many rows are faster.
-BLOCK, LARGE_BLOCK, MANY_FEATURES = 1024, 2048, 256
+# Samples of a block: more where there are many, and more again where they have many features, as
+# products of many rows are faster.
+SMALL_BLOCK, BLOCK, LARGE_BLOCK = 512, 1024, 2048
+MANY_SAMPLES, MANY_FEATURES = 20_000, 256
 # A block is optimised to this part of the violation found outside it, with at most so many steps
 # for each of its variables.
 INNER_SHARE, INNER_STEPS = 0.2, 10
@@ -39,7 +43,7 @@ MOST_ROUNDS = 30
 TILE = 16
 # Columns are dropped when at least this part of them has settled.
 LEAST_SETTLED = 0.2
-# The end is polished down to this part of tol when all free variables fit into a block.
+# The end is polished down to this part of tol, in at most so many rounds.
 POLISHED, POLISH_ROUNDS = 1e-6, 20
 
 
@@ -117,7 +121,7 @@ class Samples:
         known = np.full(samples.size, -1)
         _, old, before = np.intersect1d(samples, self.last, return_indices=True)
         known[old] = before
-        matrix = np.empty((samples.size, samples.size), dtype=self.rows.values.dtype)
+        matrix = room((samples.size, samples.size), self.rows.values.dtype)
         rows, slots = self.rows.values, self.rows.slot[places]
 
         def some_rows(start, stop):
@@ -226,7 +230,9 @@ class BlockRun(Run):
     """Rounds of blocks until no sample violates."""
 
     def prepare(self):
-        block = LARGE_BLOCK if features(self.gram.X) >= MANY_FEATURES else BLOCK
+        block = BLOCK if self.problem.samples >= MANY_SAMPLES else SMALL_BLOCK
+        if features(self.gram.X) >= MANY_FEATURES:
+            block = LARGE_BLOCK
         # A block must at least hold the most violating pair of every group.
         self.size = min(max(block, 4 * self.problem.totals.size), self.problem.samples)
         budget = self.settings.cache_bytes
@@ -268,6 +274,7 @@ class BlockRun(Run):
             everyone.return_all()
         everyone.live.write(everyone.alpha, everyone.gradient)
         self.gradient, self.active = everyone.gradient, everyone.live
+        everyone.rows.give_back()
         return status
 
     def _rounds(self):
@@ -361,10 +368,15 @@ class BlockRun(Run):
         return None
 
     def _polish(self):
-        """Whether to go on towards the exact optimum: when a block holds all free variables."""
-        free = self.everyone.live.free().size
-        if self.polish_rounds is not None or not self.can_polish() or 2 * free > self.size:
+        """Whether to go on towards the exact optimum: if a block can hold all free variables."""
+        if self.polish_rounds is not None or not self.can_polish():
             return False
+        live = self.everyone.live
+        free = live.free().size
+        size = min(max(self.size, 2 * free), live.size)
+        if free > LARGEST_POLISHED or size > self.everyone.rows.owner.size:
+            return False
+        self.size = size
         self.polish_rounds = POLISH_ROUNDS
         self.goal = POLISHED * self.settings.tol
         return True

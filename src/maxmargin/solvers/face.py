@@ -194,15 +194,16 @@ def face_step(active, must_end=None, most=None):
         return FaceResult(0, 0.0, False)
     alpha, gradient = v.alpha[F], v.gradient[F]
     inside, refined, rounds, gain, state = np.arange(F.size), 0, 0, 0.0, UNDECIDED
-    at_once = max(1, ROUNDS_WORK // F.size**2)
-    while state == UNDECIDED:
+    most = np.iinfo(np.int64).max if most is None else most
+    while state == UNDECIDED and rounds < most:
+        at_once = min(max(1, ROUNDS_WORK // F.size**2), most - rounds)
         took, size, refined, gained, state = face_rounds(
             Q, R, inside, refined, alpha, gradient,
             v.lower[F], v.upper[F], v.group[F], v.rise.shape[0], at_once,
         )  # fmt: skip
         inside = inside[:size]
         rounds, gain = rounds + took, gain + gained
-        if (most is not None and rounds >= most) or (must_end is not None and must_end()):
+        if must_end is not None and must_end():
             break
     active.place(F, alpha)
     return FaceResult(rounds, gain, state == UNBOUNDED)

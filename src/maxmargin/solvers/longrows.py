@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled import compiled
+from ..memory import room
 from ..threads import blas_threads, in_parts
 from .rows import BATCH_BYTES
 
@@ -67,7 +68,7 @@ class LongRows:
         item = gram.dtype.itemsize
         fewest = FEWEST_BLOCKS * min(block, gram.n) * gram.n
         size = min(max(int(budget // item), fewest), gram.n * gram.n)
-        self.memory = np.empty(size, dtype=gram.dtype)
+        self.memory = room((size,), gram.dtype)
         self._lay_out(gram.n)
 
     def _lay_out(self, n):
@@ -138,7 +139,7 @@ class LongRows:
         width = self.gram.n if columns is None else columns.size
         total = np.zeros(width)
         batch = max(1, min(self.block, BATCH_BYTES // (max(1, width) * self.gram.dtype.itemsize)))
-        scratch = np.empty((min(batch, support.size), width), dtype=self.gram.dtype)
+        scratch = room((min(batch, support.size), width), self.gram.dtype)
         for first in range(0, support.size, batch):
             part = support[first : first + batch]
             values = self.gram.rows(part, columns=columns, out=scratch[: part.size])
@@ -165,3 +166,7 @@ class LongRows:
         """Start anew with the given columns of the whole matrix; None stands for all."""
         self.columns = columns
         self._lay_out(self.gram.n if columns is None else columns.size)
+
+    def give_back(self):
+        """End: only the counts are of use any more."""
+        self.memory = self.values = None

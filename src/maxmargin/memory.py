@@ -1,0 +1,71 @@
+"""Room for large arrays, kept from one fit to the next.
+
+Memory that a process touches for the first time costs more than what is computed into it: the
+system finds a page, clears it, and on a virtual machine asks its host. What a fit gives back is
+therefore kept for the next one, but offered to the system (``MADV_FREE``), which takes it whenever
+it runs short.
+"""
+
+from __future__ import annotations
+
+import mmap
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Smaller arrays are left to the allocator; no more bytes than these are kept.
+SMALLEST, MOST_KEPT = 1 << 20, 1 << 30
+
+_lock = threading.Lock()
+_kept: list[mmap.mmap] = []
+
+
+def room(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An array with any content, like ``numpy.empty``."""
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    if size < SMALLEST or not hasattr(mmap, "MADV_FREE"):
+        return np.empty(shape, dtype=dtype)
+    lease = Lease(_taken(size) or _fresh(size), size)
+    return np.asarray(lease).view(dtype).reshape(shape)
+
+
+class Lease:
+    """Pages that belong to an array and its views, and return when the last of them is gone."""
+
+    def __init__(self, pages: mmap.mmap, size: int) -> None:
+        self.pages = pages
+        address = np.frombuffer(pages, dtype=np.uint8).ctypes.data
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (size,),
+            "typestr": "|u1",
+            "data": (address, False),
+        }
+
+    def __del__(self) -> None:
+        pages = self.pages
+        with _lock:
+            if len(pages) + sum(map(len, _kept)) <= MOST_KEPT:
+                pages.madvise(mmap.MADV_FREE)
+                _kept.append(pages)
+
+
+def _taken(size: int) -> mmap.mmap | None:
+    """The smallest kept pages that suffice."""
+    with _lock:
+        enough = [pages for pages in _kept if len(pages) >= size]
+        if not enough:
+            return None
+        best = min(enough, key=len)
+        _kept.remove(best)
+        return best
+
+
+def _fresh(size: int) -> mmap.mmap:
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages

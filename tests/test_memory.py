@@ -1,0 +1,95 @@
+"""Room that returns for the next array, and never while one still uses it."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+from maxmargin import memory
+from maxmargin.memory import room
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(memory.mmap, "MADV_FREE"), reason="this system cannot take back kept memory"
+)
+LARGE = (1024, 1024)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch):
+    monkeypatch.setattr(memory, "_kept", [])
+
+
+def address(array):
+    return array.ctypes.data
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_room_is_an_array_as_ordered(dtype):
+    array = room((700, 512), dtype)
+    array[...] = 3
+    assert array.shape == (700, 512)
+    assert array.dtype == dtype
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
+    assert (array == 3).all()
+
+
+def test_small_arrays_are_left_to_the_allocator():
+    assert room((10, 10), np.float64).base is None
+
+
+def test_room_given_back_is_used_again():
+    first = room(LARGE, np.float64)
+    place = address(first)
+    del first
+    assert address(room(LARGE, np.float64)) == place
+
+
+def test_smaller_arrays_use_larger_room_of_another_type():
+    first = room(LARGE, np.float64)
+    place = address(first)
+    del first
+    assert address(room(LARGE, np.float32)) == place
+
+
+def test_a_view_keeps_the_room():
+    whole = room(LARGE, np.float64)
+    part = whole[10:20, ::2].T
+    part[...] = 7.0
+    del whole
+    gc.collect()
+    other = room(LARGE, np.float64)
+    other[...] = 0.0
+    assert (part == 7.0).all()
+
+
+def test_two_arrays_never_share():
+    first, second = room(LARGE, np.float64), room(LARGE, np.float64)
+    first[...], second[...] = 1.0, 2.0
+    assert (first == 1.0).all()
+
+
+def test_no_more_is_kept_than_allowed(monkeypatch):
+    monkeypatch.setattr(memory, "MOST_KEPT", 10 << 20)
+    arrays = [room(LARGE, np.float64) for _ in range(3)]
+    del arrays
+    assert sum(map(len, memory._kept)) <= 10 << 20
+
+
+def test_threads_get_rooms_of_their_own():
+    wrong = []
+
+    def use(number):
+        for _ in range(50):
+            array = room(LARGE, np.float32)
+            array[...] = number
+            if not (array == number).all():
+                wrong.append(number)
+
+    threads = [threading.Thread(target=use, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
