@@ -92,6 +92,8 @@ def table81(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
         optimum = np.mean([row[-1] for row in rows["batch"]])
         for label, figures in rows.items():
             yield line(name, label, np.mean(figures, axis=0), optimum)
+        if partitions > 1:
+            yield difference(name, np.subtract(rows["SO"], rows["MVP"]))
         if given.epochs > 1:
             task, model = TABLE_8_1[name](0), OnlineSVC(epochs=given.epochs, random_state=0)
             model.set_params(**task.parameters).fit(task.X, task.y)
@@ -123,6 +125,14 @@ def line(name: str, label: str, figures: Any, optimum: float) -> dict[str, Any]:
         "dual": float(f"{dual:.7g}"),
         "1 - dual/optimum": float(f"{1.0 - dual / optimum:.2g}"),
     }
+
+
+def difference(name: str, pairs: np.ndarray) -> dict[str, Any]:
+    """Means over partitions of the difference, with their standard errors."""
+    error = pairs.std(axis=0, ddof=1) / np.sqrt(len(pairs))
+    texts = [f"{mean:+.3g} ± {spread:.2g}" for mean, spread in zip(pairs.mean(axis=0), error)]
+    columns = zip(("SV", "test %", "primal", "dual"), texts)
+    return {"data": name, "machine": "SO - MVP", **dict(columns)}
 
 
 def mnist_task() -> Task:

@@ -272,7 +272,7 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
             X = _without_frame(X)
         else:
             X = self._next_inputs(X)
-        y = labels_of_stream(y)
+        y = labels_of_stream(y, known=not first)
         check_consistent_length(X, y)
         self._accept_classes(y, classes, first)
         weight = checked_weights(sample_weight, y.size, may_vanish=True)
@@ -322,7 +322,7 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
         return self
 
     def _certify(self, X: Any, y: Any, sample_weight: Any) -> None:
-        X, y = self._next_inputs(X), labels_of_stream(y)
+        X, y = self._next_inputs(X), labels_of_stream(y, known=True)
         check_consistent_length(X, y)
         self._accept_classes(y, None, first=False)
         weight = checked_weights(sample_weight, y.size, may_vanish=True)

@@ -74,7 +74,9 @@ class ClassesOfStream(BaseEstimator):
         return float(self.C) * self.class_weight_[codes] * weight
 
 
-def labels_of_stream(y: Any) -> np.ndarray:
+def labels_of_stream(y: Any, known: bool = False) -> np.ndarray:
+    """Labels in one dimension; of which kind they are need not be asked where classes are known."""
     y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    if not known:
+        check_classification_targets(y)
     return y
