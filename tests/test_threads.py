@@ -4,8 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from maxmargin.threads import blas_threads, in_parts, single_threaded_blas, suited_threads
+from maxmargin.threads import blas_threads, in_parts, single_threaded_blas, threads_for
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
@@ -59,7 +60,12 @@ def test_limits_in_other_threads_leave_no_trace():
 
 def test_only_large_problems_are_given_threads():
     before = blas_threads()
-    with suited_threads(200, 10):
+    with threads_for(np.zeros((200, 10))):
         assert blas_threads() == 1
-    with suited_threads(60_000, 784):
+    with threads_for(sparse.csr_array((60_000, 784))):
         assert blas_threads() == before
+
+
+def test_a_list_of_things_counts_by_its_length():
+    with threads_for(["ACGT"] * 50):
+        assert blas_threads() == 1

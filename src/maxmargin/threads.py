@@ -46,10 +46,10 @@ def single_threaded_blas() -> Iterator[None]:
         yield
 
 
-def suited_threads(samples: int, features: int = 0) -> AbstractContextManager[None]:
-    """One thread for the fit of a problem whose Gram matrix is a matter of milliseconds."""
-    small = samples * samples * (features + 10) < WORTH_THREADS
-    return single_threaded_blas() if small else nullcontext()
+def threads_for(X: Any) -> AbstractContextManager[None]:
+    """One thread for problems on inputs whose Gram matrix is a matter of milliseconds."""
+    n, d = X.shape if getattr(X, "ndim", 1) == 2 else (len(X), 0)
+    return nullcontext() if n * n * (d + 10) >= WORTH_THREADS else single_threaded_blas()
 
 
 def blas_threads() -> int:

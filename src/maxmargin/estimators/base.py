@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..kernels import Linear, Precomputed
 from ..kernels.given import as_square, check_symmetric
 from ..solvers import SELECTIONS, STATUSES
-from ..threads import suited_threads
+from ..threads import threads_for
 from . import parameters as p
 from .certificates import Certificates
 from .expansion import expansion_values, like, weights_of_features
@@ -122,7 +122,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         grams = Grams(self.kernel_, samples.X, dtype)
         jobs = effective_n_jobs(getattr(self, "n_jobs", None))
         trainer = Trainer(grams, settings, clock, reporter, jobs)
-        with suited_threads(*self.shape_fit_):
+        with threads_for(samples.X):
             tasks = resumed(self._tasks(samples, trainer), previous, self)
             reporter.begin(len(tasks), **data)
             outcomes = self._solved(samples, tasks, trainer)

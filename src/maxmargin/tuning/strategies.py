@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from ..kernels import Kernel
 from ..kernels.base import Inputs, count, take
+from ..threads import threads_for
 from .base import Float, Limits, Objective, Point
 from .objectives import (
     CrossValidationError,
@@ -349,4 +350,5 @@ def tuned(task: Task, strategy: str) -> Outcome:
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy must be one of {sorted(STRATEGIES)}, got {strategy!r}")
-    return STRATEGIES[strategy](Search(task))
+    with threads_for(task.X):
+        return STRATEGIES[strategy](Search(task))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...kernels.base import Inputs, take
+from ...threads import threads_for
 from ..base import Evaluation, Float, Objective, Point
 from ..machine import optimum
 from .samples import Samples
@@ -50,10 +51,15 @@ class RadiusMargin(Samples, Objective[Point]):
         self._beta: Float | None = None
 
     def value(self, point: Point) -> float:
-        solved = self._solved(point)
+        with threads_for(self.X):
+            solved = self._solved(point)
         return np.nan if solved is None else solved.radius * solved.weight
 
     def evaluate(self, point: Point) -> Evaluation:
+        with threads_for(self.X):
+            return self._evaluated(point)
+
+    def _evaluated(self, point: Point) -> Evaluation:
         solved = self._solved(point)
         if solved is None:
             return Evaluation(np.nan, np.full(len(point.names), np.nan))
