@@ -56,7 +56,8 @@ def of_classes(held_out: HeldOut, classes: np.ndarray) -> tuple[Measure, ...]:
     target, predicted = held_out.target, held_out.predicted
     right = target == predicted
     measures = [share("accuracy", int(right.sum()), right.size)]
-    codes, guesses = (np.searchsorted(np.sort(classes), labels) for labels in (target, predicted))
+    both = np.concatenate([target, predicted])
+    codes, guesses = np.split(np.unique(both, return_inverse=True)[1], 2)
     measures.append(resampled("balanced accuracy", balanced_accuracy, codes, guesses))
     if classes.size == 2 and held_out.decision.ndim == 1 and held_out.decision.size:
         positive = (target == classes[1]).astype(int)

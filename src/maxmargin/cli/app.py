@@ -1,0 +1,380 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .exits import UNFINISHED, UsageError, explained
+from .screen import Screen
+from .wishes import Wishes
+
+app = typer.Typer(
+    name="maxmargin",
+    help="Exact, certified, self-tuning support vector machines.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Data = Annotated[str, typer.Argument(help="CSV, TSV, Parquet, Arrow, svmlight, NPZ; - is stdin.")]
+ModelFile = Annotated[str, typer.Argument(help="A .mm file, or a model of LIBSVM.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Format = Annotated[
+    str | None,
+    typer.Option(help="csv, tsv, parquet, arrow, svmlight or npz, where the name does not tell."),
+]
+Target = Annotated[str | None, typer.Option(help="Column to predict: its name, or place from 1.")]
+Impute = Annotated[str | None, typer.Option(help="'median' fills in missing values.")]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")]
+Seed = Annotated[int, typer.Option(help="Of everything random.")]
+MaxSeconds = Annotated[float | None, typer.Option(help="Time limit.", min=0.0)]
+Strategy = Annotated[
+    str | None,
+    typer.Option(help="kta, posterior, likelihood, span, radius_margin, cv-cma or grid."),
+]
+Metric = Annotated[str | None, typer.Option(help="radial, diagonal or full, of the kernel.")]
+Scale = Annotated[bool | None, typer.Option(help="Bring features to one scale.")]
+
+
+@app.command()
+def train(
+    data: Data,
+    target: Target = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Model file; by default beside the data.")
+    ] = None,
+    report: Annotated[
+        bool | None, typer.Option(help="Write a report beside the model.", show_default="yes")
+    ] = None,
+    linear: Annotated[bool, typer.Option("--linear", help="No kernel.")] = False,
+    online: Annotated[bool, typer.Option("--online", help="One pass over the samples.")] = False,
+    svc: Annotated[bool, typer.Option("--svc", help="Take the target as classes.")] = False,
+    svr: Annotated[bool, typer.Option("--svr", help="Take the target as numbers.")] = False,
+    one_class: Annotated[
+        bool, typer.Option("--one-class", help="Learn where samples are; no target.")
+    ] = False,
+    kernel: Annotated[str | None, typer.Option(help="rbf, linear, poly or sigmoid.")] = None,
+    C: Annotated[float | None, typer.Option("--C", help="Price of an error.")] = None,
+    gamma: Annotated[str | None, typer.Option(help="Of the kernel: a number, scale, auto.")] = None,
+    degree: Annotated[int | None, typer.Option(help="Of the kernel poly.")] = None,
+    coef0: Annotated[float | None, typer.Option(help="Of the kernels poly and sigmoid.")] = None,
+    nu: Annotated[float | None, typer.Option(help="In place of C: share of errors.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Half the tube of a regression.")] = None,
+    loss: Annotated[str | None, typer.Option(help="hinge or squared_hinge.")] = None,
+    tol: Annotated[float | None, typer.Option(help="Largest violation at the end.")] = None,
+    strategy: Strategy = None,
+    metric: Metric = None,
+    scale: Scale = None,
+    probability: Annotated[
+        bool | None, typer.Option(help="Also tell probabilities.", show_default="by size")
+    ] = None,
+    holdout: Annotated[float, typer.Option(help="Share of samples held out for the test.")] = 0.2,
+    impute: Impute = None,
+    drop: Drop = None,
+    format: Format = None,
+    max_seconds: MaxSeconds = None,
+    seed: Seed = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not go on from a checkpoint.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Tune, train, certify and save a machine, and write a report."""
+    screen = Screen(quiet, json)
+    with explained(screen):
+        from .fitting import finished
+        from .training import Reading, TrainingRun, as_json, read_samples
+
+        wishes = Wishes(
+            linear=linear,
+            online=online,
+            svr=svr,
+            svc=svc,
+            one_class=one_class,
+            kernel=kernel,
+            C=C,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            nu=nu,
+            epsilon=epsilon,
+            loss=loss,
+            tol=tol,
+            strategy=strategy,
+            metric=metric,
+            probability=probability,
+            scale=scale,
+            seed=seed,
+            max_seconds=max_seconds,
+        )
+        place = output or default_output(data)
+        reading = Reading(format, target, impute, tuple(drop or ()))
+        with screen.working(f"reading {data}"):
+            samples = read_samples(data, reading, unlabelled=one_class and target is None)
+        run = _checked(
+            TrainingRun,
+            samples,
+            wishes,
+            screen=screen,
+            output=place,
+            holdout=holdout,
+            command=typed(),
+            fresh=fresh,
+        )
+        model = _checked(run.run)
+        page = _page(report, place, screen)
+        if page is not None:
+            from ..report.html import write_report
+
+            with screen.working("writing the report"):
+                write_report(model, page, X=run.X, y=samples.y)
+            screen.say("report", str(page))
+        screen.result(as_json(model, model=str(place), report=None if page is None else str(page)))
+        if not finished(model.estimator):
+            raise typer.Exit(UNFINISHED)
+
+
+@app.command()
+def predict(
+    model: ModelFile,
+    data: Data,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="csv, tsv, parquet or arrow file.")
+    ] = None,
+    format: Format = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Tell class (or value), decision value and probability of each sample."""
+    screen = Screen(quiet, json, aside=output is None or output == "-")
+    with explained(screen):
+        from ..report.words import measure_in_words
+        from .predicting import as_columns, comparison, inputs_for, predicted, write_columns
+
+        with screen.working(f"reading {data}"):
+            loaded, table, X = inputs_for(data, model, format)
+        for name, count in loaded.schema.unseen(table).items():
+            screen.say("data", f"{count} values of {name!r} were not seen in training")
+        predictions = predicted(loaded.estimator, X, screen)
+        columns = as_columns(loaded.estimator, predictions)
+        measures = comparison(loaded, table, predictions)
+        screen.say_all("compared", [measure_in_words(measure) for measure in measures])
+        values = {m.name: {"value": m.value, "low": m.low, "high": m.high} for m in measures}
+        if not (json and output is None):
+            write_columns(columns, output)
+        if output not in (None, "-"):
+            screen.say("saved", f"{output}: {X.shape[0]:,} predictions")
+        shown = {} if output is not None else {"predictions": columns}
+        screen.result({"samples": X.shape[0], "output": output, "measures": values, **shown})
+
+
+@app.command()
+def tune(
+    data: Data,
+    target: Target = None,
+    strategy: Strategy = None,
+    metric: Metric = None,
+    linear: Annotated[bool, typer.Option("--linear", help="No kernel.")] = False,
+    svc: Annotated[bool, typer.Option("--svc", help="Take the target as classes.")] = False,
+    svr: Annotated[bool, typer.Option("--svr", help="Take the target as numbers.")] = False,
+    scale: Scale = None,
+    plot: Annotated[Path | None, typer.Option(help="Picture of what was tried.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Table of what was tried: csv, …")
+    ] = None,
+    impute: Impute = None,
+    drop: Drop = None,
+    format: Format = None,
+    max_seconds: MaxSeconds = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Search for the parameters of a machine, and tell what was tried."""
+    screen = Screen(quiet, json)
+    with explained(screen):
+        from .training import Reading
+        from .tuning import tell_of_search
+
+        wishes = Wishes(
+            strategy=strategy,
+            metric=metric,
+            linear=linear,
+            svc=svc,
+            svr=svr,
+            scale=scale,
+            seed=seed,
+            max_seconds=max_seconds,
+        )
+        reading = Reading(format, target, impute, tuple(drop or ()))
+        _checked(tell_of_search, data, reading, wishes, screen, plot=plot, output=output)
+
+
+@app.command()
+def inspect(model: ModelFile, quiet: Quiet = False, json: Json = False) -> None:
+    """Tell what a model is, how well it is proven, and what it was trained on."""
+    screen = Screen(quiet, json)
+    with explained(screen):
+        from .inspecting import described
+        from .predicting import load_any
+        from .training import as_json
+
+        loaded = load_any(model)
+        for subject, text in described(loaded):
+            screen.say(subject, text)
+        screen.result(as_json(loaded))
+
+
+@app.command()
+def report(
+    model: ModelFile,
+    data: Data,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path(
+        "report.html"
+    ),
+    format: Format = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Write a page about a model and what it does on data: figures, plots, how to reproduce."""
+    screen = Screen(quiet, json)
+    with explained(screen):
+        require_plots()
+        from ..data import targets_of
+        from ..report.html import write_report
+        from .predicting import inputs_for
+
+        loaded, table, X = inputs_for(data, model, format)
+        with screen.working("writing the report"):
+            write_report(loaded, output, X=X, y=targets_of(table, loaded.schema), source=table.name)
+        screen.say("report", str(output))
+        screen.result({"report": str(output)})
+
+
+@app.command()
+def convert(
+    source: Annotated[str, typer.Argument(help="A .mm file, or a model of LIBSVM.")],
+    destination: Annotated[Path, typer.Argument(help="Ends with .mm, .libsvm (.model) or .onnx.")],
+    codes: Annotated[
+        bool, typer.Option("--codes", help="LIBSVM: write 0, 1, … for labels that are texts.")
+    ] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Write a model in another format."""
+    screen = Screen(quiet, json)
+    with explained(screen):
+        from .converting import converted
+
+        notes = _checked(converted, source, destination, codes=codes)
+        screen.say_all("saved", [str(destination), *notes])
+        screen.result({"output": str(destination), "notes": notes})
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to put the files.")] = Path(
+        "maxmargin-demo"
+    ),
+) -> None:
+    """Go from a file to a report, on data that ship with scikit-learn."""
+    screen = Screen()
+    with explained(screen):
+        from .demo import write_demo_data
+
+        path = write_demo_data(folder)
+        screen.say("demo", f"wrote {path}; now: maxmargin train {path}\n")
+    sys.argv[1:] = ["train", str(path)]
+    app(sys.argv[1:], standalone_mode=False)
+    screen.say("", f"\nopen {path.with_suffix('.html')} in a browser; then try\n")
+    screen.say("", f"maxmargin predict {path.with_suffix('.mm')} {path} -o predictions.csv")
+    screen.say("", f"maxmargin inspect {path.with_suffix('.mm')}")
+
+
+@app.command()
+def warmup(quiet: Quiet = False, json: Json = False) -> None:
+    """Compile everything ahead, so that no later fit has to."""
+    screen = Screen(quiet, json)
+    with explained(screen):
+        from .warming import compile_everything
+
+        with screen.working("compiling") as bar:
+            seconds = compile_everything(bar.update)
+        screen.say("compiled", f"everything, in {seconds:.1f} s; kept on disk")
+        screen.result({"seconds": seconds})
+
+
+@app.command()
+def version(json: Json = False) -> None:
+    """Tell the version of maxmargin and of what it stands on."""
+    screen = Screen(as_json=json)
+    from .inspecting import versions
+
+    found = versions()
+    for name, number in found.items():
+        screen.say(name, number)
+    screen.result(found)
+
+
+def run() -> None:
+    app()
+
+
+def default_output(data: str) -> Path:
+    """model.mm beside the data: the name without all its endings."""
+    if data == "-":
+        return Path("model.mm")
+    path = Path(data)
+    stem = path.name
+    for _ in range(2):
+        ending = Path(stem).suffix
+        if ending and not ending[1:].isdigit():
+            stem = stem[: -len(ending)]
+    return path.with_name(f"{stem or 'model'}.mm")
+
+
+def typed() -> str:
+    """The command as it was typed."""
+    return shlex.join(["maxmargin", *sys.argv[1:]])
+
+
+def require_plots() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise UsageError(
+            "reports need matplotlib, which is not installed: pip install 'maxmargin[plot]'"
+        ) from None
+
+
+def _page(wanted: bool | None, model: Path, screen: Screen) -> Path | None:
+    """Where the report goes, if there is to be one."""
+    if wanted is False:
+        return None
+    try:
+        require_plots()
+    except UsageError as error:
+        if wanted:
+            raise
+        screen.say("report", f"none: {error}")
+        return None
+    return model.with_suffix(".html")
+
+
+def _checked(function: Any, *arguments: Any, **options: Any) -> Any:
+    """Call it; what estimators refuse is a matter of the options."""
+    from ..data import DataError
+    from ..models import ModelFileError
+
+    try:
+        return function(*arguments, **options)
+    except (DataError, ModelFileError, UsageError):
+        raise
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error

@@ -1,0 +1,65 @@
+"""How the command can end, and what is said when it ends badly."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from .screen import Screen
+
+# Exit codes; the page on the command line lists them.
+UNEXPECTED, USAGE, DATA, MODEL, UNFINISHED, INTERRUPTED = 1, 2, 3, 4, 5, 130
+
+
+class UsageError(ValueError):
+    """Options contradict each other, or do not suit the data."""
+
+
+class Stopped(Exception):
+    """Ctrl-C; the text says what was kept."""
+
+
+@contextmanager
+def explained(screen: Screen) -> Iterator[None]:
+    """Turn what is expected to go wrong into a sentence and an exit code."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; nothing more is to be flushed at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    except (Exception, KeyboardInterrupt) as error:
+        code = code_of(error)
+        if code == UNEXPECTED:
+            raise
+        screen.close()
+        screen.complain(said(error))
+        raise typer.Exit(code) from None
+
+
+def code_of(error: BaseException) -> int:
+    """The exit code of an error; `UNEXPECTED` for those that are our fault."""
+    from ..data.sources import DataError
+    from ..models.archive import ModelFileError
+
+    codes = {
+        Stopped: INTERRUPTED,
+        KeyboardInterrupt: INTERRUPTED,
+        ModelFileError: MODEL,
+        UsageError: USAGE,
+        DataError: DATA,
+        OSError: DATA,
+    }
+    return next((code for kind, code in codes.items() if isinstance(error, kind)), UNEXPECTED)
+
+
+def said(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'file'}: {error.strerror or error}"
+    return str(error)

@@ -1,0 +1,113 @@
+"""Fits in slices: after each, the point reached is kept, so that nothing long is ever lost."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..models.training import FitCurve
+
+# Seconds of the first slice; each takes twice as long as the one before, up to the last.
+FIRST_SLICE, LAST_SLICE = 20.0, 600.0
+
+# Entries of a course that is worth a picture.
+FEWEST_POINTS = 8
+
+
+class Recorder:
+    """A callback that keeps the course of a fit with a single problem."""
+
+    def __init__(self, then: Callable[[Any], Any]) -> None:
+        self.then = then
+        self.rows: list[tuple[float, ...]] = []
+        self.began = time.perf_counter()
+
+    def __call__(self, progress: Any) -> bool:
+        dual = getattr(progress, "dual", None)
+        dual = progress.objective - progress.gap if dual is None else dual
+        row = (progress.violation, dual + progress.gap, dual, progress.active)
+        self.rows.append((time.perf_counter() - self.began, *row))
+        return bool(self.then(progress))
+
+    def curve(self) -> FitCurve | None:
+        """The course, if there is enough of it to be looked at."""
+        if len(self.rows) < FEWEST_POINTS:
+            return None
+        return FitCurve(*np.array(self.rows, dtype=np.float64).T)
+
+
+def solutions_of(machine: Any) -> list[Any]:
+    """The solution of each problem of a machine."""
+    found = getattr(machine, "solution_", [])
+    return found if isinstance(found, list) else [found]
+
+
+def finished(machine: Any) -> bool:
+    """Whether nothing is left to do."""
+    status = getattr(machine, "status_", "converged")
+    statuses = status if isinstance(status, list) else [status]
+    return not {"time_limit", "step_limit"} & set(statuses)
+
+
+def fitted(
+    machine: Any,
+    X: Any,
+    y: Any,
+    *,
+    limit: float | None,
+    callback: Callable[[Any], Any],
+    keep: Callable[[Any], None],
+) -> Any:
+    """Fit a machine, in slices where it can go on from where it stopped.
+
+    Parameters
+    ----------
+    machine : estimator
+        Perhaps with a `solution_` to start from.
+    X, y : inputs and targets
+    limit : float or None
+        Seconds for all of it.
+    callback : callable
+        Called with the progress of the solver.
+    keep : callable
+        Called with the machine after each slice that did not end the fit, and after Ctrl-C.
+    """
+    parameters = machine.get_params()
+    if hasattr(machine, "finish"):
+        return machine.fit(X, y).finish(X, y, max_seconds=limit)
+    likely = parameters.get("probability", False)
+    deadline = np.inf if limit is None else time.perf_counter() + limit
+    machine.set_params(warm_start=True, callback=callback)
+    if likely:
+        machine.set_params(probability=False)
+    seconds = FIRST_SLICE
+    while True:
+        left = max(deadline - time.perf_counter(), 0.05)
+        machine.set_params(max_seconds=min(seconds, left))
+        _fit(machine, X, y, keep)
+        if finished(machine) or time.perf_counter() >= deadline:
+            break
+        keep(machine)
+        seconds = min(2.0 * seconds, LAST_SLICE)
+    if likely:
+        left = None if limit is None else max(deadline - time.perf_counter(), 0.05)
+        machine.set_params(probability=likely, max_seconds=left, callback=None)
+        _fit(machine, X, y, keep)
+    machine.set_params(warm_start=False, callback=None, max_seconds=None)
+    return machine
+
+
+def _fit(machine: Any, X: Any, y: Any, keep: Callable[[Any], None]) -> None:
+    with warnings.catch_warnings():
+        # What is left to the optimum is told at the end.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            machine.fit(X, y)
+        except KeyboardInterrupt:
+            keep(machine)
+            raise

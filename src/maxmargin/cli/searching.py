@@ -1,0 +1,159 @@
+"""The search for parameters that were not given, and the table of what was tried."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from ..models.training import SearchTable
+from ..report.tuning_plot import search_table
+from ..tuning import AutoSVC, median_gamma
+from .choosing import Plan
+from .wishes import Wishes
+
+# Samples that a search of our own uses, and its folds.
+SAMPLES, FOLDS = 1000, 3
+LINEAR_SAMPLES, LINEAR_FOLDS = 10_000, 5
+# What is tried: factors on the median γ, C in units of the spread of the targets, and ε of it.
+GAMMA, PRICE, TUBE = 4.0 ** np.arange(-3, 3), 10.0 ** np.arange(-1, 3), (0.01, 0.1, 0.3)
+LINEAR_PRICE = 10.0 ** np.arange(-4.0, 4.0)
+# Seconds of a search without a limit.
+LONGEST = 60.0
+
+
+class Found(NamedTuple):
+    """Parameters, and what was tried."""
+
+    parameters: dict[str, Any]
+    table: SearchTable | None
+
+
+Tell = Callable[[float | None, str], None]
+
+
+def searched(plan: Plan, wishes: Wishes, X: Any, y: Any, tell: Tell) -> Found:
+    """The parameters that the plan leaves open."""
+    match plan.search:
+        case "auto":
+            return by_strategy(wishes, X, y)
+        case "linear":
+            return by_path(plan, wishes, X, y, tell)
+        case "kernel":
+            return by_grid(plan, wishes, X, y, tell)
+    return Found({}, None)
+
+
+def by_strategy(wishes: Wishes, X: Any, y: Any) -> Found:
+    """Kernel and C of a classifier, as `AutoSVC` finds them."""
+    auto = AutoSVC(
+        metric=wishes.metric or "radial",
+        strategy=wishes.strategy or "auto",
+        scale=False,
+        max_seconds=wishes.max_seconds,
+        random_state=wishes.seed,
+    )
+    codes = np.unique(y, return_inverse=True)[1]
+    chosen = auto._searched(X, codes, wishes.seed, time.perf_counter())
+    table = search_table(chosen.stages, str(chosen))
+    return Found({"kernel": chosen.kernel, "C": chosen.C}, table)
+
+
+def by_path(plan: Plan, wishes: Wishes, X: Any, y: Any, tell: Tell) -> Found:
+    """C of a linear machine by cross-validation."""
+    trial = Trial(plan, wishes, X, y, LINEAR_SAMPLES, LINEAR_FOLDS)
+    unit = 1.0 if trial.classes else 1.0 / trial.spread
+    points = [{"C": float(C * unit)} for C in LINEAR_PRICE]
+    best = trial.best(points, tell)
+    return Found(best, trial.table("C", best))
+
+
+def by_grid(plan: Plan, wishes: Wishes, X: Any, y: Any, tell: Tell) -> Found:
+    """γ, C and ε of a regression by cross-validation."""
+    trial = Trial(plan, wishes, X, y, SAMPLES, FOLDS)
+    gamma = median_gamma(trial.X, trial.y > np.median(trial.y))
+    points = [
+        {"gamma": float(g * gamma), "C": float(C * trial.spread)} for g in GAMMA for C in PRICE
+    ]
+    if plan.machine == "SVR" and "epsilon" not in plan.parameters:
+        points = [{**point, "epsilon": 0.1 * trial.spread} for point in points]
+        best = trial.best(points, tell)
+        best = trial.best([{**best, "epsilon": float(e * trial.spread)} for e in TUBE], tell)
+        return Found(best, trial.table("gamma, C and epsilon", best))
+    best = trial.best(points, tell)
+    return Found(best, trial.table("gamma and C", best))
+
+
+class Trial:
+    """Points tried by cross-validation on a part of the samples."""
+
+    def __init__(self, plan: Plan, wishes: Wishes, X: Any, y: Any, samples: int, k: int) -> None:
+        self.plan, self.random = plan, np.random.default_rng(wishes.seed)
+        rows = np.sort(self.random.permutation(y.size)[:samples])
+        self.X, self.y = X[rows], y[rows]
+        self.classes = plan.machine in ("LinearSVC", "SVC")
+        if self.classes and np.unique(self.y).size < np.unique(y).size:
+            self.X, self.y = X, y
+        self.spread = 1.0 if self.classes else float(np.std(self.y.astype(float))) or 1.0
+        self.splits = list(self._splits(k, wishes.seed))
+        limit = LONGEST if wishes.max_seconds is None else 0.4 * wishes.max_seconds
+        self.deadline = time.perf_counter() + limit
+        self.rows: list[tuple[dict[str, float], float]] = []
+
+    def _splits(self, k: int, seed: int) -> Any:
+        if not self.classes:
+            folds = KFold(max(2, min(k, self.y.size)), shuffle=True, random_state=seed)
+            return folds.split(self.X)
+        smallest = np.unique(self.y, return_counts=True)[1].min()
+        k = int(np.clip(smallest, 2, k))
+        kind = StratifiedKFold if smallest >= 2 else KFold
+        return kind(k, shuffle=True, random_state=seed).split(self.X, self.y)
+
+    def best(self, points: list[dict[str, float]], tell: Tell) -> dict[str, float]:
+        """The point with the highest score; in time, the best of those tried."""
+        scores: list[float] = []
+        for place, point in enumerate(points):
+            if scores and time.perf_counter() > self.deadline:
+                break
+            score = self._score(point)
+            scores.append(score)
+            self.rows.append((point, score))
+            tell((place + 1) / len(points), f"{place + 1} of {len(points)}")
+        return points[int(np.nanargmax(np.where(np.isnan(scores), -np.inf, scores)))]
+
+    def _score(self, point: dict[str, float]) -> float:
+        import warnings
+
+        from sklearn.exceptions import ConvergenceWarning
+
+        fixed = {"max_seconds": 10.0, **point}
+        if "probability" in self.plan.parameters:
+            fixed["probability"] = False
+        machine = Plan(self.plan.machine, {**self.plan.parameters, **fixed}).estimator()
+        results = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for train, test in self.splits:
+                if np.unique(self.y[train]).size > 1:
+                    fitted = machine.fit(self.X[train], self.y[train])
+                    results.append(fitted.score(self.X[test], self.y[test]))
+        return float(np.mean(results)) if results else np.nan
+
+    def table(self, what: str, best: dict[str, float]) -> SearchTable:
+        names = list(dict.fromkeys(name for point, _ in self.rows for name in point))
+        columns = {
+            f"log_{name}": np.log([point.get(name, np.nan) for point, _ in self.rows])
+            for name in names
+        }
+        score = max(score for _, score in self.rows)
+        kind = "accuracy" if self.classes else "R²"
+        chosen = ", ".join(f"{name} = {value:.4g}" for name, value in best.items())
+        summary = (
+            f"{what} by {len(self.splits)}-fold cross-validation on {self.y.size:,} samples: "
+            f"{len(self.rows)} points, best {kind} {score:.3f}\n{chosen}"
+        )
+        stage = np.full(len(self.rows), "cross-validation")
+        return SearchTable(summary, stage, np.array([score for _, score in self.rows]), columns)

@@ -1,0 +1,83 @@
+"""`tune`: the search alone, with all that was tried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data import standardised
+from ..kernels import Gaussian
+from .choosing import planned
+from .exits import UsageError
+from .predicting import write_columns
+from .screen import Screen
+from .searching import searched
+from .training import Reading, read_samples, scaled
+from .wishes import Wishes
+
+
+def tell_of_search(
+    path: str,
+    reading: Reading,
+    wishes: Wishes,
+    screen: Screen,
+    *,
+    plot: Path | None,
+    output: str | None,
+) -> None:
+    """Search, tell, and write table and picture where asked for."""
+    with screen.working(f"reading {path}"):
+        samples = read_samples(path, reading)
+    plan = planned(wishes, samples.X, samples.y)
+    if not plan.search:
+        raise UsageError(f"nothing is left to tune for {plan.machine}")
+    schema = standardised(samples.schema, samples.X) if plan.scale else samples.schema
+    screen.say_all("data", [f"{samples.name}: {samples.size:,} samples", *samples.notes])
+    screen.say_all("machine", [f"{plan.machine}: {plan.reasons[0]}", *plan.reasons[1:]])
+    with screen.working("choosing parameters") as bar:
+        X = scaled(samples.X, schema)
+        found = searched(plan, wishes, X, samples.y, bar.update)
+    assert found.table is not None
+    screen.say("searched", found.table.summary)
+    hint = same_again(path, reading, plan.scale, found.parameters)
+    if hint:
+        screen.say("train", hint)
+    if output is not None:
+        write_columns(columns_of(found.table), output)
+        screen.say("saved", output)
+    if plot is not None:
+        from ..report import TuningDisplay
+
+        TuningDisplay.from_table(found.table).save(plot)
+        screen.say("plot", str(plot))
+    parameters = {name: spoken(value) for name, value in found.parameters.items()}
+    screen.result(
+        {"machine": plan.machine, "parameters": parameters, "summary": found.table.summary}
+    )
+
+
+def spoken(value: Any) -> Any:
+    return value if isinstance(value, int | float | str) else repr(value)
+
+
+def columns_of(table: Any) -> dict[str, np.ndarray]:
+    return {"stage": table.stage, "value": table.value, **table.parameters}
+
+
+def same_again(path: str, reading: Reading, scale: bool, found: dict[str, Any]) -> str:
+    """The command that trains with what was found, where it can be typed."""
+    kernel = found.get("kernel")
+    options = {name: value for name, value in found.items() if name != "kernel"}
+    if isinstance(kernel, Gaussian) and kernel.radial:
+        options["gamma"] = kernel.gamma
+    elif kernel is not None:
+        return ""
+    words = ["maxmargin train", path]
+    if reading.target is not None:
+        words.append(f"--target {reading.target}")
+    words += [f"--{name} {value:.6g}" for name, value in options.items()]
+    if scale and "gamma" in options:
+        words.append("--scale")
+    return " ".join(words if kernel is not None or "gamma" in options else [*words, "--linear"])

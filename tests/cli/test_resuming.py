@@ -1,0 +1,138 @@
+"""Training that is stopped or killed: nothing is half-written, and it goes on."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from benchmarks.kills import finished, killed, write_data
+from maxmargin import SVC
+from maxmargin.cli import fitting
+from maxmargin.cli.screen import Screen
+from maxmargin.cli.training import Reading, TrainingRun, read_samples
+from maxmargin.cli.wishes import Wishes
+from maxmargin.data import chess_board
+from maxmargin.models import load_checkpoint
+
+HARD = {"C": 1e6, "gamma": "0.5"}
+TRIALS = 8
+
+
+def board(path, samples, noise):
+    X, y = chess_board(samples, noise=noise, random_state=0)
+    table = np.column_stack([X, y])
+    np.savetxt(path, table, delimiter=",", header="a,b,class", comments="", fmt="%.17g")
+    return path
+
+
+def started(data):
+    """`train` on a problem that takes minutes; its checkpoint is there from the beginning."""
+    options = ("--C", "1e6", "--gamma", "0.5", "--no-report", "--no-probability")
+    return subprocess.Popen(
+        [sys.executable, "-m", "maxmargin.cli", "train", str(data), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )
+
+
+def wait_for(path, process):
+    for _ in range(600):
+        if path.exists():
+            return
+        assert process.poll() is None, process.stderr.read().decode()
+        time.sleep(0.1)
+    raise AssertionError(f"{path} never came")
+
+
+def test_ctrl_c_saves_a_checkpoint_from_which_training_goes_on(tmp_path):
+    data = board(tmp_path / "board.csv", 2500, noise=0.3)
+    checkpoint = tmp_path / "board.mm.checkpoint"
+    with started(data) as process:
+        wait_for(checkpoint, process)
+        time.sleep(2.0)
+        process.send_signal(signal.SIGINT)
+        began = time.perf_counter()
+        code = process.wait(60)
+        seconds = time.perf_counter() - began
+        said = process.stderr.read().decode()
+    assert code == 130
+    assert "the same command goes on from there" in said
+    assert seconds < 15
+    (kept,) = load_checkpoint(checkpoint).solutions
+    assert kept.dual > 0
+    assert not (tmp_path / "board.mm").exists()
+    run = run_of(data, max_seconds=1.0)
+    assert run.found is not None
+    (reached,) = fitting.solutions_of(run.run().estimator)
+    assert reached.status == "time_limit"
+    assert not checkpoint.exists()
+
+
+def run_of(data, holdout=0.2, **wishes):
+    samples = read_samples(str(data), Reading())
+    return TrainingRun(
+        samples,
+        Wishes(**{**HARD, "probability": False, **wishes}),
+        screen=Screen(quiet=True),
+        output=data.with_suffix(".mm"),
+        holdout=holdout,
+        command="",
+    )
+
+
+def test_slices_end_at_the_same_optimum(tmp_path, monkeypatch):
+    data = board(tmp_path / "board.csv", 600, noise=0.0)
+    monkeypatch.setattr(fitting, "FIRST_SLICE", 0.01)
+    kept = []
+    monkeypatch.setattr(TrainingRun, "_keep", lambda _, state: kept.append(state))
+    machine = run_of(data, holdout=0).run().estimator
+    whole = SVC(C=1e6, gamma=0.5).fit(*chess_board(600, random_state=0))
+    assert machine.status_ == "converged"
+    assert machine.certificate_.dual == pytest.approx(whole.certificate_.dual, rel=1e-7)
+    assert len(kept) > 1
+
+
+def test_checkpoint_of_other_data_is_not_used(tmp_path):
+    data = board(tmp_path / "board.csv", 100, noise=0.0)
+    first = run_of(data)
+    first._searched()
+    assert run_of(data).found is not None
+    assert run_of(data, C=10.0).found is None
+    board(data, 101, noise=0.0)
+    assert run_of(data).found is None
+
+
+def test_damaged_checkpoint_is_not_used(tmp_path):
+    data = board(tmp_path / "board.csv", 100, noise=0.0)
+    (tmp_path / "board.mm.checkpoint").write_bytes(b"PK half")
+    run = run_of(data)
+    assert run.found is None
+    run.run()
+    assert (tmp_path / "board.mm").exists()
+
+
+def test_search_is_not_repeated(tmp_path, monkeypatch):
+    data = board(tmp_path / "board.csv", 100, noise=0.0)
+    options = {"C": None, "gamma": None, "strategy": "kta"}
+    run_of(data, **options)._searched()
+    monkeypatch.setattr("maxmargin.cli.training.searched", None)
+    machine = run_of(data, **options).run().estimator
+    assert machine.status_ == "converged"
+
+
+def test_killed_at_any_time_no_file_is_half_written(tmp_path):
+    data = write_data(tmp_path, samples=600)
+    began = time.perf_counter()
+    expected = finished(data)
+    longest = time.perf_counter() - began
+    random.seed(0)
+    for _ in range(TRIALS):
+        data.with_suffix(".mm").unlink(missing_ok=True)
+        killed(data, random.uniform(0.3, 1.0) * longest)
+    np.testing.assert_allclose(finished(data), expected, rtol=1e-6, atol=1e-6)

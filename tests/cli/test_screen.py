@@ -1,0 +1,80 @@
+"""What the command says, and when."""
+
+import io
+import json
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from maxmargin.cli import screen as module
+from maxmargin.cli.screen import Bar, Screen, plain
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_lines_are_aligned_by_subject(capsys):
+    Screen().say("data", "two\nlines")
+    assert capsys.readouterr().out == "       data  two\n             lines\n"
+
+
+def test_words_go_aside_where_output_is_data(capsys):
+    Screen(aside=True).say("data", "text")
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", "       data  text\n")
+
+
+def test_json_is_all_there_is(capsys):
+    screen = Screen(as_json=True)
+    screen.say("data", "text")
+    screen.result({"gap": np.float64(0.5), "labels": np.array(["a"])})
+    assert json.loads(capsys.readouterr().out) == {"gap": 0.5, "labels": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.inf, None),
+        ({1: np.int32(2)}, {"1": 2}),
+        ((True, None), [True, None]),
+        (np.array([1.5, np.nan]), [1.5, None]),
+        (Ellipsis, "Ellipsis"),
+    ],
+)
+def test_values_become_those_of_json(value, expected):
+    assert plain(value) == expected
+
+
+def test_bar_shows_after_a_while_and_only_on_a_terminal(monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", 0.05)
+    shown = {}
+    for kind in (Terminal, io.StringIO):
+        monkeypatch.setattr(sys, "stderr", kind())
+        with Screen().working("thinking") as bar:
+            time.sleep(0.4)
+            bar.update(0.5, "half")
+            time.sleep(0.2)
+        shown[kind] = sys.stderr.getvalue()
+    assert "thinking" in shown[Terminal]
+    assert shown[io.StringIO] == ""
+
+
+def test_short_work_shows_no_bar(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with Screen().working("thinking"):
+        pass
+    assert sys.stderr.getvalue() == ""
+
+
+def test_bar_of_a_fit_rises_as_the_violation_falls():
+    bar, seen = Bar("fit", shown=False), []
+    bar.update = lambda part, note: seen.append((part, note))
+    show = bar.of_a_fit(tol=1e-3)
+    for violation in (np.inf, 1.0, 0.1, 0.01, 1e-3, 1e-9):
+        assert show(SimpleNamespace(violation=violation, gap=1.0)) is False
+    assert [part for part, _ in seen] == pytest.approx([0, 1 / 3, 2 / 3, 1, 1])
