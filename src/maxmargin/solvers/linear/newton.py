@@ -30,7 +30,7 @@ from .systems import NewtonSystem
 
 # A smoothed problem is solved when its own gap is below this fraction of the rest of the gap, or
 # of all of it for a dual point that is not the response to z.
-SOLVED, SOLVED_INEXACTLY = 0.5, 0.05
+SOLVED, SOLVED_INEXACTLY = 0.5, 0.2
 LINE_ACCURACY = 0.1
 # An inexact Newton step may leave this fraction of its gain.
 STEP_ACCURACY = 0.1

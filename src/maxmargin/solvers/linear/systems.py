@@ -29,7 +29,7 @@ from .records import Intercept
 
 # Memory for d × d matrices, and for Gram entries among samples.
 MOST_FEATURES, MOST_SAMPLES = 3000, 3000
-FIRST_COLUMNS, HEAVY_COLUMNS = 48, 192
+FIRST_COLUMNS, HEAVY_COLUMNS = 96, 192
 # After a step of more than so many iterations, twice as many columns are taken.
 MANY_ITERATIONS, MOST_ITERATIONS = 20, 500
 # Nanoseconds for a multiplication inside a Cholesky factorisation.

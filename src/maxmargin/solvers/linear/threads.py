@@ -15,8 +15,8 @@ from typing import Any
 import numba
 import numpy as np
 
-# Entries of a product below which a second thread costs more than it saves.
-WORTH_A_THREAD = 200_000
+# Entries for each thread: fewer are not worth the wait for a core that may be busy otherwise.
+WORTH_A_THREAD = 300_000
 MOST_THREADS = 4
 
 _pools: dict[int, ThreadPoolExecutor] = {}
