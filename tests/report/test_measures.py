@@ -7,7 +7,14 @@ from sklearn import metrics
 
 from maxmargin.dual import Certificate
 from maxmargin.models import HeldOut, Measure
-from maxmargin.report.measures import of_classes, of_numbers, resampled, share, square_error
+from maxmargin.report.measures import (
+    area_under_roc,
+    of_classes,
+    of_numbers,
+    resampled,
+    share,
+    square_error,
+)
 from maxmargin.report.words import gap_in_words, measure_in_words, percent
 
 RANDOM = np.random.default_rng(0)
@@ -28,6 +35,13 @@ def test_interval_covers_the_truth_as_often_as_it_says():
         error = resampled("root mean square error", square_error, target, predicted)
         covered += error.low <= 0.5 <= error.high
     assert covered / 200 > 0.88
+
+
+def test_area_is_that_of_scikit_learn_with_ties():
+    positive = RANDOM.integers(2, size=100)
+    decision = RANDOM.integers(6, size=100) + positive
+    expected = metrics.roc_auc_score(positive, decision)
+    assert area_under_roc(positive, decision) == pytest.approx(expected)
 
 
 def test_numbers_are_measured_as_scikit_learn_does():

@@ -38,11 +38,10 @@ def percent(value: float) -> str:
         return "0"
     size = 10.0 ** (np.floor(np.log10(value)) - 1)
     value = float(np.ceil(value / size - 1e-9) * size)
-    return (
-        f"{value:.2g}"
-        if value < 1e-4
-        else f"{value:.{max(0, -int(np.log10(size)))}f}".rstrip("0").rstrip(".")
-    )
+    if value < 1e-4:
+        return f"{value:.2g}"
+    text = f"{value:.{max(0, -round(np.log10(size)))}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def certificate_lines(certificate: Any) -> list[tuple[str, str]]:
