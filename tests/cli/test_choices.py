@@ -212,9 +212,6 @@ def test_linear_machine_finds_its_own_C(table):
 
 
 def test_online_machine_is_saved_as_what_it_is_now(table):
-    estimators = pytest.importorskip("maxmargin.estimators")
-    if not hasattr(estimators, "OnlineSVC"):
-        pytest.skip("this version has no OnlineSVC")
     done = train(table, "--online")
     assert done.exit_code == 0, done.stderr
     assert "certified" in done.stdout

@@ -22,6 +22,7 @@ from maxmargin import (
     NuSVC,
     NuSVR,
     OneClassSVM,
+    OnlineSVC,
     RidgeRegression,
     SVCSearch,
 )
@@ -151,6 +152,17 @@ def test_of_a_search_the_machine_it_chose_is_saved(search, chosen, tmp_path):
     again = back(search, tmp_path)
     assert again.kernel_ == getattr(search, chosen).kernel_
     np.testing.assert_array_equal(again.predict(X), search.predict(X))
+
+
+@pytest.mark.parametrize("inputs", [X, sparse.csr_array(X)], ids=["dense", "sparse"])
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
+def test_of_a_stream_the_machine_it_is_now_is_saved(labels, inputs, tmp_path):
+    stream = OnlineSVC().fit(inputs, labels)
+    again = back(stream, tmp_path)
+    assert isinstance(again, SVC)
+    np.testing.assert_array_equal(again.predict(inputs), stream.predict(inputs))
+    expected = stream.decision_function(inputs)
+    np.testing.assert_allclose(again.decision_function(inputs), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

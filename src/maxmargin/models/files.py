@@ -147,7 +147,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 def chosen_machine(estimator: Any) -> Any:
     """Of an estimator that searches, the machine it chose; of one that goes on, what it is now."""
-    if type(estimator).__name__ == "OnlineSVC":
+    if isinstance(estimator, estimators.OnlineSVC):
         check_is_fitted(estimator)
         return frozen(estimator)
     for searching, chosen in ((tuning.AutoSVC, "svc_"), (tuning.SVCSearch, "best_estimator_")):
