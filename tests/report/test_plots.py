@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 from matplotlib.image import imread
 
-from maxmargin import SVC, SVR, AutoSVC, LinearSVC, OneClassSVM, SVCSearch
+from maxmargin import SVC, SVR, AutoSVC, LinearSVC, OneClassSVM, OnlineSVC, SVCSearch
 from maxmargin.data import chess_board, stretched_chess_board, two_blobs
 from maxmargin.dual import hinge
 from maxmargin.kernels import Gaussian, Linear
@@ -199,6 +199,18 @@ def test_area_is_that_of_scikit_learn():
 
     display = RocDisplay.from_estimator(MODEL, X, Y)
     assert display.area == pytest.approx(roc_auc_score(Y, MODEL.decision_function(X)))
+    pyplot.close(display.figure_)
+
+
+def test_label_curve_is_that_of_active_learning():
+    model = OnlineSVC()
+    with pytest.raises(ValueError, match="call fit_active first"):
+        LabelCurveDisplay.from_estimator(model)
+    model.fit_active(X, lambda asked: Y[asked], max_labels=20)
+    display = LabelCurveDisplay.from_estimator(model)
+    ((labels, accuracy),) = display.curves.values()
+    assert labels[-1] == 20
+    assert accuracy.size == labels.size
     pyplot.close(display.figure_)
 
 

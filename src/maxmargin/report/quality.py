@@ -381,6 +381,21 @@ class LabelCurveDisplay(Display):
         self.curves, self.measure = curves, measure
 
     @classmethod
+    def from_estimator(cls, estimator: Any, *, name: str = "chosen", ax: Any = None) -> Any:
+        """Plot the label curve of an `OnlineSVC` after `fit_active`.
+
+        Parameters
+        ----------
+        estimator : OnlineSVC
+        name : str
+        ax : Axes, optional
+        """
+        curve = getattr(estimator, "label_curve_", None)
+        if curve is None:
+            raise ValueError("estimator has no label_curve_: call fit_active first")
+        return cls.from_curves({name: (curve.labels, curve.accuracy)}, ax=ax)
+
+    @classmethod
     def from_curves(
         cls, curves: dict[str, Any], *, measure: str = "accuracy", ax: Any = None
     ) -> LabelCurveDisplay:
