@@ -56,7 +56,7 @@ def label_curves(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 "querying": querying,
                 "all labels %": round(100 * full, 2),
                 f"at {SHARE:.0%} %": round(100 * accuracy_at(curve, SHARE * y.size), 2),
-                f"labels for {ENOUGH:.1%} of that": f"{needed(curve, ENOUGH * full) / y.size:.1%}",
+                f"labels for {ENOUGH:.1%} of that": share(needed(curve, ENOUGH * full), y.size),
                 "ended by": f"{curve.reason} at {curve.labels[-1] / y.size:.1%}",
                 "seconds": round(seconds, 1),
             }
@@ -75,6 +75,10 @@ def needed(curve: LabelCurve, accuracy: float) -> float:
     return float(curve.labels[reached[0]]) if reached.size else np.inf
 
 
+def share(labels: float, size: int) -> str:
+    return f"{labels / size:.1%}" if np.isfinite(labels) else "more"
+
+
 def plot(found: list[Curves], path: str) -> None:
     import matplotlib
 
@@ -86,8 +90,8 @@ def plot(found: list[Curves], path: str) -> None:
         for querying, curve in curves.items():
             panel.plot(100 * curve.labels / size, 100 * curve.accuracy, label=querying)
         goal = 100 * ENOUGH * full
-        panel.axhline(goal, color="black", linewidth=0.8, linestyle="--")
-        panel.text(100 * SHOWN, goal, f"{ENOUGH:.1%} of all labels' ", ha="right", va="bottom")
+        known = f"{ENOUGH:.1%} of that with all labels"
+        panel.axhline(goal, color="black", linewidth=0.8, linestyle="--", label=known)
         panel.set(xlabel="labels, % of the pool", ylabel="test accuracy, %", title=name.upper())
         panel.set_ylim(goal - 12, None)
         panel.legend(title="querying", loc="lower right")
