@@ -8,9 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels import Linear, Precomputed
+from ..kernels.base import take
 from .fitting import Outcome, Task
 from .inputs import is_function
-from .samples import Samples, chosen
+from .samples import Samples
 
 # Kernel values of new samples and support vectors that are held at a time.
 PREDICTION_BLOCK = 1 << 23
@@ -33,7 +34,7 @@ def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
 def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
     """Σ_i coef_i k(x_i, x) for all x in X, block by block."""
     support_vectors, kernel = estimator.support_vectors_, estimator.kernel_
-    wide = estimator.precision != "single"
+    wide = not (estimator.precision == "single" or both_single(estimator, X))
     if kernel == Linear():
         return linear_values(X, weights_of_features(coef, support_vectors), wide)
     coef = coef.toarray() if sparse.issparse(coef) else coef
@@ -45,8 +46,8 @@ def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
     width = estimator.shape_fit_[0] if is_function(estimator.kernel) else coef.shape[1]
     step = max(1, PREDICTION_BLOCK // max(width, 1))
     for start in range(0, count, step):
-        block = np.arange(start, min(start + step, count))
-        left = X if block.size == count else chosen(X, block)
+        block = slice(start, min(start + step, count))
+        left = X if step >= count else take(X, block)
         if is_function(estimator.kernel):
             gram = estimator._function_values(left, estimator._training_inputs_)
             if gram.shape[1] != width:
@@ -59,8 +60,14 @@ def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
             gram = left[:, estimator.support_]
         else:
             gram = kernel(widened(left) if wide else left, right)
-        values[block] = gram @ coef.T
+        values[block] = gram @ coef.T.astype(gram.dtype, copy=False)
     return values
+
+
+def both_single(estimator: Any, X: Any) -> bool:
+    """Whether new samples and support vectors come in float32, and nobody asked for more."""
+    dtypes = (getattr(inputs, "dtype", None) for inputs in (X, estimator.support_vectors_))
+    return estimator.precision != "double" and all(dtype == np.float32 for dtype in dtypes)
 
 
 def linear_values(X: Any, weights: Any, wide: bool) -> np.ndarray:

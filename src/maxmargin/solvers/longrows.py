@@ -67,7 +67,7 @@ class LongRows:
         self.threads = blas_threads()
         item = gram.dtype.itemsize
         fewest = FEWEST_BLOCKS * min(block, gram.n) * gram.n
-        size = min(max(int(budget // item), fewest), gram.n * gram.n)
+        size = int(min(max(budget / item, fewest), gram.n * gram.n))
         self.memory = room((size,), gram.dtype)
         self._lay_out(gram.n)
 

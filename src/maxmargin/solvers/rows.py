@@ -79,8 +79,8 @@ class CachedRows:
         self.n = self.columns.size
         self.evaluations = evaluations
         self.misses = misses
-        slots = max(FEWEST_SLOTS, int(budget // (self.n * gram.dtype.itemsize)))
-        slots = min(slots, self.n)
+        affordable = max(budget / (self.n * gram.dtype.itemsize), FEWEST_SLOTS)
+        slots = int(min(affordable, self.n))
         self.owner = np.full(slots, -1)
         self.store = RowStore(
             np.empty((slots, self.n), dtype=gram.dtype),
