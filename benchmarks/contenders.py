@@ -15,7 +15,7 @@ from .problems import Problem
 OURS = "maxmargin"
 SKLEARN = "scikit-learn"
 INTELEX = "intelex"
-# Megabytes for Gram rows, the same for everyone.
+# Megabytes for Gram rows that the peers may use; ours has to do with its default.
 CACHE_SIZE = 4000
 
 
@@ -45,7 +45,8 @@ class Contender:
         maker = getattr(module, problem.estimator, None)
         if maker is None:
             raise Unavailable(f"{self.package} has no {problem.estimator}")
-        return maker(**problem.parameters, cache_size=CACHE_SIZE, **more)
+        cache = {} if self.library == OURS else {"cache_size": CACHE_SIZE}
+        return maker(**problem.parameters, **cache, **more)
 
     def warm_ups(self) -> Iterator[dict[str, str]]:
         """Settings whose fits together touch all code that a fit may run."""

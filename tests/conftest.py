@@ -1,11 +1,16 @@
 """What every test may rely on: settings of Hypothesis and Numba, and the fixtures."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# A shell starts what it runs in the background with Ctrl-C ignored; tests press it all the same.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Workers compile the same functions at the same time, and Numba's cache files have no lock.
 if "PYTEST_XDIST_WORKER" in os.environ:
