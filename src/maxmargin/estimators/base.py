@@ -30,6 +30,7 @@ from .inputs import (
     may_be_indefinite,
     new_inputs,
     resolved_kernel,
+    tag_inputs,
     training_inputs,
 )
 from .progress import CallbackSupportMixin, Reporter, with_callbacks
@@ -54,8 +55,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = is_precomputed(self.kernel)
-        tags.input_tags.sparse = not is_precomputed(self.kernel)
+        tag_inputs(tags.input_tags, self.kernel)
         return tags
 
     # ---- fit -------------------------------------------------------------------------------

@@ -11,7 +11,17 @@ from scipy import sparse
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import validate_data
 
-from ..kernels import Gaussian, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from ..kernels import (
+    EncodedSequences,
+    Gaussian,
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
+from ..kernels.oligo_encoding import as_strings
+from ..kernels.sequence import SequenceKernel
 
 # Rows of inputs whose variance is computed at a time.
 VARIANCE_BLOCK = 1 << 20
@@ -24,6 +34,23 @@ def is_precomputed(kernel: Any) -> bool:
 def is_function(kernel: Any) -> bool:
     """Whether the kernel is a plain function of two batches, as scikit-learn takes it."""
     return callable(kernel) and not isinstance(kernel, Kernel)
+
+
+def takes_strings(kernel: Any) -> bool:
+    """Whether the kernel is one of sequences, or made of such."""
+    parts = getattr(kernel, "kernels", None) or [getattr(kernel, "kernel", None)]
+    return isinstance(kernel, SequenceKernel) or any(
+        takes_strings(part) for part in parts if isinstance(part, Kernel)
+    )
+
+
+def tag_inputs(tags: Any, kernel: Any) -> None:
+    """Say in scikit-learn's tags what the kernel can be evaluated at."""
+    strings = takes_strings(kernel)
+    tags.one_d_array = tags.string = strings
+    tags.two_d_array = not strings
+    tags.pairwise = is_precomputed(kernel)
+    tags.sparse = not strings and not tags.pairwise
 
 
 def may_be_indefinite(estimator: Any) -> bool:
@@ -46,7 +73,7 @@ def is_structured(X: Any) -> bool:
         if not hasattr(X, "__array__"):
             return hasattr(X, "__len__")
         X = np.asarray(X)
-        if X.dtype.kind in "US":
+        if X.dtype.kind in "UST":
             return True
         if X.dtype.kind != "O" or X.ndim != 1:
             return False
@@ -67,6 +94,8 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             "Sparse precomputed kernels are not supported: X must be a dense Gram matrix, "
             "use X.toarray()"
         )
+    if takes_strings(kernel):
+        _check_strings(estimator, X)
     if not isinstance(kernel, str) and is_structured(X):
         if y is not None:
             check_consistent_length(X, y)
@@ -94,6 +123,8 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
 def new_inputs(estimator: Any, X: Any, like: Any = None) -> Any:
     """X of `predict` and its like, in the form of the support vectors (or of inputs `like` X)."""
     kernel = estimator.kernel
+    if takes_strings(kernel):
+        _check_strings(estimator, X)
     if not isinstance(kernel, str) and is_structured(X):
         return _sequence(X)
     given = X
@@ -122,6 +153,18 @@ def _format(kernel: Any, X: Any) -> dict[str, Any]:
 def _for_kernel(kernel: Any, given: Any, X: Any) -> Any:
     """A function gets data frames as they are, and all else as arrays."""
     return given if is_function(kernel) and hasattr(given, "iloc") else X
+
+
+def _check_strings(estimator: Any, X: Any) -> None:
+    if not isinstance(X, EncodedSequences):
+        X = as_strings(X, "X")
+    elif hasattr(estimator, "partial_fit"):
+        raise TypeError(
+            f"X must be a list or 1-D array of str or bytes, got EncodedSequences, which "
+            f"{type(estimator).__name__} cannot join to what it keeps: give the strings"
+        )
+    if not len(X):
+        raise ValueError("X must hold at least one sequence, got none")
 
 
 def _sequence(X: Any) -> Any:

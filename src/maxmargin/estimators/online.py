@@ -24,6 +24,7 @@ from .inputs import (
     is_precomputed,
     new_inputs,
     resolved_kernel,
+    tag_inputs,
     training_inputs,
 )
 from .online_classes import ClassesOfStream, labels_of_stream
@@ -168,7 +169,7 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tag_inputs(tags.input_tags, self.kernel)
         return tags
 
     def _check_parameters(self) -> None:

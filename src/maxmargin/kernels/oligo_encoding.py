@@ -41,7 +41,7 @@ class EncodedSequences:
     def __init__(
         self, sequences: Inputs, alphabet: str = "ACGT", *, name: str = "sequences"
     ) -> None:
-        strings = _strings(sequences, name)
+        strings = as_strings(sequences, name)
         self.alphabet = alphabet
         self.bounds = _bounds([len(s) for s in strings])
         self.letters = _letters("".join(strings), alphabet)
@@ -166,7 +166,8 @@ def _bounds(lengths: Any) -> NDArray[np.int64]:
     return bounds
 
 
-def _strings(sequences: Inputs, name: str) -> list[str]:
+def as_strings(sequences: Inputs, name: str) -> list[str]:
+    """Sequences as a list of `str`, or an error that calls them `name`."""
     if isinstance(sequences, (str, bytes)):
         raise TypeError(
             f"{name} must be a list or 1-D array of str or bytes, got a single "
