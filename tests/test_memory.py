@@ -93,3 +93,10 @@ def test_threads_get_rooms_of_their_own():
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_a_lease_may_end_while_another_is_made():
+    held = room(LARGE, np.float64)
+    with memory._lock:
+        del held
+    assert len(memory._kept) == 1

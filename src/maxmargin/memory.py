@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import threading
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 # Smaller arrays are left to the allocator; no more bytes than these are kept.
 SMALLEST, MOST_KEPT = 1 << 20, 1 << 30
 
-_lock = threading.Lock()
+# Collecting garbage may end a lease at any moment, also while this thread holds the lock.
+_lock = threading.RLock()
 _kept: list[mmap.mmap] = []
 
 
@@ -47,7 +49,7 @@ class Lease:
 
     def __del__(self) -> None:
         pages = self.pages
-        with _lock:
+        with _lock, suppress(OSError):
             if len(pages) + sum(map(len, _kept)) <= MOST_KEPT:
                 pages.madvise(mmap.MADV_FREE)
                 _kept.append(pages)
