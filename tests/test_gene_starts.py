@@ -1,5 +1,6 @@
-"""The example on gene starts, end to end on a small genome made up for it."""
+"""The example on gene starts, end to end on a small genome made up for it, and its page."""
 
+import doctest
 import lzma
 import runpy
 import sys
@@ -8,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "gene_starts.py"
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "examples" / "gene_starts.py"
+PAGE = ROOT / "docs" / "gene_starts.md"
 GENES = 60
 TABLES = ("3-mer kernel", "triplet-weighting kernel")
 METHODS = ("5-fold CV", "KTA", "span bound", "likelihood")
@@ -96,3 +99,9 @@ def test_absent_data_are_named(run, tmp_path):
 def test_one_split_is_refused(run):
     with pytest.raises(SystemExit):
         run("--splits", 1)
+
+
+def test_examples_of_the_page_run():
+    outcome = doctest.testfile(str(PAGE), module_relative=False)
+    assert outcome.attempted > 10
+    assert outcome.failed == 0
