@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Smaller arrays are left to the allocator; no more bytes than these are kept.
-SMALLEST, MOST_KEPT = 1 << 20, 1 << 30
+SMALLEST, MOST_KEPT = 1 << 20, 3 << 29
 
 # Collecting garbage may end a lease at any moment, also while this thread holds the lock.
 _lock = threading.RLock()

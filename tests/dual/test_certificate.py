@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_matrix
 from strategies import BOUNDED, KINDS, Indexed, cases, gram_of
 
-from maxmargin.dual import Certificate, certificate, certify, hard_margin, hinge, kernel_expansion
+from maxmargin.dual import Certificate, certify, expansion, hard_margin, hinge, kernel_expansion
 from maxmargin.kernels import Gaussian, Gram, Linear
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -153,8 +153,8 @@ def test_relative_gap_of_nothing_is_nothing():
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 3), (3, 7), (100, 100)])
 def test_expansion_does_not_depend_on_the_size_of_blocks(monkeypatch, rows, columns):
-    monkeypatch.setattr(certificate, "BLOCK_ROWS", rows)
-    monkeypatch.setattr(certificate, "BLOCK_COLUMNS", columns)
+    monkeypatch.setattr(expansion, "BLOCK_ROWS", rows)
+    monkeypatch.setattr(expansion, "BLOCK_COLUMNS", columns)
     rng = np.random.default_rng(0)
     matrix, coef = rng.normal(size=(7, 7)), np.array([0.0, 1.0, 0.0, -2.0, 3.0, 0.0, 0.5])
     matrix += matrix.T
@@ -190,8 +190,8 @@ def test_only_rows_of_samples_with_a_coefficient_are_computed():
 
 
 def test_expansion_pauses_after_each_block(monkeypatch):
-    monkeypatch.setattr(certificate, "BLOCK_ROWS", 1)
-    monkeypatch.setattr(certificate, "BLOCK_COLUMNS", 2)
+    monkeypatch.setattr(expansion, "BLOCK_ROWS", 1)
+    monkeypatch.setattr(expansion, "BLOCK_COLUMNS", 2)
     pauses = []
     kernel_expansion(np.array([1.0, 0.0, 2.0]), gram_of(K), pause=lambda: pauses.append(None))
     assert len(pauses) == 2 * 2

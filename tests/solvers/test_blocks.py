@@ -86,3 +86,19 @@ def test_long_rows_are_the_rows_of_the_matrix_through_any_history(data):
         assert (rows.values[rows.slot[few]] == expected).all()
         weights = np.arange(1.0, few.size + 1.0)
         assert rows.combine(few, weights) == pytest.approx(weights @ expected)
+
+
+def test_rows_that_are_precious_or_just_used_are_overwritten_last():
+    n = 40
+    K = np.arange(n * n, dtype=float).reshape(n, n)
+    rows = LongRows(gram_of(K + K.T), 8 * n * 12, 4, lambda: None)
+    precious = np.zeros(n, dtype=bool)
+    precious[:4] = True
+    for first in range(0, n, 4):
+        rows.ensure(np.arange(first, first + 4), precious)
+    kept = np.flatnonzero(rows.slot >= 0)
+    assert kept.tolist() == [*range(4), *range(n - 8, n)]
+    rows.ensure(np.array([n - 8, 20]), precious)
+    rows.ensure(np.arange(10, 14), precious)
+    assert (rows.slot[[0, 1, 2, 3, n - 8, 20]] >= 0).all()
+    assert rows.misses == n + 1 + 4

@@ -5,46 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from checks import assert_feasible
+from faces import active_at, cloud, inside, machines
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
-from maxmargin.dual import epsilon_svr, hard_margin, hinge, nu_svc, squared_hinge
+from maxmargin.dual import hard_margin, hinge
 from maxmargin.solvers import face
-from maxmargin.solvers.active import Active
 from maxmargin.solvers.face import delete_from_factor, face_step, factored, newton_direction
-from maxmargin.solvers.rows import FullRows
 
 
 def upper_factor(Q):
     return np.linalg.cholesky(Q).T
-
-
-def active_at(problem, K, alpha):
-    gradient = problem.gradient(alpha, K @ problem.per_sample(alpha))
-    return Active.of(problem, FullRows(K), np.diagonal(K).copy(), alpha, gradient)
-
-
-def inside(problem, rng, width=1.0):
-    """A feasible point with all variables well inside their boxes, cut to the given width."""
-    lower, upper = np.maximum(problem.lower, -width), np.minimum(problem.upper, width)
-    start = lower + (upper - lower) * rng.uniform(0.3, 0.7, size=problem.size)
-    return problem.feasible(start)
-
-
-def cloud(rng, n=40):
-    X = rng.normal(size=(n, 3))
-    y = np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-    return rbf_kernel(X, gamma=0.3), y
-
-
-def machines(y, C):
-    return [
-        hinge(y, C),
-        squared_hinge(y, C),
-        epsilon_svr(y, C, 0.1),
-        nu_svc(y, 0.5, np.full(y.size, C)),
-    ]
 
 
 @given(n=st.integers(2, 12), data=st.data(), seed=st.integers(0, 999))

@@ -1,6 +1,7 @@
 """What is optimised: the dual problem, the machines it serves, and proof of a solution."""
 
-from .certificate import Certificate, certify, certify_expansion, kernel_expansion
+from .certificate import Certificate, certify, certify_expansion
+from .expansion import kernel_expansion, sharp_expansion
 from .machines import (
     Expansion,
     Machine,
@@ -30,5 +31,6 @@ __all__ = [
     "nu_svc",
     "nu_svr",
     "one_class",
+    "sharp_expansion",
     "squared_hinge",
 ]

@@ -20,7 +20,6 @@ the gap.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,10 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import Gram
+from .expansion import kernel_expansion
 from .problem import ROUNDING, DualProblem, Float
-
-# A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB.
-BLOCK_ROWS, BLOCK_COLUMNS = 512, 16_384
 
 
 @dataclass(frozen=True)
@@ -138,30 +135,6 @@ def certify_expansion(
         violation=problem.violation(alpha, gradient),
         infeasibility=_infeasibility(problem, alpha),
     )
-
-
-def kernel_expansion(coef: Float, gram: Gram, pause: Callable[[], object] | None = None) -> Float:
-    """Kα for every sample, from the rows of the samples with a coefficient, block by block.
-
-    `pause` is called after each block and may raise.
-    """
-    if gram.dtype != np.float64:
-        raise ValueError(f"gram must be bound in float64, got {gram.dtype}")
-    if coef.shape != (gram.n,):
-        raise ValueError(
-            f"coef must have one entry for each of the {gram.n} samples, got shape {coef.shape}"
-        )
-    support = np.flatnonzero(coef)
-    result = np.zeros(gram.n)
-    for left in range(0, gram.n, BLOCK_COLUMNS):
-        columns = np.arange(left, min(left + BLOCK_COLUMNS, gram.n))
-        for top in range(0, support.size, BLOCK_ROWS):
-            rows = support[top : top + BLOCK_ROWS]
-            block = gram.rows(rows, None if columns.size == gram.n else columns)
-            result[columns] += coef[rows] @ block
-            if pause is not None:
-                pause()
-    return result
 
 
 class _Constraints(NamedTuple):

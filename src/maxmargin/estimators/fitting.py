@@ -19,6 +19,7 @@ from ..dual import (
     Machine,
     certify_expansion,
     kernel_expansion,
+    sharp_expansion,
 )
 from ..kernels import Gram
 from ..solvers import Solution, solve
@@ -240,7 +241,7 @@ class Trainer:
         solution = self._solve(task.machine.problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
             return self._read(task, solution, gram)
-        outcome = self._read(task, solution, self.grams.exact(samples))
+        outcome = self._read(task, solution, self.grams.exact(samples), gram)
         if not self._needs_double(outcome):
             return outcome
         double = self.grams.double(samples)
@@ -302,13 +303,21 @@ class Trainer:
         ended = outcome.finished or imprecise
         return self.settings.precision == "auto" and ended and (violated or imprecise)
 
-    def _read(self, task: Task, solution: Solution, gram: Gram) -> Outcome:
+    def _read(
+        self, task: Task, solution: Solution, exact: Gram, gram: Gram | None = None
+    ) -> Outcome:
+        """The function and its certificate, from `gram` where float32 decides enough."""
         problem = task.machine.problem
         try:
             if self.stopped.is_set():
                 raise OutOfTime
-            coef = problem.per_sample(solution.alpha)
-            expansion = kernel_expansion(coef, gram, self.clock.overtime)
+            if gram is None:
+                coef = problem.per_sample(solution.alpha)
+                expansion = kernel_expansion(coef, exact, self.clock.overtime)
+            else:
+                expansion = sharp_expansion(
+                    problem, solution.alpha, gram, exact, self.clock.overtime
+                )
         except KeyboardInterrupt:
             self._interrupt()
             expansion = told_by(problem, solution)

@@ -87,6 +87,11 @@ class Active:
     def free(self):
         return np.flatnonzero((self.v.alpha > self.v.lower) & (self.v.alpha < self.v.upper))
 
+    def has_free(self):
+        """Of every sample, whether one of its variables is free."""
+        inside = (self.v.alpha > self.v.lower) & (self.v.alpha < self.v.upper)
+        return inside.reshape(self.copies, self.size).any(axis=0)
+
     def per_sample(self, values):
         return values.reshape(self.copies, self.size).sum(axis=0)
 

@@ -37,6 +37,9 @@ INNER_SHARE, INNER_STEPS = 0.2, 10
 # Samples come in stages, the first not smaller than this, each so many times as large as the one
 # before, and left at so many times tol.
 SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 3, 100
+# Few of the samples that violate most are new: then what is left is a matter of the free ones,
+# which are taken together up to so many.
+FEW, WIDEST_FACE = 0.02, 5000
 # Rounds of a face step, which change few variables each while the block still changes a lot.
 MOST_ROUNDS = 30
 # Rows completed together, so that what is read across them stays in the cache.
@@ -117,7 +120,7 @@ class Samples:
     def block(self, samples):
         """These samples as an `Active` set of their own."""
         places = self._places(samples)
-        self.rows.ensure(places)
+        self.rows.ensure(places, self.live.has_free())
         known = np.full(samples.size, -1)
         _, old, before = np.intersect1d(samples, self.last, return_indices=True)
         known[old] = before
@@ -216,6 +219,10 @@ class Samples:
         self.last = self.last[:0]
         self.complete = True
 
+    def free(self):
+        """The samples with a free variable."""
+        return self.live.samples[self.live.has_free()]
+
     def _places(self, samples):
         """Where samples stand in the live set."""
         return np.searchsorted(self.live.samples, samples)
@@ -308,24 +315,37 @@ class BlockRun(Run):
 
     def _chosen(self):
         """The most violating samples, then the free ones when polishing, then the recent ones."""
-        everyone = self.everyone
-        eager = everyone.most_violating(max(2, self.size // 2))
+        everyone, size = self.everyone, self.size
+        eager = everyone.most_violating(max(2, size // 2))
         others = self.recent
-        if self.polish_rounds is not None:
-            live = everyone.live
-            others = np.concatenate([live.samples[np.unique(live.free() % live.size)], others])
+        free = everyone.free()
+        self.wide = self._few_are_new(eager, free)
+        if self.wide:
+            size = max(size, eager.size + free.size)
+        if self.wide or self.polish_rounds is not None:
+            others = np.concatenate([free, others])
         others = others[np.isin(others, everyone.live.samples)]
         order = np.concatenate([eager, others])
         _, first = np.unique(order, return_index=True)
-        self.recent = order[np.sort(first)][: self.size]
+        self.recent = order[np.sort(first)][:size]
         return np.sort(self.recent)
+
+    def _few_are_new(self, eager, free):
+        """Whether what is left is a matter of the free variables, which then form one block."""
+        rows = self.everyone.rows
+        places = self.everyone._places(eager)
+        new = np.count_nonzero(rows.slot[places] < 0)
+        fits = eager.size + free.size <= rows.owner.size
+        return new <= FEW * eager.size and free.size <= WIDEST_FACE and fits and self.settings.face
 
     def _optimise(self, part):
         """Pair and face steps on a block, as far as the violation outside makes worth while."""
         self.active = part
         self.forget_pairs()
         self.control = self.control._replace(tol=max(INNER_SHARE * self.violation, 0.5 * self.goal))
-        if self.polish_rounds is not None and self.settings.face:
+        if self.wide:
+            self.wide_face()
+        elif self.polish_rounds is not None and self.settings.face:
             self.face()
         last = self.memory.integers[r.CLOCK] + INNER_STEPS * part.v.alpha.size
         while self.memory.integers[r.CLOCK] < last and not self.unbounded:

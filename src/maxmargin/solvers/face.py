@@ -18,6 +18,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from ..compiled import compiled
+from ..memory import room
 
 # Beyond this many free variables the factorisation costs more than it brings.
 LARGEST_FACE = 3000
@@ -73,7 +74,8 @@ def factored(Q):
     scale = float(np.abs(np.diagonal(Q)).max())
     jitter = FIRST_JITTER
     while jitter <= LAST_JITTER:
-        shifted = Q.copy()
+        shifted = room(Q.shape, np.float64)
+        shifted[...] = Q
         shifted.flat[:: len(Q) + 1] += jitter * scale
         # To LAPACK, which counts columns first, this is the lower factor of the transpose.
         lower, failed = dpotrf(shifted.T, lower=1, clean=1, overwrite_a=1)

@@ -1,7 +1,8 @@
 """Long Gram rows for the driver `blocks`: computed in batches, kept in memory touched once.
 
-The rows lie one after the other in a ring; a new batch overwrites the oldest. When columns
-settle, the rows in memory are packed in place, and more of them fit.
+A new row overwrites the one that was of use longest ago, of those that are not called precious
+as long as there are any. When columns settle, the rows in memory are packed in place, and more of
+them fit.
 """
 
 from __future__ import annotations
@@ -11,14 +12,12 @@ import numpy as np
 from ..compiled import compiled
 from ..memory import room
 from ..threads import blas_threads, in_parts
-from .rows import BATCH_BYTES
+from .rows import BATCH_BYTES, WORTH_A_THREAD
 
 # Columns summed at a time: their totals stay in the first-level cache.
 STRIPE = 2048
-# The ring holds at least this many blocks, so that no row of a block is overwritten by another.
+# There is room for at least this many blocks.
 FEWEST_BLOCKS = 3
-# Entries to sum below which a second thread costs more than it saves.
-WORTH_A_THREAD = 1 << 18
 
 
 @compiled
@@ -74,51 +73,57 @@ class LongRows:
     def _lay_out(self, n):
         """Arrange the memory as rows of n columns, none of them known."""
         slots = min(self.memory.size // n, n)
-        self.n, self.next = n, 0
+        self.n, self.clock = n, 0
         self.values = self.memory[: slots * n].reshape(slots, n)
         self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
+        self.used = np.zeros(slots, dtype=np.int64)
 
-    def ensure(self, samples):
-        """Have the rows of samples (indices into the columns, at most a block) in memory."""
-        missing = samples[self.slot[samples] < 0]
-        start = self._room_for(missing.size)
-        lost = samples[self.slot[samples] < 0]
-        if lost.size > missing.size:
-            # The batch would overwrite rows that are needed too: bring all of them in anew.
-            start = self._room_for(samples.size)
-            lost = samples
-        if lost.size:
-            self._fill(lost, start)
+    def ensure(self, samples, precious=None):
+        """Have the rows of samples (indices into the columns, at most a block) in memory.
 
-    def _room_for(self, count):
-        """Where a batch of `count` rows goes; the rows there are given up."""
-        start = self.next if self.next + count <= self.owner.size else 0
-        given_up = self.owner[start : start + count]
-        self.slot[given_up[given_up >= 0]] = -1
-        given_up[...] = -1
-        return start
+        `precious` says of every column whether its row is to be kept as long as others are there.
+        """
+        self.clock += 1
+        present = self.slot[samples] >= 0
+        self.used[self.slot[samples[present]]] = self.clock
+        missing = samples[~present]
+        self._fill(missing, self._given_up(missing.size, precious))
 
-    def _fill(self, samples, start):
+    def _given_up(self, count, precious):
+        """Slots for `count` new rows, ascending; what they hold is forgotten."""
+        order = self.used.astype(np.float64)
+        order[self.owner < 0] = -1.0
+        if precious is not None:
+            held = np.flatnonzero(self.owner >= 0)
+            order[held[precious[self.owner[held]]]] += self.clock
+        order[self.used == self.clock] = np.inf
+        slots = np.sort(np.argsort(order, kind="stable")[:count])
+        owners = self.owner[slots]
+        self.slot[owners[owners >= 0]] = -1
+        self.owner[slots] = -1
+        return slots
+
+    def _fill(self, samples, slots):
         batch = max(1, BATCH_BYTES // (self.n * self.gram.dtype.itemsize))
         for first in range(0, samples.size, batch):
-            part = samples[first : first + batch]
-            place = slice(start + first, start + first + part.size)
+            part, place = samples[first : first + batch], slots[first : first + batch]
             ids = part if self.columns is None else self.columns[part]
-            self.gram.rows(ids, columns=self.columns, out=self.values[place])
-            elsewhere = self.slot[part]
-            self.owner[elsewhere[elsewhere >= 0]] = -1
+            if place[-1] - place[0] == place.size - 1:
+                self.gram.rows(ids, self.columns, self.values[place[0] : place[-1] + 1])
+            else:
+                rows = room((part.size, self.n), self.gram.dtype)
+                self.values[place] = self.gram.rows(ids, self.columns, rows)
             self.owner[place] = part
-            self.slot[part] = np.arange(place.start, place.stop)
+            self.slot[part] = place
+            self.used[place] = self.clock
             self.evaluations += part.size * self.n
             self.misses += part.size
             self.pause()
-        self.next = (start + samples.size) % self.owner.size
 
     @property
     def full(self):
         """Whether another block would overwrite rows."""
-        spare = self.owner[self.next : self.next + self.block]
-        return spare.size < self.block or bool((spare >= 0).any())
+        return np.count_nonzero(self.owner < 0) < self.block
 
     def combine(self, samples, coefficients):
         """Σ coefficients·rows over all columns, of rows in memory."""
@@ -155,12 +160,12 @@ class LongRows:
         slots = np.flatnonzero(self.owner >= 0)
         slots = slots[place[self.owner[slots]] >= 0]
         pack_rows(self.memory, self.n, slots, keep)
-        owners = place[self.owner[slots]]
+        owners, used, clock = place[self.owner[slots]], self.used[slots], self.clock
         self.columns = keep if self.columns is None else self.columns[keep]
         self._lay_out(keep.size)
         self.owner[: owners.size] = owners
+        self.used[: owners.size], self.clock = used, clock
         self.slot[owners] = np.arange(owners.size)
-        self.next = owners.size % self.owner.size
 
     def reset(self, columns):
         """Start anew with the given columns of the whole matrix; None stands for all."""

@@ -10,10 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled import compiled
+from ..memory import room
+from ..threads import blas_threads, in_parts
 from .records import RowStore
 
 # Rows are computed in batches of about this many bytes.
 BATCH_BYTES = 64 << 20
+# Entries to gather or to sum below which a second thread costs more than it saves.
+WORTH_A_THREAD = 1 << 18
 # The loop may need the rows of two pairs at once.
 FEWEST_SLOTS = 4
 
@@ -29,12 +33,18 @@ def add_rows(total, values, slots, coefficients):
 
 
 @compiled
-def gather_block(values, rows, columns):
-    block = np.empty((rows.size, columns.size), values.dtype)
-    for k in range(rows.size):
+def gather_rows(block, values, rows, columns, start, stop):
+    """block[start:stop] = values[rows[start:stop], columns]"""
+    for k in range(start, stop):
         row = values[rows[k]]
         for s in range(columns.size):
             block[k, s] = row[columns[s]]
+
+
+@compiled
+def gather_block(values, rows, columns):
+    block = np.empty((rows.size, columns.size), values.dtype)
+    gather_rows(block, values, rows, columns, 0, rows.size)
     return block
 
 
@@ -60,7 +70,13 @@ class FullRows:
         return FullRows(gather_block(self.matrix, keep, keep), self.evaluations)
 
     def block(self, samples):
-        return gather_block(self.matrix, samples, samples).astype(np.float64)
+        block = room((samples.size, samples.size), np.float64)
+
+        def some_rows(start, stop):
+            gather_rows(block, self.matrix, samples, samples, start, stop)
+
+        in_parts(some_rows, samples.size, blas_threads() if block.size >= WORTH_A_THREAD else 1)
+        return block
 
     def combine(self, samples, coefficients):
         """Σ coefficients·rows over all columns, in float64."""

@@ -12,6 +12,7 @@ from .face import LARGEST_FACE, face_step
 from .settings import may_be_unbounded
 from .smo import run_slab
 from .solution import Progress, Solution, TraceBuilder
+from .wideface import wide_face_step
 
 LONGEST_SLAB = 1000
 # Seconds without a call of the callback while rows are computed.
@@ -201,8 +202,12 @@ class Run:
         return self.free_share > 0.5 and self.since_face > self.face_patience * cost
 
     def face(self, most=None):
-        before = self.violation
-        result = face_step(self.active, self.must_end, most)
+        self._faced(self.violation, face_step(self.active, self.must_end, most))
+
+    def wide_face(self):
+        self._faced(self.violation, wide_face_step(self.active, self.must_end))
+
+    def _faced(self, before, result):
         self.unbounded = result.unbounded
         self.since_face = 0.0
         self.face_patience = 1.0 if result.rounds else 2 * self.face_patience

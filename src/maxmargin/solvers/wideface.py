@@ -1,0 +1,114 @@
+"""The face step for many free variables: all that would leave the box are stopped at once.
+
+With the free variables F, the groups A and variables V stopped at their bounds, the optimum
+α_F + d of the rest satisfies
+
+    Q_FF d + Bλ = G_F,   Bᵀd = c      (B: Aᵀ and the unit vectors of V, c: 0 and the way of V)
+
+    d = x − Sλ,   (BᵀS) λ = Bᵀx − c,   x = Q_FF⁻¹ G_F,   S = Q_FF⁻¹ B
+
+so that one factorisation serves however many are stopped. V grows until all others stay inside.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError, solve
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from .face import FaceResult
+
+# Stopping more than this part of the variables is left to pair steps.
+MOST_STOPPED = 0.25
+# Added to the diagonal, in parts of it: rounded Gram matrices are not quite positive.
+JITTER = 1e-7
+# Sets V that are tried.
+MOST_ROUNDS = 10
+
+
+def wide_face_step(active, must_end=None):
+    """Go to the optimum of the free variables of an `Active` set, stopping those it would take out
+    of the box at their bounds; a point that is feasible and no worse."""
+    v = active.v
+    F = active.free()
+    nothing = FaceResult(0, 0.0, False)
+    if F.size < 2:
+        return nothing
+    Q = active.rows.block(F % active.size)
+    Q.flat[:: F.size + 1] = v.diagonal[F] * (1.0 + JITTER)
+    R = factored_in_place(Q)
+    if R is None or (must_end is not None and must_end()):
+        return nothing
+    alpha, gradient = v.alpha[F], v.gradient[F]
+    lower, upper, group = v.lower[F], v.upper[F], v.group[F]
+    way = stopped_newton(R, gradient, lower - alpha, upper - alpha, group)
+    if way is None:
+        return nothing
+    direction, held, rounds = way
+    slope, bend = float(direction @ gradient), float(direction @ (gradient - held))
+    if not slope > 0.0:
+        return nothing
+    step = min(1.0, slope / bend) if bend > 0.0 else 1.0
+    reached = balanced(np.clip(alpha + step * direction, lower, upper), alpha, lower, upper, group)
+    active.place(F, reached)
+    gain = 0.5 * float((reached - alpha) @ (gradient + v.gradient[F]))
+    if gain < 0.0:
+        active.place(F, alpha)
+        return nothing
+    return FaceResult(rounds, gain, False)
+
+
+def stopped_newton(R, gradient, lowest, highest, group):
+    """The direction d of the system above with lowest ≤ d ≤ highest, what Bλ is there, and the
+    rounds it took; None where too many variables have to be stopped. RᵀR = Q_FF."""
+    size = gradient.size
+    present = np.unique(group)
+    B = (group[:, None] == present).astype(np.float64)
+    c = np.zeros(present.size)
+    x, S = solved(R, gradient), solved(R, B)
+    stopped = np.zeros(0, dtype=np.int64)
+    for rounds in range(1, MOST_ROUNDS + 1):
+        top = np.vstack([B.T @ S, S[stopped]])
+        try:
+            multipliers = solve(top, np.append(B.T @ x, x[stopped]) - c, assume_a="pos")
+        except LinAlgError:
+            return None
+        d = x - S @ multipliers
+        d[stopped] = c[present.size :]
+        out = np.flatnonzero((d < lowest) | (d > highest))
+        if not out.size:
+            held = B @ multipliers[: present.size]
+            held[stopped] += multipliers[present.size :]
+            return d, held, rounds
+        stopped = np.append(stopped, out)
+        if stopped.size > MOST_STOPPED * size:
+            return None
+        units = np.zeros((size, out.size))
+        units[out, np.arange(out.size)] = 1.0
+        S = np.hstack([S, solved(R, units)])
+        c = np.append(c, np.where(d[out] < lowest[out], lowest[out], highest[out]))
+    return None
+
+
+def balanced(reached, alpha, lower, upper, group):
+    """The point reached, with the sum over each group put back to that of α by the variable with
+    the most room; what rounding makes of a sum is far less than that."""
+    for g in np.unique(group):
+        members = np.flatnonzero(group == g)
+        excess = float((reached[members] - alpha[members]).sum())
+        room = reached - lower if excess > 0.0 else upper - reached
+        roomiest = members[np.argmax(room[members])]
+        reached[roomiest] -= excess
+    return np.clip(reached, lower, upper)
+
+
+def factored_in_place(Q):
+    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
+    # To LAPACK, which counts columns first, this is the lower factor of the transpose.
+    lower, failed = dpotrf(Q.T, lower=1, clean=0, overwrite_a=1)
+    return None if failed else lower.T
+
+
+def solved(R, b):
+    """(RᵀR)⁻¹ b"""
+    return dpotrs(R.T, b, lower=1)[0]

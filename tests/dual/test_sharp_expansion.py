@@ -1,0 +1,85 @@
+"""An expansion that is exact where a certificate depends on it, and cheap elsewhere."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import BOUNDED, cases, gram_of
+
+from maxmargin import solve
+from maxmargin.data import chess_board
+from maxmargin.dual import certify_expansion, hard_margin, hinge, kernel_expansion, sharp_expansion
+from maxmargin.kernels import Gaussian, Gram
+
+
+class Counting(Gram):
+    """A Gram matrix that counts the columns it is asked for."""
+
+    asked = 0
+
+    def rows(self, indices, columns=None, out=None):
+        self.asked += self.n if columns is None else columns.size
+        return super().rows(indices, columns, out)
+
+
+def board(n=600, C=10.0):
+    X, y = chess_board(n, random_state=0)
+    problem = hinge(y, C).problem
+    gram = Gaussian(2.0).bind(X, np.float32)
+    return problem, solve(problem, gram).alpha, gram, X
+
+
+@pytest.mark.parametrize("kind", BOUNDED)
+@given(data=st.data())
+@settings(max_examples=30)
+def test_the_certificate_is_that_of_the_exact_expansion(kind, data):
+    case = data.draw(cases(kind))
+    tol = data.draw(st.sampled_from([1e-3, 1e-1, 10.0]))
+    alpha = solve(case.problem, gram_of(case.K), tol=tol).alpha
+    rough, exact = gram_of(case.K, np.float32), gram_of(case.K)
+    sharp = sharp_expansion(case.problem, alpha, rough, exact)
+    expected = kernel_expansion(case.problem.per_sample(alpha), exact)
+    found = certify_expansion(case.problem, alpha, sharp)
+    expected = certify_expansion(case.problem, alpha, expected)
+    rounding = 1e-14 * case.magnitude(alpha)
+    for name in ("primal", "dual", "gap", "violation"):
+        value = getattr(expected, name)
+        assert getattr(found, name) == pytest.approx(value, rel=1e-12, abs=rounding), name
+
+
+def test_samples_clearly_outside_the_margin_are_not_computed_again():
+    problem, alpha, gram, X = board()
+    exact = Counting(Gaussian(2.0), X, np.float64)
+    sharp_expansion(problem, alpha, gram, exact)
+    assert np.count_nonzero(alpha) <= exact.asked < 0.7 * problem.samples
+
+
+def test_a_rough_gram_that_errs_a_lot_decides_nothing():
+    problem, alpha, _, X = board()
+    rng = np.random.default_rng(0)
+    K = Gaussian(2.0)(X, X)
+    noisy = (K + 0.1 * rng.normal(size=K.shape)).astype(np.float32)
+    exact = Gaussian(2.0).bind(X)
+    sharp = sharp_expansion(problem, alpha, gram_of(noisy, np.float32), exact)
+    np.testing.assert_allclose(sharp, K @ alpha, rtol=0, atol=1e-9)
+
+
+def test_constraints_are_computed_exactly_as_a_whole():
+    X, y = chess_board(60, random_state=0)
+    problem = hard_margin(y).problem
+    alpha = solve(problem, Gaussian(2.0).bind(X)).alpha
+    rough = Counting(Gaussian(2.0), X, np.float32)
+    exact = Gaussian(2.0).bind(X)
+    sharp = sharp_expansion(problem, alpha, rough, exact)
+    assert rough.asked == 0
+    assert (sharp == kernel_expansion(alpha, exact)).all()
+
+
+def test_pauses_may_end_it():
+    problem, alpha, gram, X = board(100)
+
+    def pause():
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        sharp_expansion(problem, alpha, gram, Gaussian(2.0).bind(X), pause)
