@@ -8,15 +8,17 @@ Only the targets are held; inputs are read a chunk at a time, as often as the so
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+
+from .svmlight import SvmlightText, parsed
 
 # Bytes of a chunk: of text, and of float64 values.
 CHUNK_BYTES = 1 << 26
-# More features than any file has; a first pass finds out how many there are.
-MANY_FEATURES = 2**31 - 2
 
 
 class SvmlightChunks:
@@ -61,19 +63,17 @@ class SvmlightChunks:
         if chunk_bytes < 1:
             raise ValueError(f"chunk_bytes must be at least 1, got {chunk_bytes}")
         self.path, self.chunk_bytes = os.fspath(path), chunk_bytes
-        self._from_one = False
-        self.d = MANY_FEATURES
         sizes, labels, smallest, largest, self._starts = [], [], 1, -1, []
         for start in range(0, os.path.getsize(self.path), chunk_bytes):
-            X, y = self._read(start)
-            if not y.size:
+            part = self._read(start)
+            if not part.labels.size:
                 continue
             self._starts.append(start)
-            sizes.append(y.size)
-            labels.append(y)
-            if X.nnz:
-                smallest = min(smallest, int(X.indices.min()))
-                largest = max(largest, int(X.indices.max()))
+            sizes.append(part.labels.size)
+            labels.append(part.labels)
+            if part.indices.size:
+                smallest = min(smallest, int(part.indices.min()))
+                largest = max(largest, int(part.indices.max()))
         if not sizes:
             raise ValueError(f"{self.path} has no samples")
         self._from_one = smallest > 0
@@ -86,18 +86,24 @@ class SvmlightChunks:
 
     def read(self, k: int) -> Any:
         """A chunk as a CSR matrix."""
-        return self._read(self._starts[k])[0]
+        data, indices, indptr, labels = self._read(self._starts[k])
+        if self._from_one:
+            indices -= 1
+        rows = (data, indices, indptr.astype(np.int32))
+        return sparse.csr_matrix(rows, shape=(labels.size, self.d))
 
-    def _read(self, start: int) -> tuple[Any, Any]:
-        from sklearn.datasets import load_svmlight_file
-
-        return load_svmlight_file(
-            self.path,
-            n_features=self.d,
-            zero_based=not self._from_one,
-            offset=start,
-            length=self.chunk_bytes,
-        )
+    def _read(self, start: int) -> SvmlightText:
+        """The lines that begin after the byte before `start` and up to the end of the chunk."""
+        with open(self.path, "rb") as stream:
+            ends = [0]
+            for place in (start, start + self.chunk_bytes):
+                if place:
+                    stream.seek(place - 1)
+                    stream.readline()
+                    ends.append(stream.tell())
+            stream.seek(ends[-2])
+            text = stream.read(ends[-1] - ends[-2])
+        return parsed(io.BytesIO(text), f"{self.path} from byte {ends[-2]} on")
 
 
 class ParquetChunks:

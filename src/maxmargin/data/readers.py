@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import lzma
 import os
@@ -14,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from .sources import DataError, Source, open_source
+from .svmlight import read_svmlight_text
 
 if TYPE_CHECKING:
     import polars
@@ -121,21 +123,11 @@ def read_data(
 
 def read_svmlight(source: Source, features: int | None = None) -> Vectors:
     """svmlight (LIBSVM) text: ``label index:value index:value …``, a sample a line."""
-    from sklearn.datasets import load_svmlight_file
-
     try:
         with source.open() as stream:
-            X, y = load_svmlight_file(stream, dtype=np.float64, n_features=features)
-    except (EOFError, lzma.LZMAError, zlib.error) as error:
+            X, y = read_svmlight_text(stream, source.name, features)
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(f"{source.name} is compressed, but damaged: {error}") from error
-    except (ValueError, OverflowError, IndexError, TypeError, MemoryError) as error:
-        raise DataError(
-            f"{source.name} cannot be read as svmlight text ({error}): each line must read "
-            "`label index:value index:value …` with rising indices"
-        ) from error
-    X = sparse.csr_array(X)
-    if not np.isfinite(X.data).all() or not np.isfinite(y).all():
-        raise DataError(f"{source.name} contains NaN or infinity: remove or replace such values")
     X, notes = fitting_form(X)
     return Vectors(source.name, X, whole(y), notes=notes)
 
