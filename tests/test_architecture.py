@@ -13,6 +13,7 @@ ORDER = (
     "compiled",
     "memory",
     "threads",
+    "archive",
     "kernels",
     "dual",
     "solvers",

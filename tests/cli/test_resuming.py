@@ -1,5 +1,6 @@
 """Training that is stopped or killed: nothing is half-written, and it goes on."""
 
+import json
 import os
 import random
 import signal
@@ -9,11 +10,15 @@ import time
 
 import numpy as np
 import pytest
+from cli.running import command
 
 from benchmarks.kills import finished, killed, write_data
 from maxmargin import SVC
 from maxmargin.cli import fitting
+from maxmargin.cli.exits import Stopped
+from maxmargin.cli.resuming import Keeper
 from maxmargin.cli.screen import Screen
+from maxmargin.cli.searching import Trial
 from maxmargin.cli.training import Reading, TrainingRun, read_samples
 from maxmargin.cli.wishes import Wishes
 from maxmargin.data import chess_board
@@ -30,11 +35,9 @@ def board(path, samples, noise):
     return path
 
 
-def started(data):
-    """`train` on a problem that takes minutes; its checkpoint is there from the beginning."""
-    options = ("--C", "1e6", "--gamma", "0.5", "--no-report", "--no-probability")
+def started(*arguments):
     return subprocess.Popen(
-        [sys.executable, "-m", "maxmargin.cli", "train", str(data), *options],
+        [sys.executable, "-m", "maxmargin.cli", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
@@ -53,7 +56,9 @@ def wait_for(path, process):
 def test_ctrl_c_saves_a_checkpoint_from_which_training_goes_on(tmp_path):
     data = board(tmp_path / "board.csv", 2500, noise=0.3)
     checkpoint = tmp_path / "board.mm.checkpoint"
-    with started(data) as process:
+    # A problem that takes minutes; its checkpoint is there from the beginning.
+    options = ("--C", "1e6", "--gamma", "0.5", "--no-report", "--no-probability")
+    with started("train", data, *options) as process:
         wait_for(checkpoint, process)
         time.sleep(2.0)
         process.send_signal(signal.SIGINT)
@@ -68,7 +73,7 @@ def test_ctrl_c_saves_a_checkpoint_from_which_training_goes_on(tmp_path):
     assert kept.dual > 0
     assert not (tmp_path / "board.mm").exists()
     run = run_of(data, max_seconds=1.0)
-    assert run.found is not None
+    assert run.keeper.found is not None
     (reached,) = fitting.solutions_of(run.run().estimator)
     assert reached.status == "time_limit"
     assert not checkpoint.exists()
@@ -90,7 +95,7 @@ def test_slices_end_at_the_same_optimum(tmp_path, monkeypatch):
     data = board(tmp_path / "board.csv", 600, noise=0.0)
     monkeypatch.setattr(fitting, "FIRST_SLICE", 0.01)
     kept = []
-    monkeypatch.setattr(TrainingRun, "_keep", lambda _, state: kept.append(state))
+    monkeypatch.setattr(Keeper, "keep", lambda _, state: kept.append(state))
     machine = run_of(data, holdout=0).run().estimator
     whole = SVC(C=1e6, gamma=0.5).fit(*chess_board(600, random_state=0))
     assert machine.status_ == "converged"
@@ -102,17 +107,17 @@ def test_checkpoint_of_other_data_is_not_used(tmp_path):
     data = board(tmp_path / "board.csv", 100, noise=0.0)
     first = run_of(data)
     first._searched()
-    assert run_of(data).found is not None
-    assert run_of(data, C=10.0).found is None
+    assert run_of(data).keeper.found is not None
+    assert run_of(data, C=10.0).keeper.found is None
     board(data, 101, noise=0.0)
-    assert run_of(data).found is None
+    assert run_of(data).keeper.found is None
 
 
 def test_damaged_checkpoint_is_not_used(tmp_path):
     data = board(tmp_path / "board.csv", 100, noise=0.0)
     (tmp_path / "board.mm.checkpoint").write_bytes(b"PK half")
     run = run_of(data)
-    assert run.found is None
+    assert run.keeper.found is None
     run.run()
     assert (tmp_path / "board.mm").exists()
 
@@ -124,6 +129,64 @@ def test_search_is_not_repeated(tmp_path, monkeypatch):
     monkeypatch.setattr("maxmargin.cli.training.searched", None)
     machine = run_of(data, **options).run().estimator
     assert machine.status_ == "converged"
+
+
+LONG_SEARCH = ("--strategy", "posterior", "--metric", "diagonal", "--json")
+
+
+def interrupted(seconds, *arguments):
+    """Press Ctrl-C so many seconds after the command began; what it says."""
+    with started(*arguments) as process:
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        code, said = process.wait(60), process.stderr.read().decode()
+    assert code == 130, said
+    assert "the same command goes on from there" in said
+
+
+@pytest.mark.parametrize("name", ["train", "tune"])
+def test_search_stopped_by_ctrl_c_goes_on_to_the_same_parameters(name, tmp_path):
+    more = ("--no-report", "--holdout", "0") if name == "train" else ()
+    for folder in ("whole", "stopped"):
+        (tmp_path / folder).mkdir()
+        data = board(tmp_path / folder / "board.csv", 240, noise=0.1)
+    checkpoint = data.with_suffix(".mm.checkpoint" if name == "train" else ".tune.checkpoint")
+    arguments = (*LONG_SEARCH, *more)
+    whole = command(name, "board.csv", *arguments, cwd=tmp_path / "whole")
+    for seconds in (6.0, 8.0):
+        interrupted(seconds, name, data, *arguments)
+        kept = load_checkpoint(checkpoint)
+        assert kept.stage == "search"
+    assert kept.journal.stages
+    resumed = command(name, "board.csv", *arguments, cwd=tmp_path / "stopped")
+    found, expected = (json.loads(said.out)["parameters"] for said in (resumed, whole))
+    assert found == expected
+    assert not checkpoint.exists()
+
+
+@pytest.mark.parametrize(
+    ("wishes", "tries"), [({"svr": True}, 27), ({"linear": True}, 8)], ids=["kernel", "linear"]
+)
+def test_cross_validation_stopped_by_ctrl_c_goes_on(tmp_path, monkeypatch, wishes, tries):
+    data = board(tmp_path / "board.csv", 80, noise=0.1)
+    options = {"C": None, "gamma": None, "probability": None, **wishes}
+    whole = run_of(data, **options)._searched()
+    data.with_suffix(".mm.checkpoint").unlink()
+    score, seen = Trial._score, []
+
+    def pressed(trial, point):
+        seen.append(point)
+        if len(seen) == 5:
+            raise KeyboardInterrupt
+        return score(trial, point)
+
+    monkeypatch.setattr(Trial, "_score", pressed)
+    with pytest.raises(Stopped):
+        run_of(data, **options)._searched()
+    again = run_of(data, **options)._searched()
+    assert again.parameters == whole.parameters
+    np.testing.assert_array_equal(again.search.value, whole.search.value)
+    assert len(seen) == tries + 1
 
 
 def test_killed_at_any_time_no_file_is_half_written(tmp_path):

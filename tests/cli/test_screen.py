@@ -61,6 +61,7 @@ def test_bar_shows_after_a_while_and_only_on_a_terminal(monkeypatch):
             time.sleep(0.2)
         shown[kind] = sys.stderr.getvalue()
     assert "thinking" in shown[Terminal]
+    assert " 50%" in shown[Terminal]
     assert shown[io.StringIO] == ""
 
 

@@ -1,5 +1,6 @@
 """`OnlineSVC`: learning from a stream, finishing, certifying, and going on after a restart."""
 
+import contextlib
 import json
 import pickle
 import zipfile
@@ -13,7 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import SVC, OnlineSVC
+from maxmargin.archive import ONLINE, ModelFileError, read_archive, write_archive
+from maxmargin.estimators.online_state import decoded_value, encoded_value
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Normalised, Oligo
+from maxmargin.models import save
 
 MOONS = make_moons(400, noise=0.2, random_state=0)
 IRIS = load_iris(return_X_y=True)
@@ -361,12 +365,13 @@ def test_a_file_without_rows_is_small_and_predicts_the_same(tmp_path):
 def test_a_file_holds_no_code(tmp_path):
     OnlineSVC().fit(*MOONS).save(tmp_path / "model.online")
     with zipfile.ZipFile(tmp_path / "model.online") as archive:
-        assert {name.rpartition(".")[2] for name in archive.namelist()} == {"json", "npy"}
+        endings = {name.rpartition(".")[2] for name in archive.namelist()}
+        assert endings == {"json", "sha256", "npy"}
         for name in archive.namelist():
             data = archive.read(name)
             if name.endswith("json"):
                 json.loads(data)
-            else:
+            elif name.endswith("npy"):
                 assert b"'|O'" not in data[:128]
 
 
@@ -384,28 +389,61 @@ def test_what_a_file_cannot_hold_is_refused(parameters, message, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("content", ["text", "other zip", "version", "kernel"])
-def test_other_files_are_refused(content, tmp_path):
+def written_again(path, change):
+    """The file with other values or arrays, and checksums that match them."""
+    contents = read_archive(path, ONLINE)
+    change(contents.values, contents.arrays)
+    write_archive(path, contents, ONLINE)
+
+
+def test_damaged_file_is_refused(tmp_path):
     path = tmp_path / "model.online"
     OnlineSVC().fit(*MOONS).save(path)
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    values = json.loads(members["online.json"])
-    if content == "text":
-        path.write_text("no zip")
-    else:
-        if content == "other zip":
-            members = {"readme.txt": b"hello"}
-        else:
-            values["version" if content == "version" else "kernel"] = (
-                99 if content == "version" else {"kernel": "Exploit", "fields": {}}
-            )
-            members["online.json"] = json.dumps(values).encode()
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, data in members.items():
-                archive.writestr(name, data)
-    with pytest.raises(ValueError, match=r"is no file of an online model|unknown to this version"):
+    whole, expected = path.read_bytes(), OnlineSVC.load(path).predict(MOONS[0])
+    for place in range(0, len(whole), len(whole) // 40):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with contextlib.suppress(ModelFileError):
+            model = OnlineSVC.load(path)
+            assert np.array_equal(model.predict(MOONS[0]), expected)
+
+
+@pytest.mark.parametrize("content", [b"no zip", b"", b"PK\x03\x04"])
+def test_other_files_are_refused(content, tmp_path):
+    path = tmp_path / "model.online"
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match=r"give a file written by OnlineSVC\.save"):
         OnlineSVC.load(path)
+
+
+def test_model_of_another_kind_is_refused(tmp_path):
+    save(SVC().fit(*MOONS), tmp_path / "model.mm")
+    with pytest.raises(ModelFileError, match=r"it is no model file of OnlineSVC\.save"):
+        OnlineSVC.load(tmp_path / "model.mm")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda v, _: v.update(kernel={"kernel": "Exploit", "fields": {}}), "'Exploit' is unknown"),
+        (lambda _, a: a.update({"0.alpha": a["0.alpha"][1:]}), "its counters are not those"),
+        (lambda _, a: a.update({"0.alpha": a["0.alpha"] * np.nan}), "alpha contains NaN"),
+        (lambda _, a: a.update({"0.rows": a["0.rows"][1:]}), "rows are not those"),
+        (lambda _, a: a.update({"0.counters": a["0.counters"] + 2**40}), "its counters"),
+        (lambda _, a: a.update({"0.inputs": a["0.inputs"][1:]}), "its inputs are not those"),
+        (lambda _, a: a.pop("0.upper"), "0.upper"),
+    ],
+)
+def test_file_that_makes_no_sense_is_refused(change, message, tmp_path):
+    path = tmp_path / "model.online"
+    OnlineSVC().fit(*MOONS).save(path)
+    written_again(path, change)
+    with pytest.raises(ModelFileError, match=message):
+        OnlineSVC.load(path)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 0.5, None, (1, "a"), Gaussian(0.5)])
+def test_parameter_survives_a_file(value):
+    assert decoded_value(json.loads(json.dumps(encoded_value("x", value)))) == value
 
 
 def test_a_clone_has_learned_nothing():

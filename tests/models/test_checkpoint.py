@@ -15,6 +15,7 @@ from maxmargin.models import (
     save,
     save_checkpoint,
 )
+from maxmargin.tuning import Journal, StageNotes, Task, gaussian_start, tuned
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(80, 3))
@@ -56,6 +57,32 @@ def test_linear_machine_goes_on_from_its_point(tmp_path):
     machine.fit(X, Y)
     assert machine.n_iter_ < done.n_iter_
     np.testing.assert_allclose(machine.coef_, done.coef_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("strategy", ["posterior", "span", "radius_margin", "cv-cma", "kta"])
+def test_search_goes_on_from_a_file_to_the_same_point(tmp_path, strategy):
+    task = Task(X, Y, gaussian_start(X, Y, "radial"), effort=0.05)
+    whole, journal, calls = tuned(task, strategy), Journal(), []
+
+    def stop(now):
+        calls.append(now)
+        return len(calls) == (3 if strategy == "radius_margin" else 50)
+
+    assert tuned(task, strategy, journal=journal, callback=stop).status == "stopped"
+    kept = through_file(Checkpoint("abc", "search", {}, journal=journal), tmp_path)
+    assert kept.journal.seconds == journal.seconds
+    found = tuned(task, strategy, journal=kept.journal)
+    assert found.point == whole.point
+    assert found.score == whole.score
+
+
+@pytest.mark.parametrize(
+    "journal", [{"stages": []}, Journal([1]), Journal([StageNotes("a", np.array([1.0]))])]
+)
+def test_search_that_cannot_go_on_is_refused(tmp_path, journal):
+    save_checkpoint(Checkpoint("abc", "search", {}, journal=journal), tmp_path / "run.checkpoint")
+    with pytest.raises(ModelFileError, match="no search that could go on"):
+        load_checkpoint(tmp_path / "run.checkpoint")
 
 
 def test_model_is_no_checkpoint(tmp_path):

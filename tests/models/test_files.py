@@ -27,8 +27,8 @@ from maxmargin import (
     SVCSearch,
 )
 from maxmargin import kernels as k
+from maxmargin.archive import Contents, read_archive, write_archive
 from maxmargin.models import ModelFileError, load, save
-from maxmargin.models.archive import Contents, read_archive, write_archive
 from maxmargin.models.values import KERNELS, Decoder
 
 RANDOM = np.random.default_rng(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -40,6 +41,7 @@ Strategy = Annotated[
     typer.Option(help="kta, posterior, likelihood, span, radius_margin, cv-cma or grid."),
 ]
 Metric = Annotated[str | None, typer.Option(help="radial, diagonal or full, of the kernel.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Do not go on from a checkpoint.")]
 Scale = Annotated[bool | None, typer.Option(help="Bring features to one scale.")]
 
 
@@ -81,7 +83,7 @@ def train(
     format: Format = None,
     max_seconds: MaxSeconds = None,
     seed: Seed = 0,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Do not go on from a checkpoint.")] = False,
+    fresh: Fresh = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -193,6 +195,7 @@ def tune(
     format: Format = None,
     max_seconds: MaxSeconds = None,
     seed: Seed = 0,
+    fresh: Fresh = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -213,7 +216,17 @@ def tune(
             max_seconds=max_seconds,
         )
         reading = Reading(format, target, impute, tuple(drop or ()))
-        _checked(tell_of_search, data, reading, wishes, screen, plot=plot, output=output)
+        _checked(
+            tell_of_search,
+            data,
+            reading,
+            wishes,
+            screen,
+            plot=plot,
+            output=output,
+            checkpoint=search_checkpoint(data),
+            fresh=fresh,
+        )
 
 
 @app.command()
@@ -337,6 +350,12 @@ def default_output(data: str) -> Path:
         if ending and not ending[1:].isdigit():
             stem = stem[: -len(ending)]
     return path.with_name(f"{stem or 'model'}.mm")
+
+
+def search_checkpoint(data: str) -> Path:
+    """data.tune.checkpoint beside the data, or here where that folder is not ours."""
+    place = default_output(data).with_suffix(".tune.checkpoint")
+    return place if os.access(place.parent, os.W_OK) else Path(place.name)
 
 
 def typed() -> str:

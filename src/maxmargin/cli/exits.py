@@ -43,8 +43,8 @@ def explained(screen: Screen) -> Iterator[None]:
 
 def code_of(error: BaseException) -> int:
     """The exit code of an error; `UNEXPECTED` for those that are our fault."""
+    from ..archive import ModelFileError
     from ..data.sources import DataError
-    from ..models.archive import ModelFileError
 
     codes = {
         Stopped: INTERRUPTED,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..archive import replacing
 from ..data import DataError, Schema, Vectors, read_data, targets_of
 from ..models import HeldOut, Model, load, read_libsvm
-from ..models.archive import replacing
 from ..report.measures import measured
 from .screen import Screen
 

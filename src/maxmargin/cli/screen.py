@@ -88,6 +88,7 @@ class Bar:
             BarColumn,
             Progress,
             SpinnerColumn,
+            TaskProgressColumn,
             TextColumn,
             TimeElapsedColumn,
         )
@@ -95,7 +96,8 @@ class Bar:
         columns = (
             SpinnerColumn(),
             TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=20),
+            TaskProgressColumn(),
             TextColumn("{task.fields[note]}"),
             TimeElapsedColumn(),
         )

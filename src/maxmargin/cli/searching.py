@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..models.training import SearchTable
 from ..report.tuning_plot import search_table
 from ..tuning import AutoSVC, median_gamma
 from .choosing import Plan
+from .resuming import Course
 from .wishes import Wishes
 
 # Samples that a search of our own uses, and its folds.
@@ -32,22 +32,19 @@ class Found(NamedTuple):
     table: SearchTable | None
 
 
-Tell = Callable[[float | None, str], None]
-
-
-def searched(plan: Plan, wishes: Wishes, X: Any, y: Any, tell: Tell) -> Found:
+def searched(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
     """The parameters that the plan leaves open."""
     match plan.search:
         case "auto":
-            return by_strategy(wishes, X, y)
+            return by_strategy(wishes, X, y, course)
         case "linear":
-            return by_path(plan, wishes, X, y, tell)
+            return by_path(plan, wishes, X, y, course)
         case "kernel":
-            return by_grid(plan, wishes, X, y, tell)
+            return by_grid(plan, wishes, X, y, course)
     return Found({}, None)
 
 
-def by_strategy(wishes: Wishes, X: Any, y: Any) -> Found:
+def by_strategy(wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
     """Kernel and C of a classifier, as `AutoSVC` finds them."""
     auto = AutoSVC(
         metric=wishes.metric or "radial",
@@ -55,43 +52,57 @@ def by_strategy(wishes: Wishes, X: Any, y: Any) -> Found:
         scale=False,
         max_seconds=wishes.max_seconds,
         random_state=wishes.seed,
+        callback=course.heard,
     )
-    codes = np.unique(y, return_inverse=True)[1]
-    chosen = auto._searched(X, codes, wishes.seed, time.perf_counter())
+    chosen = auto.search(X, y, journal=course.journal)
     table = search_table(chosen.stages, str(chosen))
     return Found({"kernel": chosen.kernel, "C": chosen.C}, table)
 
 
-def by_path(plan: Plan, wishes: Wishes, X: Any, y: Any, tell: Tell) -> Found:
+def by_path(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
     """C of a linear machine by cross-validation."""
-    trial = Trial(plan, wishes, X, y, LINEAR_SAMPLES, LINEAR_FOLDS)
+    trial = Trial(plan, wishes, X, y, LINEAR_SAMPLES, LINEAR_FOLDS, course)
     unit = 1.0 if trial.classes else 1.0 / trial.spread
     points = [{"C": float(C * unit)} for C in LINEAR_PRICE]
-    best = trial.best(points, tell)
+    trial.most = len(points)
+    best = trial.best(points)
     return Found(best, trial.table("C", best))
 
 
-def by_grid(plan: Plan, wishes: Wishes, X: Any, y: Any, tell: Tell) -> Found:
+def by_grid(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
     """γ, C and ε of a regression by cross-validation."""
-    trial = Trial(plan, wishes, X, y, SAMPLES, FOLDS)
+    trial = Trial(plan, wishes, X, y, SAMPLES, FOLDS, course)
     gamma = median_gamma(trial.X, trial.y > np.median(trial.y))
     points = [
         {"gamma": float(g * gamma), "C": float(C * trial.spread)} for g in GAMMA for C in PRICE
     ]
     if plan.machine == "SVR" and "epsilon" not in plan.parameters:
         points = [{**point, "epsilon": 0.1 * trial.spread} for point in points]
-        best = trial.best(points, tell)
-        best = trial.best([{**best, "epsilon": float(e * trial.spread)} for e in TUBE], tell)
+        trial.most = len(points) + len(TUBE)
+        best = trial.best(points)
+        best = trial.best([{**best, "epsilon": float(e * trial.spread)} for e in TUBE])
         return Found(best, trial.table("gamma, C and epsilon", best))
-    best = trial.best(points, tell)
+    trial.most = len(points)
+    best = trial.best(points)
     return Found(best, trial.table("gamma and C", best))
 
 
 class Trial:
-    """Points tried by cross-validation on a part of the samples."""
+    """Points tried by cross-validation on a part of the samples.
 
-    def __init__(self, plan: Plan, wishes: Wishes, X: Any, y: Any, samples: int, k: int) -> None:
+    Attributes
+    ----------
+    most : int
+        How many there are to try.
+    """
+
+    most: int
+
+    def __init__(
+        self, plan: Plan, wishes: Wishes, X: Any, y: Any, samples: int, k: int, course: Course
+    ) -> None:
         self.plan, self.random = plan, np.random.default_rng(wishes.seed)
+        self.course, self.stages = course, 0
         rows = np.sort(self.random.permutation(y.size)[:samples])
         self.X, self.y = X[rows], y[rows]
         self.classes = plan.machine in ("LinearSVC", "SVC")
@@ -99,8 +110,9 @@ class Trial:
             self.X, self.y = X, y
         self.spread = 1.0 if self.classes else float(np.std(self.y.astype(float))) or 1.0
         self.splits = list(self._splits(k, wishes.seed))
-        limit = LONGEST if wishes.max_seconds is None else 0.4 * wishes.max_seconds
-        self.deadline = time.perf_counter() + limit
+        self.began = time.perf_counter() - course.journal.seconds
+        given = wishes.max_seconds
+        self.limit = LONGEST if given is None else course.journal.seconds + 0.4 * given
         self.rows: list[tuple[dict[str, float], float]] = []
 
     def _splits(self, k: int, seed: int) -> Any:
@@ -112,16 +124,23 @@ class Trial:
         kind = StratifiedKFold if smallest >= 2 else KFold
         return kind(k, shuffle=True, random_state=seed).split(self.X, self.y)
 
-    def best(self, points: list[dict[str, float]], tell: Tell) -> dict[str, float]:
+    def best(self, points: list[dict[str, float]]) -> dict[str, float]:
         """The point with the highest score; in time, the best of those tried."""
-        scores: list[float] = []
-        for place, point in enumerate(points):
-            if scores and time.perf_counter() > self.deadline:
+        course, place = self.course, self.stages
+        self.stages += 1
+        what = f"{len(points)} points"
+        scores = course.scores(place, what)[: len(points)]
+        self.rows += zip(points, scores)
+        for point in points[len(scores) :]:
+            seconds = time.perf_counter() - self.began
+            if scores and seconds > self.limit:
                 break
             score = self._score(point)
             scores.append(score)
             self.rows.append((point, score))
-            tell((place + 1) / len(points), f"{place + 1} of {len(points)}")
+            course.note(place, what, scores)
+            course.journal.seconds = seconds
+            course.show(len(self.rows) / self.most, f"{len(self.rows)}/{self.most} points")
         return points[int(np.nanargmax(np.where(np.isnan(scores), -np.inf, scores)))]
 
     def _score(self, point: dict[str, float]) -> float:

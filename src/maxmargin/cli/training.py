@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +13,15 @@ from sklearn.model_selection import train_test_split
 
 from .. import __version__
 from ..data import DataError, Schema, read_data, schema_of, standardised, targets_of
-from ..models import (
-    Checkpoint,
-    Model,
-    ModelFileError,
-    Training,
-    load_checkpoint,
-    save,
-    save_checkpoint,
-)
+from ..models import Checkpoint, Model, Training, save
 from ..report.measures import measured, predictions
 from ..report.words import certificate_lines, measure_in_words
-from .choosing import planned
-from .exits import Stopped, UsageError
+from .choosing import Plan, planned
+from .exits import UsageError
 from .fitting import Recorder, finished, fitted, solutions_of
+from .resuming import Course, Keeper, fingerprint_of
 from .screen import Screen
-from .searching import searched
+from .searching import Found, searched
 from .wishes import Wishes
 
 # Fewer samples are too few to hold some out.
@@ -102,9 +93,9 @@ class TrainingRun:
             schema = standardised(schema, samples.X[self.rows[0]])
         self.schema = schema
         self.X = scaled(samples.X, schema)
-        self.fingerprint = self._fingerprint(holdout)
-        self.checkpoint_path = output.with_name(output.name + ".checkpoint")
-        self.found = None if fresh else self._found()
+        fingerprint = fingerprint_of(samples.X, samples.y, wishes, holdout=holdout)
+        path = output.with_name(output.name + ".checkpoint")
+        self.keeper = Keeper(path, fingerprint, screen, fresh)
         self.curve: Any = None
 
     def _split(self, holdout: float) -> tuple[np.ndarray, np.ndarray]:
@@ -127,34 +118,6 @@ class TrainingRun:
         )
         return np.sort(train), np.sort(test)
 
-    def _fingerprint(self, holdout: float) -> str:
-        digest = hashlib.sha256()
-        settings = {**asdict(self.wishes), "holdout": holdout, "version": __version__}
-        settings.pop("max_seconds")
-        digest.update(json.dumps(settings, sort_keys=True).encode())
-        X, y = self.samples.X, self.samples.y
-        parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
-        for part in (*parts, *(() if y is None else (y,))):
-            digest.update(np.ascontiguousarray(part).tobytes())
-        return digest.hexdigest()
-
-    def _found(self) -> Checkpoint | None:
-        """A checkpoint of this very run."""
-        if not self.checkpoint_path.exists():
-            return None
-        try:
-            checkpoint = load_checkpoint(self.checkpoint_path)
-        except ModelFileError as error:
-            self.screen.say("checkpoint", f"not used: {error}")
-            return None
-        if checkpoint.fingerprint != self.fingerprint:
-            self.screen.say(
-                "checkpoint", f"{self.checkpoint_path} is of other data or options: not used"
-            )
-            return None
-        self.screen.say("checkpoint", f"going on from {self.checkpoint_path}")
-        return checkpoint
-
     # ---- the course of it ------------------------------------------------------------------
 
     def run(self) -> Model:
@@ -162,35 +125,33 @@ class TrainingRun:
         self.screen.say_all("data", [self._described_data(), *self.samples.notes])
         self.screen.say_all("machine", [f"{self.plan.machine}: {self.plan.reasons[0]}"])
         self.screen.say_all("", self.plan.reasons[1:])
-        state = self.found or self._searched()
+        state = self.keeper.found
+        if state is None or state.stage == "search":
+            state = self._searched()
         try:
             if state.stage == "test":
                 state = self._tested(state)
             machine = self._trained(state, np.arange(self.samples.size))
         except KeyboardInterrupt:
-            raise Stopped(
-                f"interrupted; {self.checkpoint_path} holds what was reached: the same command "
-                "goes on from there"
-            ) from None
+            raise self.keeper.stopped() from None
         model = Model(machine, self.schema, self._record(state))
         save(model, self.output)
-        self.checkpoint_path.unlink(missing_ok=True)
+        self.keeper.forget()
         self._tell(machine)
         return model
 
     def _searched(self) -> Checkpoint:
         train, test = self.rows
         if self.plan.search:
-            with self.screen.working("choosing parameters") as bar:
-                X, y = self.X[train], self.samples.y[train]
-                found = searched(self.plan, self.wishes, X, y, bar.update)
+            X, y = self.X[train], self.samples.y[train]
+            found = resumable_search(self.plan, self.wishes, X, y, self.keeper, self.screen)
             self.screen.say("searched", found.table.summary)
             parameters, table = found
         else:
             parameters, table = {}, None
         stage = "test" if test.size else "all"
-        state = Checkpoint(self.fingerprint, stage, parameters, search=table)
-        self._keep(state)
+        state = Checkpoint(self.keeper.fingerprint, stage, parameters, search=table)
+        self.keeper.keep(state)
         return state
 
     def _tested(self, state: Checkpoint) -> Checkpoint:
@@ -202,7 +163,7 @@ class TrainingRun:
         head = f"on {test.size:,} samples held out"
         self.screen.say_all("tested", [f"{head}: {words[0]}", *words[1:]])
         state = replace(state, stage="all", solutions=[], measures=measures, held_out=held_out)
-        self._keep(state)
+        self.keeper.keep(state)
         return state
 
     def _trained(self, state: Checkpoint, rows: np.ndarray) -> Any:
@@ -218,7 +179,9 @@ class TrainingRun:
                 y,
                 limit=self._seconds_left(),
                 callback=recorder,
-                keep=lambda machine: self._keep(replace(state, solutions=solutions_of(machine))),
+                keep=lambda machine: self.keeper.keep(
+                    replace(state, solutions=solutions_of(machine))
+                ),
             )
         single = len(solutions_of(machine)) == 1
         self.curve = recorder.curve() if single else None
@@ -227,13 +190,6 @@ class TrainingRun:
     def _seconds_left(self) -> float | None:
         limit = self.wishes.max_seconds
         return None if limit is None else max(0.1, limit - (time.perf_counter() - self.began))
-
-    def _keep(self, state: Checkpoint) -> None:
-        save_checkpoint(replace(state, seconds=self._seconds()), self.checkpoint_path)
-
-    def _seconds(self) -> float:
-        before = self.found.seconds if self.found else 0.0
-        return before + time.perf_counter() - self.began
 
     # ---- what is said ----------------------------------------------------------------------
 
@@ -254,11 +210,11 @@ class TrainingRun:
             maxmargin=__version__,
             command=self.command,
             source=self.samples.name,
-            fingerprint=self.fingerprint,
+            fingerprint=self.keeper.fingerprint,
             samples=self.samples.size,
             features=int(self.samples.X.shape[1]),
             classes=class_counts(y) if classifies else {},
-            seconds=self._seconds(),
+            seconds=self.keeper.seconds(),
             notes=(*self.samples.notes, *self.plan.reasons),
             measures=state.measures,
             search=state.search,
@@ -275,7 +231,20 @@ class TrainingRun:
             self.screen.say("certified", certificate_lines(machine.certificate_)[0][1])
         if not finished(machine):
             self.screen.say("", "the time limit ended the fit before the optimum")
-        self.screen.say("saved", f"{self.output}, in {self._seconds():.1f} s")
+        self.screen.say("saved", f"{self.output}, in {self.keeper.seconds():.1f} s")
+
+
+def resumable_search(
+    plan: Plan, wishes: Wishes, X: Any, y: Any, keeper: Keeper, screen: Screen
+) -> Found:
+    """The parameters that the plan leaves open, from where the checkpoint has the search."""
+    with screen.working("choosing parameters") as bar:
+        course = Course(keeper, bar.update)
+        try:
+            return searched(plan, wishes, X, y, course)
+        except KeyboardInterrupt:
+            course.keep()
+            raise keeper.stopped() from None
 
 
 def scaled(X: Any, schema: Schema) -> Any:

@@ -12,9 +12,9 @@ from ..kernels import Gaussian
 from .choosing import planned
 from .exits import UsageError
 from .predicting import write_columns
+from .resuming import Keeper, fingerprint_of
 from .screen import Screen
-from .searching import searched
-from .training import Reading, read_samples, scaled
+from .training import Reading, read_samples, resumable_search, scaled
 from .wishes import Wishes
 
 
@@ -26,6 +26,8 @@ def tell_of_search(
     *,
     plot: Path | None,
     output: str | None,
+    checkpoint: Path,
+    fresh: bool = False,
 ) -> None:
     """Search, tell, and write table and picture where asked for."""
     with screen.working(f"reading {path}"):
@@ -36,9 +38,11 @@ def tell_of_search(
     schema = standardised(samples.schema, samples.X) if plan.scale else samples.schema
     screen.say_all("data", [f"{samples.name}: {samples.size:,} samples", *samples.notes])
     screen.say_all("machine", [f"{plan.machine}: {plan.reasons[0]}", *plan.reasons[1:]])
-    with screen.working("choosing parameters") as bar:
-        X = scaled(samples.X, schema)
-        found = searched(plan, wishes, X, samples.y, bar.update)
+    fingerprint = fingerprint_of(samples.X, samples.y, wishes, command="tune")
+    keeper = Keeper(checkpoint, fingerprint, screen, fresh)
+    X = scaled(samples.X, schema)
+    found = resumable_search(plan, wishes, X, samples.y, keeper, screen)
+    keeper.forget()
     assert found.table is not None
     screen.say("searched", found.table.summary)
     hint = same_again(path, reading, plan.scale, found.parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 import warnings
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import estimators
+from ..data.svmlight import read_svmlight_text
 from ..kernels import Oligo, Polynomial, Sigmoid
 from ..tuning import AutoSVC
 
@@ -57,6 +59,7 @@ def works_of() -> list[tuple[str, Callable[[], Any]]]:
         add(name, getattr(estimators, name)(), X, two if name == "NuSVC" else X[:, 0])
     sequences = ["ACGTACGTAA", "ACGTTTGTAA", "GGGGCCCCTT", "GGGACCCCTT"]
     add("sequences", estimators.SVC(kernel=Oligo(2, 1.0)), sequences, [0, 0, 1, 1])
+    works.append(("svmlight text", lambda: read_svmlight_text(io.BytesIO(b"1 1:0.5\n"), "")))
     for metric in ("radial", "full"):
         add("tuning", AutoSVC(metric=metric, strategy="kta"), X, two)
     return works

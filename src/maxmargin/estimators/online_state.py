@@ -1,18 +1,14 @@
-"""An online model in a file: a zip of one JSON text and NumPy arrays, none of which runs code.
+"""An online model in a file: JSON and NumPy arrays with their checksums, none of which runs code.
 
-online.json     format, version, parameters, kernel, labels of the classes, counters
-<name>.npy      one member for each array of each machine
+The JSON holds parameters, kernel, labels of the classes and counters; each machine has its arrays.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import io
-import json
+import math
 import os
-import zipfile
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -20,22 +16,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
+from ..archive import ONLINE, Contents, ModelFileError, read_archive, write_archive
 from ..kernels import FromFunction, Kernel
+from ..kernels.base import count
 from ..kernels.compose import Composition
 from ..solvers.online import OnlineMachine, OnlineSettings, OnlineState
+from ..solvers.online_compiled import COUNTERS, SIZE
 from ..solvers.online_points import Frame
 from .online_machines import Committee
 
-FORMAT, VERSION, TEXT = "maxmargin online model", 1, "online.json"
 ARRAYS = tuple(name for name in OnlineState._fields if name not in ("inputs", "frame"))
 CSR = ("data", "indices", "indptr")
-
-
-class Contents(NamedTuple):
-    """JSON values, and arrays by name."""
-
-    values: dict[str, Any]
-    arrays: dict[str, np.ndarray]
 
 
 class SavedToFile(BaseEstimator):
@@ -53,12 +44,22 @@ class SavedToFile(BaseEstimator):
             are computed anew, which may round otherwise.
         """
         check_is_fitted(self)
-        _write(Path(path), encoded(self, rows))
+        write_archive(path, encoded(self, rows), ONLINE)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Any:
-        """The model that was saved to a file."""
-        return decoded(cls, _read(Path(path)))
+        """The model that was saved to a file.
+
+        Checksums, types, shapes and values are checked; what is wrong raises
+        `maxmargin.models.ModelFileError`, a ValueError.
+        """
+        contents = read_archive(path, ONLINE)
+        try:
+            return decoded(cls, contents)
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            raise ModelFileError(
+                f"{os.fspath(path)} holds no online model that makes sense: {error}"
+            ) from error
 
 
 # ---- the model -----------------------------------------------------------------------------
@@ -66,6 +67,7 @@ class SavedToFile(BaseEstimator):
 
 def encoded(model: Any, rows: bool) -> Contents:
     parameters = model.get_params(deep=False)
+    parameters.pop("callback", None)
     state = parameters.pop("random_state")
     if not (state is None or isinstance(state, int | np.integer)):
         raise ValueError(f"random_state must be None or an int to be saved, got {state!r}")
@@ -78,8 +80,6 @@ def encoded(model: Any, rows: bool) -> Contents:
     if labels.dtype.kind not in "biufUO":
         raise ValueError(f"classes must be numbers or texts to be saved, got dtype {labels.dtype}")
     values: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
         "parameters": {name: encoded_value(name, value) for name, value in parameters.items()},
         "class_weight": weights,
         "kernel": encoded_value("kernel", model.kernel_),
@@ -122,11 +122,31 @@ def decoded(cls: type, contents: Contents) -> Any:
         known = {name: arrays[f"{place}.{name}"] for name in ARRAYS}
         inputs, frame = _decoded_inputs(f"{place}.inputs", described, arrays)
         state = OnlineState(**known, inputs=inputs, frame=frame)
+        check_state(state)
         machines.append(
             OnlineMachine.restored(model.kernel_, settings, np.dtype(values["dtype"]), state)
         )
     model.machines_ = Committee(machines)
     return model
+
+
+def check_state(state: OnlineState) -> None:
+    """Whether all arrays of a machine are of one length and hold numbers that are some."""
+    examples = state.alpha.size
+    if state.counters.shape != (COUNTERS,) or state.counters[SIZE] != examples:
+        raise ValueError(f"its counters are not those of {examples} examples")
+    if (0 if state.inputs is None else count(state.inputs)) != examples:
+        raise ValueError(f"its inputs are not those of {examples} examples")
+    for name in ("alpha", "gradient", "lower", "upper", "diagonal", "number"):
+        if getattr(state, name).shape != (examples,):
+            raise ValueError(f"{name} has not the {examples} entries that alpha has")
+    if state.rows.shape not in ((0,), (examples * (examples + 1) // 2,)):
+        raise ValueError(f"rows are not those of {examples} examples")
+    for name in ("alpha", "gradient", "diagonal", "scale", "rows"):
+        if not np.isfinite(getattr(state, name)).all():
+            raise ValueError(f"{name} contains NaN or infinity")
+    if np.isnan(state.lower).any() or np.isnan(state.upper).any():
+        raise ValueError("bounds contain NaN")
 
 
 def _encoded_inputs(name: str, state: OnlineState, arrays: dict[str, np.ndarray]) -> Any:
@@ -184,6 +204,8 @@ def encoded_value(name: str, value: Any) -> Any:
         entries = sorted(value) if isinstance(value, frozenset) else list(value)
         return {"tuple": [encoded_value(name, entry) for entry in entries]}
     value = _plain(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise ValueError(
@@ -195,6 +217,8 @@ def encoded_value(name: str, value: Any) -> Any:
 def decoded_value(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
+    if "float" in value:
+        return float(value["float"])
     if "tuple" in value:
         return tuple(decoded_value(entry) for entry in value["tuple"])
     name = value["kernel"]
@@ -207,41 +231,3 @@ def decoded_value(value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
-
-
-# ---- the file ------------------------------------------------------------------------------
-
-
-def _write(path: Path, contents: Contents) -> None:
-    """Replace the file as a whole or not at all."""
-    unfinished = path.with_name(path.name + ".part")
-    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(TEXT, json.dumps(contents.values, indent=1))
-        for name, array in contents.arrays.items():
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
-    os.replace(unfinished, path)
-
-
-def _read(path: Path) -> Contents:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            values = json.loads(archive.read(TEXT))
-            if not isinstance(values, dict) or values.get("format") != FORMAT:
-                raise ValueError("it has another format")
-            if values["version"] != VERSION:
-                raise ValueError(f"its version is {values['version']}, known is {VERSION}")
-            names = [name for name in archive.namelist() if name.endswith(".npy")]
-            arrays = {
-                name.removesuffix(".npy"): np.load(
-                    io.BytesIO(archive.read(name)), allow_pickle=False
-                )
-                for name in names
-            }
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise ValueError(f"{path} is no file of an online model: {error}") from error
-    return Contents(values, arrays)
-
-
-def _array(data: bytes) -> np.ndarray:
-    return np.load(io.BytesIO(data), allow_pickle=False)

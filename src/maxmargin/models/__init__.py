@@ -1,6 +1,6 @@
 """Files of models: `.mm`, LIBSVM's text, ONNX."""
 
-from .archive import ModelFileError
+from ..archive import ModelFileError
 from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from .files import Model, load, save
 from .libsvm_text import read_libsvm, write_libsvm

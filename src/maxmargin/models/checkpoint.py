@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..archive import Contents, ModelFileError, read_archive, write_archive
 from ..solvers import Solution
-from .archive import Contents, ModelFileError, read_archive, write_archive
+from ..tuning import Journal, StageNotes
 from .training import HeldOut, Measure, SearchTable
 from .values import RECORDS, Decoder, Encoder
 
-STAGES = ("test", "all")
+STAGES = ("search", "test", "all")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +25,9 @@ class Checkpoint:
     ----------
     fingerprint : str
         Of the data and all settings.
-    stage : {"test", "all"}
-        Whether the machine being trained is the one for the test, without the held-out samples,
-        or the one of all samples.
+    stage : {"search", "test", "all"}
+        Whether parameters are searched for; else whether the machine being trained is the one for
+        the test, without the held-out samples, or the one of all samples.
     parameters : dict
         Of that machine, as found by the search.
     solutions : list
@@ -38,6 +39,8 @@ class Checkpoint:
     held_out : HeldOut or None
     seconds : float
         Spent so far.
+    journal : Journal or None
+        What an unfinished search has computed.
     """
 
     fingerprint: str
@@ -48,6 +51,7 @@ class Checkpoint:
     measures: tuple[Measure, ...] = ()
     held_out: HeldOut | None = None
     seconds: float = 0.0
+    journal: Journal | None = None
 
     def begun(self, machine: Any) -> Any:
         """The machine with the parameters found, ready to go on where its fit stands."""
@@ -61,7 +65,7 @@ class Checkpoint:
         return machine
 
 
-RECORDS["Checkpoint"] = Checkpoint
+RECORDS.update({"Checkpoint": Checkpoint, "Journal": Journal, "StageNotes": StageNotes})
 
 
 def save_checkpoint(checkpoint: Checkpoint, path: str | os.PathLike[str]) -> None:
@@ -79,8 +83,26 @@ def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
         raise ModelFileError(f"{os.fspath(path)} is no checkpoint: {error}") from error
     if not isinstance(checkpoint, Checkpoint) or checkpoint.stage not in STAGES:
         raise ModelFileError(f"{os.fspath(path)} is no checkpoint")
+    if not _readable(checkpoint.journal):
+        raise ModelFileError(f"{os.fspath(path)} holds no search that could go on")
     for solution in checkpoint.solutions:
         dual = getattr(solution, "alpha", getattr(solution, "beta", None))
         if not isinstance(dual, np.ndarray) or not np.isfinite(dual).all():
             raise ModelFileError(f"{os.fspath(path)} holds no point from which to go on")
     return checkpoint
+
+
+def _readable(journal: Any) -> bool:
+    """Whether a search can go on from a journal, or there is none."""
+    if journal is None:
+        return True
+    if not isinstance(journal, Journal) or not isinstance(journal.stages, list):
+        return False
+    return isinstance(journal.seconds, float) and all(
+        isinstance(notes, StageNotes)
+        and isinstance(notes.rows, np.ndarray)
+        and notes.rows.ndim == 2
+        and notes.rows.dtype == np.float64
+        and isinstance(notes.state, dict)
+        for notes in journal.stages
+    )

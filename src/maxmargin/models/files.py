@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, estimators, tuning
+from ..archive import Contents, ModelFileError, read_archive, write_archive
 from ..data.tables import Schema
 from ..estimators.base import KernelMachine, learned
 from ..estimators.classifier import KernelClassifier
@@ -20,7 +21,6 @@ from ..estimators.inputs import is_function, is_precomputed
 from ..estimators.linear_base import LinearMachine
 from ..kernels import Kernel
 from ..kernels.base import take
-from .archive import Contents, ModelFileError, read_archive, write_archive
 from .training import Training
 from .values import Decoder, Encoder
 

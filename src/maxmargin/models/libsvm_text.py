@@ -14,9 +14,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from ..archive import ModelFileError, replacing
 from ..estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from ..kernels import Gaussian, Kernel, Linear, Polynomial, Sigmoid
-from .archive import ModelFileError, replacing
 from .files import chosen_machine
 
 MACHINES = {

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from ..archive import replacing
 from ..estimators import (
     SVC,
     SVR,
@@ -25,7 +26,6 @@ from ..estimators import (
     RidgeRegression,
 )
 from ..kernels import Gaussian, Linear, Polynomial, Sigmoid
-from .archive import replacing
 from .files import Model, chosen_machine
 
 CLASSIFIERS, REGRESSORS = (SVC, NuSVC), (SVR, NuSVR)

@@ -20,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from .. import kernels
+from ..archive import KINDS, ModelFileError
 from ..data.tables import Column, Schema
 from ..dual import Certificate
 from ..estimators import Certificates
@@ -27,7 +28,6 @@ from ..kernels import Kernel
 from ..kernels.compose import Composition
 from ..solvers import Solution
 from ..solvers.linear import LinearSolution
-from .archive import KINDS, ModelFileError
 from .training import FitCurve, HeldOut, Measure, SearchTable, Training
 
 KERNELS: dict[str, type] = {

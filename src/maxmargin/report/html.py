@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..archive import replacing
 from ..kernels import Gaussian, MetricGaussian
-from ..models.archive import replacing
 from ..models.files import Model
 from ..models.training import HeldOut, Measure
 from .boundary import DecisionBoundaryDisplay

@@ -2,6 +2,8 @@
 
 from .auto import AutoSVC
 from .base import Evaluation, History, Limits, Objective, Point, Vector
+from .course import Outcome, Stage, Task
+from .journal import Journal, SearchInterrupted, SearchProgress, StageNotes
 from .objectives import (
     BootstrapError,
     CrossValidationError,
@@ -28,7 +30,7 @@ from .optimizers import CMA, Choice, Grid, IRpropPlus, NoisyRprop, Optimiser, Re
 from .paths import C_path, CurveOfC, PathStep, VotingError, cross_validate_C
 from .search import SVCSearch
 from .start import gaussian_start, median_gamma
-from .strategies import STRATEGIES, Outcome, Stage, Task, tuned
+from .strategies import STRATEGIES, tuned
 
 __all__ = [
     "CMA",
@@ -47,6 +49,7 @@ __all__ = [
     "History",
     "HoldOutError",
     "IRpropPlus",
+    "Journal",
     "KernelPolarisation",
     "KernelTargetAlignment",
     "LeaveOneOutError",
@@ -66,10 +69,13 @@ __all__ = [
     "Result",
     "Rprop",
     "SVCSearch",
+    "SearchInterrupted",
+    "SearchProgress",
     "SpanBound",
     "Split",
     "Splits",
     "Stage",
+    "StageNotes",
     "SupportVectorCount",
     "Task",
     "Vector",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +16,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..estimators import SVC
-from ..estimators.parameters import check_boolean, check_number, check_option
+from ..estimators.parameters import check_boolean, check_callable, check_number, check_option
 from ..kernels import Gaussian, Kernel, MetricGaussian
 from .base import Float
+from .course import Outcome, Stage, Task
+from .journal import Journal, SearchInterrupted
 from .objectives import Prior
 from .search import METRICS, feasible_folds, table
 from .start import gaussian_start
-from .strategies import STRATEGIES, Stage, Task, tuned
+from .strategies import STRATEGIES, tuned
 
 # Samples from which and up to which the posterior is climbed, and beyond which the search takes a
 # part of them.
@@ -32,6 +35,7 @@ LEAST_SECONDS = 0.05
 SHARE = 0.6
 # Evaluations of a noisy objective with 200 samples, and the power of n by which they get fewer.
 EVALUATIONS, FEWER = 15_000, 1.5
+EARLY = {"time_limit": "the time limit", "stopped": "the callback", "interrupted": "Ctrl-C"}
 
 
 class Chosen(NamedTuple):
@@ -51,6 +55,8 @@ class Chosen(NamedTuple):
     seconds : float
         Of the search.
     stages : list of Stage
+    status : {"finished", "time_limit", "stopped", "interrupted"}
+        Why the search ended: "stopped" is by the callback, "interrupted" by Ctrl-C.
     """
 
     strategy: str
@@ -61,6 +67,7 @@ class Chosen(NamedTuple):
     samples: int
     seconds: float
     stages: list[Stage]
+    status: str = "finished"
 
     def history(self) -> dict[str, NDArray[Any]]:
         """Every evaluation that is kept, as columns."""
@@ -76,6 +83,8 @@ class Chosen(NamedTuple):
             if r.at_limits:
                 notes.append(f"{', '.join(r.at_limits)} at the limit of the search")
             lines.append(f"  {stage.what}: {'; '.join(notes)}")
+        if self.status in EARLY:
+            lines.append(f"{EARLY[self.status]} ended the search before its end; the best so far:")
         lines.append(f"C = {self.C:.4g}, {self.kernel!r}")
         return "\n".join(lines)
 
@@ -115,11 +124,15 @@ class AutoSVC(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         None stands for 0: every fit is repeatable, time limits aside.
     n_jobs : int, default=1
         Threads.
+    callback : callable, default=None
+        Called with a `SearchProgress` after each evaluation of the search. If it returns True the
+        search ends, and the fit follows with the best so far.
 
     Attributes
     ----------
     search_ : Chosen
-        What it did and why: print it.
+        What it did and why: print it. After Ctrl-C during the search it holds the best so far; the
+        fit is left out.
     svc_ : SVC
         The fitted classifier.
     C_ : float
@@ -153,6 +166,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         probability: Any = False,
         random_state: Any = None,
         n_jobs: int = 1,
+        callback: Callable[..., Any] | None = None,
     ) -> None:
         self.metric = metric
         self.strategy = strategy
@@ -163,6 +177,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         self.probability = probability
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.callback = callback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -177,6 +192,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
         check_option(self, "probability", (False, True, "platt"))
         check_number(self, "n_jobs", 1, closed="left", whole=True)
+        check_callable(self, "callback")
 
     def fit(self, X: Any, y: Any) -> AutoSVC:
         """Choose kernel and C, then train on all samples.
@@ -192,17 +208,13 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         self
         """
         began = time.perf_counter()
-        self._check_parameters()
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
-        )
-        check_classification_targets(y)
-        codes = np.unique(y, return_inverse=True)[1]
-        if codes.max(initial=0) == 0:
-            raise ValueError("The number of classes has to be greater than one; got 1 class")
-        given = self.random_state
-        seed = 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
-        self.search_ = self._searched(X, codes, seed, began)
+        X, y = self._checked(X, y)
+        seed = self._seed()
+        try:
+            self.search_ = self._chosen(X, y, seed, began, None)
+        except SearchInterrupted as interrupted:
+            self.search_ = interrupted.found
+            raise
         self.C_ = self.search_.C
         left = None
         if self.max_seconds is not None:
@@ -215,13 +227,64 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             max_seconds=left,
             n_jobs=self.n_jobs,
         )
-        self.svc_ = model.fit(X, y)
-        for name, value in vars(self.svc_).items():
-            if name.endswith("_") and not name.startswith("_") and name != "n_features_in_":
-                setattr(self, name, value)
+        try:
+            model.fit(X, y)
+        finally:
+            if hasattr(model, "solution_"):
+                self._take_over(model)
         return self
 
-    def _searched(self, X: Any, codes: NDArray[Any], seed: int, began: float) -> Chosen:
+    def search(self, X: Any, y: Any, *, journal: Journal | None = None) -> Chosen:
+        """Choose kernel and C, and train nothing.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels, of two or more classes.
+        journal : Journal, optional
+            Keeps what is computed; one of an equal search that ended early is gone on from.
+
+        Returns
+        -------
+        Chosen
+
+        Examples
+        --------
+        >>> from maxmargin import AutoSVC
+        >>> from maxmargin.data import chess_board
+        >>> chosen = AutoSVC(strategy="kta").search(*chess_board(200, random_state=0))
+        >>> chosen.status, [stage.what for stage in chosen.stages][-1]
+        ('finished', 'path of C')
+        """
+        began = time.perf_counter()
+        X, y = self._checked(X, y)
+        return self._chosen(X, y, self._seed(), began, journal)
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        self._check_parameters()
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"
+        )
+        check_classification_targets(y)
+        if np.unique(y).size == 1:
+            raise ValueError("The number of classes has to be greater than one; got 1 class")
+        return X, y
+
+    def _seed(self) -> int:
+        given = self.random_state
+        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
+
+    def _take_over(self, model: Any) -> None:
+        self.svc_ = model
+        for name, value in vars(model).items():
+            if name.endswith("_") and not name.startswith("_") and name != "n_features_in_":
+                setattr(self, name, value)
+
+    def _chosen(
+        self, X: Any, y: NDArray[Any], seed: int, began: float, journal: Journal | None
+    ) -> Chosen:
+        codes = np.unique(y, return_inverse=True)[1]
         strategy, reason = self._strategy(codes.size)
         scales = standard_deviations(X) if self.scale else np.ones(X.shape[1])
         samples = subsample(codes, SUBSAMPLE, seed)
@@ -240,19 +303,26 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             random_state=seed,
             n_jobs=self.n_jobs,
         )
-        outcome = tuned(task, strategy)
         if labels.size < codes.size:
             reason += f"; the search used {labels.size} of them"
-        return Chosen(
-            strategy,
-            reason,
-            in_units(outcome.point.kernel, scales),
-            float(outcome.point.C),
-            outcome.score,
-            labels.size,
-            time.perf_counter() - began,
-            outcome.stages,
-        )
+
+        def chosen(outcome: Outcome) -> Chosen:
+            return Chosen(
+                strategy,
+                reason,
+                in_units(outcome.point.kernel, scales),
+                float(outcome.point.C),
+                outcome.score,
+                labels.size,
+                time.perf_counter() - began,
+                outcome.stages,
+                outcome.status,
+            )
+
+        try:
+            return chosen(tuned(task, strategy, callback=self.callback, journal=journal))
+        except SearchInterrupted as interrupted:
+            raise SearchInterrupted(chosen(interrupted.found)) from None
 
     def _strategy(self, samples: int) -> tuple[str, str]:
         if self.strategy != "auto":
@@ -265,18 +335,18 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The function whose sign decides, as of `SVC`."""
-        check_is_fitted(self)
+        check_is_fitted(self, "svc_")
         return np.asarray(self.svc_.decision_function(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each sample."""
-        check_is_fitted(self)
+        check_is_fitted(self, "svc_")
         return np.asarray(self.svc_.predict(X))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probabilities of the classes."""
-        check_is_fitted(self)
+        check_is_fitted(self, "svc_")
         return np.asarray(self.svc_.predict_proba(X))
 
 

@@ -182,6 +182,13 @@ class Objective(ABC, Generic[P]):
     def value(self, point: P) -> float:
         return self.evaluate(point).value
 
+    def state(self) -> dict[str, Any]:
+        """What evaluations hand on to later ones: where solvers start, random numbers."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on as the objective would have whose state this was."""
+
 
 @dataclass
 class History:

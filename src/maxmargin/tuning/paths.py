@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..dual import DualProblem
 from ..kernels import Kernel, Precomputed
-from ..kernels.base import Gram, Inputs
+from ..kernels.base import Gram, Inputs, count
 from ..solvers import solve
 from ..solvers.rows import gather_block
 from .base import Evaluation, Float, Objective, Point
@@ -117,6 +117,7 @@ def cross_validate_C(
     random_state: int = 0,
     n_jobs: int = 1,
     stop: Callable[[], bool] | None = None,
+    known: dict[int, list[float]] | None = None,
 ) -> CurveOfC:
     """Errors of k-fold cross-validation along a path of C, with one Gram matrix for all of it.
 
@@ -135,6 +136,9 @@ def cross_validate_C(
         Folds at a time, in threads.
     stop : callable, optional
         Asked before each machine; a true answer ends the path with the C reached by all folds.
+    known : dict, optional
+        The errors of folds, by their place: such folds are not computed again, and each that was
+        computed to its end is added.
 
     Returns
     -------
@@ -152,23 +156,30 @@ def cross_validate_C(
     array([0.425, 0.425, 0.14 , 0.105, 0.145, 0.18 ])
     """
     Cs = checked_C(C)
-    machine = shared(kernel, X)
+    known = {} if known is None else known
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
-    if codes.shape != (machine.n,):
-        raise ValueError(f"y must have a label for each of the {machine.n} inputs")
+    if codes.shape != (count(X),):
+        raise ValueError(f"y must have a label for each of the {count(X)} inputs")
     if classes.size < 2:
         raise ValueError("y must hold at least two classes, got one")
     if isinstance(splits, int):
         splits = folds(codes.astype(np.float64), splits, random_state)
 
-    def errors(split: Split) -> list[float]:
-        return list(fold_errors(machine, codes, classes.size, split, Cs, stop))
+    machine = None if len(known) == len(splits) else shared(kernel, X)
+
+    def errors(fold: int) -> list[float]:
+        if machine is None or fold in known:
+            return known[fold]
+        row = list(fold_errors(machine, codes, classes.size, splits[fold], Cs, stop))
+        if len(row) == Cs.size and not (stop is not None and stop()):
+            known[fold] = row
+        return row
 
     if n_jobs > 1:
         with ThreadPoolExecutor(n_jobs) as pool:
-            rows = list(pool.map(errors, splits))
+            rows = list(pool.map(errors, range(len(splits))))
     else:
-        rows = [errors(split) for split in splits]
+        rows = [errors(fold) for fold in range(len(splits))]
     reached = min(len(row) for row in rows)
     sizes = np.array([split.test.size for split in splits])
     return CurveOfC(Cs[:reached], np.array([row[:reached] for row in rows]), sizes)

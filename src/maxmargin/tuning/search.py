@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..estimators import SVC
 from ..estimators.inputs import is_function, is_precomputed, resolved_kernel, training_inputs
-from ..estimators.parameters import check_number, check_option, refuse
+from ..estimators.parameters import check_callable, check_number, check_option, refuse
 from ..kernels import Kernel, Precomputed
 from .base import Point
+from .course import Outcome, Stage, Task
+from .journal import SearchInterrupted
 from .objectives import Prior
 from .start import gaussian_start
-from .strategies import STRATEGIES, Outcome, Stage, Task, tuned
+from .strategies import STRATEGIES, tuned
 
 METRICS = ("radial", "diagonal", "full")
 # Strategies that can choose C for a Gram matrix, where there are no inputs to evaluate kernels at.
@@ -28,7 +31,7 @@ WITHOUT_INPUTS = ("kta", "grid")
 
 def _best_has(name: str) -> Any:
     def check(search: SVCSearch) -> bool:
-        return hasattr(getattr(search, "best_estimator_", search.estimator), name)
+        return hasattr(getattr(search, "best_estimator_", search._model()), name)
 
     return check
 
@@ -58,6 +61,9 @@ default="kta"
     random_state : int, default=0
     n_jobs : int, default=1
         Threads.
+    callback : callable, default=None
+        Called with a `SearchProgress` after each evaluation of the search. If it returns True the
+        search ends, and the fit follows with the best so far.
 
     Attributes
     ----------
@@ -72,7 +78,8 @@ default="kta"
         Every evaluation that the history keeps: "stage", "evaluation", "seconds", "value" and one
         "param_" column for each coordinate.
     search_ : Outcome
-        All that is known of the search, stage by stage.
+        All that is known of the search, stage by stage, and by its `status` why it ended. After
+        Ctrl-C it holds the best so far; the fit is left out.
     refit_time_ : float
     classes_, n_features_in_, feature_names_in_
 
@@ -101,6 +108,7 @@ default="kta"
         max_seconds: float | None = None,
         random_state: int = 0,
         n_jobs: int = 1,
+        callback: Callable[..., Any] | None = None,
     ) -> None:
         self.estimator = estimator
         self.strategy = strategy
@@ -111,6 +119,7 @@ default="kta"
         self.max_seconds = max_seconds
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.callback = callback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -130,6 +139,7 @@ default="kta"
         check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
         check_number(self, "random_state", 0, 2**32 - 1, closed="both", whole=True)
         check_number(self, "n_jobs", 1, closed="left", whole=True)
+        check_callable(self, "callback")
 
     def fit(self, X: Any, y: Any) -> SVCSearch:
         """Search, then fit to all samples.
@@ -163,10 +173,11 @@ default="kta"
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        self.search_ = tuned(task, self.strategy)
-        self.best_params_ = parameters(self.search_)
-        self.best_score_ = self.search_.score
-        self.cv_results_ = table(self.search_.stages)
+        try:
+            self._found(tuned(task, self.strategy, callback=self.callback))
+        except SearchInterrupted as interrupted:
+            self._found(interrupted.found)
+            raise
         given = {} if isinstance(kernel, Precomputed) else {"kernel": self.best_params_["kernel"]}
         model.set_params(**{**self.best_params_, "kernel": model.kernel, **given})
         began = time.perf_counter()
@@ -177,6 +188,12 @@ default="kta"
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         return self
+
+    def _found(self, outcome: Outcome) -> None:
+        self.search_ = outcome
+        self.best_params_ = parameters(outcome)
+        self.best_score_ = outcome.score
+        self.cv_results_ = table(outcome.stages)
 
     def _start(self, model: Any, X: Any, y: NDArray[Any]) -> Kernel:
         if is_function(model.kernel) or is_precomputed(model.kernel):
@@ -195,19 +212,19 @@ default="kta"
     @available_if(_best_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each sample, by `best_estimator_`."""
-        check_is_fitted(self)
+        check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict(X))
 
     @available_if(_best_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The decision function of `best_estimator_`."""
-        check_is_fitted(self)
+        check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.decision_function(X))
 
     @available_if(_best_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probabilities of the classes, by `best_estimator_`."""
-        check_is_fitted(self)
+        check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict_proba(X))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -97,6 +98,15 @@ class SplitObjective(Samples, Objective[Point]):
         fit = hinge_fit(K, y, C, start[split.train], exact=self.differentiable)
         start[split.train] = fit.alpha
         return fit
+
+    def state(self) -> dict[str, Any]:
+        starts = self._state.__dict__.get("starts", {})
+        copies = {number: start.copy() for number, start in starts.items()}
+        return {"starts": copies, "splits": self.splits.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._state.starts = {number: start.copy() for number, start in state["starts"].items()}
+        self.splits.restore(state["splits"])
 
     def __getstate__(self) -> dict[str, object]:
         return {name: kept for name, kept in self.__dict__.items() if name != "_state"}

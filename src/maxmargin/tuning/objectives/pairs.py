@@ -71,3 +71,10 @@ class OverPairs(Objective[Point]):
             return Evaluation(value)
         slopes = [each.gradient for each in evaluations if each.gradient is not None]
         return Evaluation(value, np.sum(slopes, axis=0))
+
+    def state(self) -> dict[str, Any]:
+        return {"parts": [part.state() for part in self.parts]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for part, known in zip(self.parts, state["parts"], strict=True):
+            part.restore(known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -113,3 +114,9 @@ class LogPosterior(Objective[Point]):
         if not point.fixed and gradient[-1] == 0.0 and likelihood.gradient.any():
             gradient[-1] = -self.nudge
         return Evaluation(likelihood.value + prior.value, gradient)
+
+    def state(self) -> dict[str, Any]:
+        return self.likelihood.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.likelihood.restore(state)

@@ -10,7 +10,7 @@ of the kernel. (Section 9.3.2 prints ∂‖w‖² without its minus sign; the pr
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,6 +58,12 @@ class RadiusMargin(Samples, Objective[Point]):
     def evaluate(self, point: Point) -> Evaluation:
         with threads_for(self.X):
             return self._evaluated(point)
+
+    def state(self) -> dict[str, Any]:
+        return {"alpha": self._alpha, "beta": self._beta}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._alpha, self._beta = state["alpha"], state["beta"]
 
     def _evaluated(self, point: Point) -> Evaluation:
         solved = self._solved(point)

@@ -16,6 +16,8 @@ their number.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -63,6 +65,12 @@ class SpanBound(Samples, Objective[Point]):
         super().__init__(X, y)
         self.refit = refit
         self._start: Float | None = None
+
+    def state(self) -> dict[str, Any]:
+        return {"start": self._start}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._start = state["start"]
 
     def evaluate(self, point: Point) -> Evaluation:
         K = point.kernel(self.X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,14 @@ class Splits(ABC):
     @abstractmethod
     def next(self) -> Sequence[Split]:
         """The splits of the next evaluation."""
+
+    def state(self) -> dict[str, Any]:
+        """What the next splits depend on."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on with the splits that came after this state."""
+        del state
 
 
 class FixedSplits(Splits):
@@ -79,6 +87,12 @@ class RandomSplits(Splits):
     def next(self) -> Sequence[Split]:
         draw = stratified_split if self.stratified else random_split
         return [draw(self.y, self.size, self._random)]
+
+    def state(self) -> dict[str, Any]:
+        return dict(self._random.bit_generator.state)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._random.bit_generator.state = state
 
 
 def training_size(samples: int, fraction: float) -> int:

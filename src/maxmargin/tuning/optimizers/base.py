@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
-from ..base import Evaluation, History, Limits, Objective, P
+from ..base import Evaluation, Float, History, Limits, Objective, P
 
 
 class Result(NamedTuple):
@@ -62,6 +62,10 @@ class Optimiser(ABC, Generic[P]):
     point : Point
         Where the walk stands.
     history : History
+    record : list of arrays or None
+        Where it is a list, seconds, value and gradient of each evaluation are added to it.
+    recalled : sequence of arrays
+        The record of an earlier walk from the same start: these evaluations are not made again.
     """
 
     def __init__(self, start: P, limits: Limits | None = None) -> None:
@@ -79,6 +83,8 @@ class Optimiser(ABC, Generic[P]):
         self.skipped = 0
         self.best_point: P | None = None
         self.best_value = np.nan
+        self.record: list[Float] | None = None
+        self.recalled: Sequence[Float] | Float = ()
 
     def run(
         self,
@@ -132,12 +138,24 @@ class Optimiser(ABC, Generic[P]):
 
     def _evaluated(self, objective: Objective[P], point: P, gradient: bool = True) -> Evaluation:
         """The objective at a point, with its sign such that small is good."""
-        given = objective.evaluate(point) if gradient else Evaluation(objective.value(point))
+        if self.evaluations < len(self.recalled):
+            given = self._recalled(self.evaluations)
+        else:
+            given = objective.evaluate(point) if gradient else Evaluation(objective.value(point))
         return self._noted(objective, point, given)
 
+    def _recalled(self, place: int) -> Evaluation:
+        row = self.recalled[place]
+        return Evaluation(float(row[1]), row[2:] if row.size > 2 else None)
+
     def _noted(self, objective: Objective[P], point: P, given: Evaluation) -> Evaluation:
+        known = self.evaluations < len(self.recalled)
+        seconds = float(self.recalled[self.evaluations][0]) if known else self._clock()
         self.evaluations += 1
-        self.history.add(self.evaluations, self._clock(), given.value, point.theta)
+        self.history.add(self.evaluations, seconds, given.value, point.theta)
+        if self.record is not None:
+            parts = () if given.gradient is None else given.gradient
+            self.record.append(np.array([seconds, given.value, *parts]))
         sign = -1.0 if objective.maximise else 1.0
         if not given.finite:
             self.skipped += 1

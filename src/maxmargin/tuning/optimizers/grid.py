@@ -52,8 +52,13 @@ class Choice(Optimiser[P]):
         self.tried += len(batch)
 
     def _values(self, objective: Objective[P], points: list[P]) -> list[float]:
-        if len(points) == 1:
-            return [objective.value(points[0])]
+        known = range(self.tried, min(self.tried + len(points), len(self.recalled)))
+        values = [self._recalled(place).value for place in known]
+        return values + self._computed(objective, points[len(values) :])
+
+    def _computed(self, objective: Objective[P], points: list[P]) -> list[float]:
+        if len(points) <= 1:
+            return [objective.value(point) for point in points]
         with ThreadPoolExecutor(len(points)) as pool:
             return list(pool.map(objective.value, points))
 

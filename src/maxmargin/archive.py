@@ -1,4 +1,4 @@
-"""The container of a `.mm` file: a zip of one JSON text and NumPy arrays, checked before use.
+"""The container of model files: a zip of one JSON text and NumPy arrays, checked before use.
 
     model.json          {"format", "version", "arrays": {name: SHA-256}, "content"}
     model.sha256        SHA-256 of model.json
@@ -24,12 +24,14 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-FORMAT, VERSION = "maxmargin model", 1
+# What writes a file of each format, and the version of both.
+MODEL, ONLINE, VERSION = "maxmargin model", "maxmargin online model", 1
+WRITERS = {MODEL: "`maxmargin train` or maxmargin.models.save", ONLINE: "OnlineSVC.save"}
 TEXT, DIGEST, SUFFIX = "model.json", "model.sha256", ".npy"
 # What a model needs at most: JSON in bytes, members, bytes of the header of an array.
 LARGEST_TEXT, MOST_MEMBERS, LARGEST_HEADER = 1 << 25, 10_000, 10_000
-# Booleans, whole and real numbers, texts.
-KINDS = "biufU"
+# Booleans, whole and real numbers, texts, bytes.
+KINDS = "biufUS"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
 # The date of all members: the first that zip knows.
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -46,7 +48,7 @@ class Contents(NamedTuple):
     arrays: dict[str, np.ndarray]
 
 
-def write_archive(path: str | os.PathLike[str], contents: Contents) -> None:
+def write_archive(path: str | os.PathLike[str], contents: Contents, format: str = MODEL) -> None:
     """Write a container; a file of that name is replaced as a whole or not at all."""
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         digests = {}
@@ -54,7 +56,7 @@ def write_archive(path: str | os.PathLike[str], contents: Contents) -> None:
             data = array_bytes(name, array)
             digests[name] = hashlib.sha256(data).hexdigest()
             archive.writestr(zipfile.ZipInfo(name + SUFFIX, EPOCH), data)
-        head = {"format": FORMAT, "version": VERSION, "arrays": digests}
+        head = {"format": format, "version": VERSION, "arrays": digests}
         text = json.dumps({**head, "content": contents.values}, allow_nan=False, indent=1)
         data = text.encode()
         if len(data) > LARGEST_TEXT:
@@ -66,13 +68,13 @@ def write_archive(path: str | os.PathLike[str], contents: Contents) -> None:
         archive.writestr(zipfile.ZipInfo(DIGEST, EPOCH), hashlib.sha256(data).hexdigest())
 
 
-def read_archive(path: str | os.PathLike[str]) -> Contents:
+def read_archive(path: str | os.PathLike[str], format: str = MODEL) -> Contents:
     """Read a container whose every byte is accounted for; else `ModelFileError`."""
     name = os.fspath(path)
     try:
         with open(path, "rb") as stream, zipfile.ZipFile(stream) as archive:
             members = checked_members(archive, os.fstat(stream.fileno()).st_size)
-            head = checked_head(archive.read(members[TEXT]), archive.read(members[DIGEST]))
+            head = checked_head(archive.read(members[TEXT]), archive.read(members[DIGEST]), format)
             return Contents(head["content"], checked_arrays(archive, members, head["arrays"]))
     except OSError:
         raise
@@ -81,7 +83,7 @@ def read_archive(path: str | os.PathLike[str]) -> Contents:
     except zipfile.BadZipFile as error:
         raise ModelFileError(
             f"{name} is no model file, or a damaged one ({error}): give a file written by "
-            "`maxmargin train` or maxmargin.models.save"
+            f"{WRITERS[format]}"
         ) from error
     except (ValueError, KeyError, TypeError, NotImplementedError, RuntimeError, EOFError) as error:
         raise ModelFileError(f"{name} is damaged: {error}") from error
@@ -117,13 +119,13 @@ def checked_members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.Zi
     return members
 
 
-def checked_head(text: bytes, digest: bytes) -> dict[str, Any]:
+def checked_head(text: bytes, digest: bytes, format: str) -> dict[str, Any]:
     try:
         head = json.loads(text.decode())
     except RecursionError:
         raise ModelFileError("its description is nested too deeply") from None
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise ModelFileError("it is no model file of maxmargin")
+    if not isinstance(head, dict) or head.get("format") != format:
+        raise ModelFileError(f"it is no model file of {WRITERS[format]}")
     if head.get("version") != VERSION:
         raise ModelFileError(
             f"it is of version {head.get('version')!r} of the format, and this maxmargin reads "

@@ -1,0 +1,139 @@
+"""Checkpoints of a command: found, written, taken up by the same command on the same data."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .. import __version__
+from ..models import Checkpoint, ModelFileError, load_checkpoint, save_checkpoint
+from ..tuning import Journal, SearchProgress, StageNotes
+from .exits import Stopped
+from .screen import Screen
+from .wishes import Wishes
+
+# Seconds between two checkpoints of a search, and between two movements of its bar.
+KEEP_EVERY, SHOW_EVERY = 2.0, 0.1
+
+
+def fingerprint_of(X: Any, y: Any, wishes: Wishes, **more: Any) -> str:
+    """What only an equal run has: a digest of the data and of all settings but the time limit."""
+    digest = hashlib.sha256()
+    settings = {**asdict(wishes), **more, "version": __version__}
+    settings.pop("max_seconds")
+    digest.update(json.dumps(settings, sort_keys=True).encode())
+    parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
+    for part in (*parts, *(() if y is None else (y,))):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()
+
+
+class Keeper:
+    """The checkpoint of a run.
+
+    Parameters
+    ----------
+    path : Path
+    fingerprint : str
+        Of the run; a checkpoint is taken up only by its equal.
+    screen : Screen
+    fresh : bool
+        Whether to begin anew, whatever there is.
+
+    Attributes
+    ----------
+    found : Checkpoint or None
+        Where an equal run stopped.
+    """
+
+    def __init__(self, path: Path, fingerprint: str, screen: Screen, fresh: bool = False) -> None:
+        self.path, self.fingerprint, self.screen = path, fingerprint, screen
+        self.began = time.perf_counter()
+        self.found = None if fresh else self._found()
+
+    def _found(self) -> Checkpoint | None:
+        if not self.path.exists():
+            return None
+        try:
+            checkpoint = load_checkpoint(self.path)
+        except ModelFileError as error:
+            self.screen.say("checkpoint", f"not used: {error}")
+            return None
+        if checkpoint.fingerprint != self.fingerprint:
+            self.screen.say("checkpoint", f"{self.path} is of other data or options: not used")
+            return None
+        self.screen.say("checkpoint", f"going on from {self.path}")
+        return checkpoint
+
+    def seconds(self) -> float:
+        """Spent so far, earlier runs included."""
+        before = self.found.seconds if self.found else 0.0
+        return before + time.perf_counter() - self.began
+
+    def keep(self, state: Checkpoint) -> None:
+        save_checkpoint(replace(state, seconds=self.seconds()), self.path)
+
+    def forget(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+    def stopped(self) -> Stopped:
+        """What to raise after Ctrl-C, once the checkpoint is written."""
+        return Stopped(
+            f"interrupted; {self.path} holds what was reached: the same command goes on from there"
+        )
+
+
+class Course:
+    """A search that is shown while it runs, and kept.
+
+    Parameters
+    ----------
+    keeper : Keeper
+    tell : callable
+        Takes the part that is done and a note.
+
+    Attributes
+    ----------
+    journal : Journal
+        Of the search, from where the checkpoint has it.
+    """
+
+    def __init__(self, keeper: Keeper, tell: Callable[[float, str], None]) -> None:
+        self.keeper, self.tell = keeper, tell
+        kept = keeper.found.journal if keeper.found else None
+        self.journal = Journal() if kept is None else kept
+        self.shown, self.saved = -np.inf, time.perf_counter()
+
+    def heard(self, now: SearchProgress) -> bool:
+        """A callback of a search, which it never stops."""
+        method = now.stage.partition(" on ")[0]
+        self.show(now.fraction, f"{method} {now.evaluations:,}/{now.most:,}")
+        return False
+
+    def show(self, fraction: float, note: str) -> None:
+        now = time.perf_counter()
+        if now - self.shown > SHOW_EVERY:
+            self.shown = now
+            self.tell(fraction, note)
+        if now - self.saved > KEEP_EVERY:
+            self.saved = now
+            self.keep()
+
+    def keep(self) -> None:
+        journal = self.journal
+        self.keeper.keep(Checkpoint(self.keeper.fingerprint, "search", {}, journal=journal))
+
+    def scores(self, place: int, what: str) -> list[float]:
+        """Of the points of a stage that an earlier run tried."""
+        return [float(score) for score in self.journal.notes(place, what).rows.ravel()]
+
+    def note(self, place: int, what: str, scores: list[float]) -> None:
+        self.journal.note(place, StageNotes(what, np.array(scores, dtype=np.float64)[:, None]))

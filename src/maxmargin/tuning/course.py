@@ -1,0 +1,369 @@
+"""The course of a search: its clock, its stages, who hears of it and what is kept of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Kernel
+from ..kernels.base import Inputs, count, take
+from .base import Float, Limits, Objective, Point
+from .journal import Guarded, Interrupted, Journal, SearchProgress, StageNotes
+from .objectives import CrossValidationError, OverPairs, Prior, folds
+from .optimizers import Choice, Optimiser, Result
+from .paths import CurveOfC, VotingError, cross_validate_C
+from .start import widened
+
+# The coarse grid: factors on γ, and C.
+SCAN_GAMMA = 4.0 ** np.arange(-2, 6)
+SCAN_C = 10.0 ** np.arange(-1, 5)
+# The path of C, and the limits of C, in units of 1/variance of the samples in feature space.
+PATH_C = 10.0 ** np.arange(-2.0, 4.01, 0.25)
+LOWEST_C, HIGHEST_C = 1e-4, 1e7
+# How far a coordinate, in general the logarithm of a parameter, may go from the start.
+REACH = 12.0
+# Samples whose Gram matrix tells the variance in feature space.
+VARIANCE_SAMPLES = 500
+# Seconds of work that Ctrl-C may cost: the journal is written as often.
+KEEP_EVERY = 0.5
+
+
+class Stage(NamedTuple):
+    """One step of a strategy: what was done, with which result, and its history."""
+
+    what: str
+    result: Result
+    history: dict[str, NDArray[Any]]
+
+
+class Outcome(NamedTuple):
+    """What a strategy found.
+
+    Attributes
+    ----------
+    point : Point
+        Kernel and C.
+    loss : {"hinge", "squared_hinge"}
+        The loss of the machine that the point is for.
+    score : float
+        The objective there, large being good; NaN where the search ended before it was known.
+    stages : list of Stage
+    status : {"finished", "time_limit", "stopped", "interrupted"}
+        Why the search ended: "stopped" is by the callback, "interrupted" by Ctrl-C.
+    """
+
+    point: Point
+    loss: str
+    score: float
+    stages: list[Stage]
+    status: str = "finished"
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be tuned, on which samples, with which means.
+
+    Parameters
+    ----------
+    X : inputs
+    y : labels
+        Of two or more classes.
+    kernel : Kernel
+        The start; its parameters are tuned.
+    loss : {"hinge", "squared_hinge"}
+    prior : Prior, optional
+        For "posterior"; a `GaussianPrior` around the start by default.
+    k : int
+        Folds of cross-validation.
+    effort : float
+        Factor on the number of iterations.
+    max_seconds : float
+    random_state : int
+    n_jobs : int
+        Threads.
+    """
+
+    X: Inputs
+    y: NDArray[Any]
+    kernel: Kernel
+    loss: str = "hinge"
+    prior: Prior | None = None
+    k: int = 5
+    effort: float = 1.0
+    max_seconds: float = np.inf
+    random_state: int = 0
+    n_jobs: int = 1
+
+
+class Search:
+    """One run of a strategy: what strategies share.
+
+    Parameters
+    ----------
+    task : Task
+    interrupt : Interrupt
+        Whether Ctrl-C came.
+    callback : callable, optional
+        Called with a `SearchProgress` after each evaluation; a true answer ends the search.
+    journal : Journal, optional
+        Of an equal search, to go on from.
+
+    Attributes
+    ----------
+    expected : sequence of int
+        Evaluations of each stage, for those who want to know how much is left.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        interrupt: Any,
+        callback: Callable[[SearchProgress], Any] | None = None,
+        journal: Journal | None = None,
+    ) -> None:
+        self.task, self.interrupt, self.callback = task, interrupt, callback
+        self.journal = Journal() if journal is None else journal
+        self.began, self.earlier = time.perf_counter(), self.journal.seconds
+        self.stages: list[Stage] = []
+        self.expected: tuple[int, ...] = ()
+        self._place = -1
+        self._ended, self._late = "", False
+        self._kept = -np.inf
+        self._lock = threading.Lock()
+        classes, codes = np.unique(task.y, return_inverse=True)
+        if classes.size < 2:
+            raise ValueError("The number of classes has to be greater than one; got 1 class")
+        self.codes = codes.astype(np.int64)
+        self.signs = 2.0 * self.codes - 1.0
+        self.binary = classes.size == 2
+        self.unit_C = 1.0 / feature_variance(task.kernel, task.X)
+
+    def left(self) -> float:
+        """Seconds that remain."""
+        if self._ended:
+            return 0.0
+        return max(0.0, self.task.max_seconds - (time.perf_counter() - self.began))
+
+    def iterations(self, size: int, factor: float) -> int:
+        return max(1, int(self.task.effort * factor * np.sqrt(size)))
+
+    # ---- objectives ------------------------------------------------------------------------
+
+    def objective(self, make: Callable[[Any, Any], Objective[Point]]) -> Objective[Point]:
+        """An objective of two classes, or its sum over pairs of more."""
+        if self.binary:
+            return make(self.task.X, self.signs)
+        return OverPairs(make, self.task.X, self.codes)
+
+    def errors(self) -> Objective[Point]:
+        """The cross-validation error, of pairs that vote where there are more than two classes."""
+        task = self.task
+        if self.binary:
+            return CrossValidationError(task.X, self.signs, task.k, task.random_state)
+        return VotingError(task.X, self.codes, task.k, task.random_state)
+
+    def limits(self, tune_C: bool = True) -> Limits:
+        low, high = self.task.kernel.theta - REACH, self.task.kernel.theta + REACH
+        if not tune_C:
+            return Limits(low, high)
+        least, most = np.log(LOWEST_C * self.unit_C), np.log(HIGHEST_C * self.unit_C)
+        return Limits(np.append(low, least), np.append(high, most))
+
+    # ---- stages ----------------------------------------------------------------------------
+
+    def scanned(self, tune_C: bool = True) -> list[Point]:
+        """The points of the coarse grid."""
+        start = self.task.kernel
+        kernels = [wide for f in SCAN_GAMMA if (wide := widened(start, f)) is not None] or [start]
+        Cs = SCAN_C * self.unit_C if tune_C else np.ones(1)
+        return [Point(kernel, float(C), not tune_C) for kernel in kernels for C in Cs]
+
+    def scan(self, objective: Objective[Point], tune_C: bool = True) -> Point:
+        """The best point of a coarse grid."""
+        points = self.scanned(tune_C)
+        choice = Choice(points, n_jobs=self.task.n_jobs)
+        result = self.walk("coarse grid", choice, objective, len(points), share=0.25)
+        middle = Point(self.task.kernel, self.unit_C if tune_C else 1.0, not tune_C)
+        return result.point if np.isfinite(result.value) else middle
+
+    def walk(
+        self,
+        what: str,
+        optimiser: Optimiser[Point],
+        objective: Objective[Point],
+        most: int,
+        share: float = 1.0,
+    ) -> Result:
+        """Run an optimiser, from where the journal has it, in a share of the time that is left."""
+        self._place += 1
+        notes = self.journal.notes(self._place, what)
+        optimiser.record, optimiser.recalled = [], notes.rows
+        result = optimiser.run(objective, evaluations=len(notes.rows))
+        if len(notes.rows):
+            objective.restore(notes.state)
+            optimiser.seconds = float(notes.rows[-1, 0])
+            result = result._replace(seconds=optimiser.seconds)
+        if notes.status:
+            result = result._replace(status=notes.status)
+        elif result.status == "evaluations" and not self._ended:
+            left = max(0, most - optimiser.evaluations)
+            result = self._walk_on(what, optimiser, objective, left, share * self.left())
+        self._late |= result.status == "seconds"
+        if optimiser.evaluations or not self._ended:
+            history = optimiser.history.table(result.point.names)
+            self.stages.append(Stage(what, result, history))
+        return result
+
+    def _walk_on(
+        self,
+        what: str,
+        optimiser: Optimiser[Point],
+        objective: Objective[Point],
+        evaluations: int,
+        seconds: float,
+    ) -> Result:
+        place, most = self._place, optimiser.evaluations + evaluations
+        record = optimiser.record
+        assert record is not None
+
+        def keep(status: str) -> None:
+            rows = np.array(record) if record else np.empty((0, 0))
+            self._keep(place, StageNotes(what, rows, status, objective.state()))
+
+        def listen(_: Any) -> bool:
+            if time.perf_counter() - self._kept > KEEP_EVERY:
+                keep("")
+            value, best = float(record[-1][1]), float(optimiser.best_value)
+            return self._told(what, optimiser.evaluations, most, value, best)
+
+        try:
+            result = optimiser.run(
+                Guarded(objective, self.interrupt),
+                evaluations=evaluations,
+                seconds=seconds,
+                callback=listen,
+            )
+        except Interrupted:
+            # The objective has begun what it cannot take back: what was kept last stands.
+            self._ended = "interrupted"
+            return optimiser.result("interrupted")
+        keep("" if self._ended else result.status)
+        return result
+
+    def path_of_C(self, kernel: Kernel) -> Outcome:
+        """C for a kernel by cross-validation along a path, with the hinge loss."""
+        self._place += 1
+        unit = 1.0 / feature_variance(kernel, self.task.X)
+        began = time.perf_counter()
+        curve = self._curve_of_C(kernel, PATH_C * unit)
+        seconds = time.perf_counter() - began
+        complete = curve.errors.size == PATH_C.size * self.task.k
+        self._late |= not (complete or self._ended)
+        if not curve.C.size:
+            return self.outcome(Point(kernel, unit), np.nan, "hinge")
+        C, error = curve.best_C, float(curve.mean.min())
+        status = "exhausted" if complete else self._ended or "seconds"
+        at_limits = ("log_C",) if C in (curve.C[0], curve.C[-1]) else ()
+        point = Point(kernel, C)
+        result = Result(point, error, curve.errors.size, seconds, status, 0, at_limits)
+        history = {"log_C": np.log(curve.C), "value": curve.mean}
+        self.stages.append(Stage("path of C", result, history))
+        return self.outcome(point, 1.0 - error, "hinge")
+
+    def _curve_of_C(self, kernel: Kernel, Cs: Float) -> CurveOfC:
+        """Errors along the path: at the C that all folds reached, or else of the folds done."""
+        place, k = self._place, self.task.k
+        splits = folds(self.codes.astype(np.float64), k, self.task.random_state)
+        sizes = np.array([split.test.size for split in splits])
+        rows = self.journal.notes(place, "path of C").rows
+        known = {i: list(map(float, row)) for i, row in enumerate(rows) if not np.isnan(row).any()}
+        limit, asked, kept = time.perf_counter() + self.left(), len(known) * Cs.size, len(known)
+
+        def stop() -> bool:
+            nonlocal asked, kept
+            asked = min(asked + 1, k * Cs.size)
+            if len(known) > kept:
+                kept = len(known)
+                self._keep(place, StageNotes("path of C", matrix_of(known, k, Cs.size)))
+            if self.interrupt.pressed:
+                self._ended = "interrupted"
+            done = [row[-1] for row in known.values()]
+            least = float(np.mean([min(row) for row in known.values()])) if known else np.nan
+            value = done[-1] if done else np.nan
+            told = self._told("path of C", asked, k * Cs.size, value, least)
+            return told or time.perf_counter() > limit
+
+        if not self.left() and len(known) < k:
+            curve = CurveOfC(Cs[:0], np.empty((k, 0)), sizes)
+        else:
+            curve = cross_validate_C(
+                kernel,
+                self.task.X,
+                self.codes,
+                Cs,
+                splits=splits,
+                n_jobs=self.task.n_jobs,
+                stop=stop,
+                known=known,
+            )
+        if len(known) > kept:
+            self._keep(place, StageNotes("path of C", matrix_of(known, k, Cs.size)))
+        if known and not curve.C.size:
+            done = sorted(known)
+            curve = CurveOfC(Cs, np.array([known[fold] for fold in done]), sizes[done])
+        return curve
+
+    # ---- the end ---------------------------------------------------------------------------
+
+    def value(self, objective: Objective[Point], point: Point) -> float:
+        """The objective at the point found; NaN where Ctrl-C leaves no time to find out."""
+        return np.nan if self._ended == "interrupted" else objective.value(point)
+
+    def outcome(self, point: Point, score: float, loss: str | None = None) -> Outcome:
+        status = self._ended or ("time_limit" if self._late else "finished")
+        return Outcome(point, loss or self.task.loss, float(score), self.stages, status)
+
+    def _keep(self, place: int, notes: StageNotes) -> None:
+        self.journal.note(place, notes)
+        self._kept = time.perf_counter()
+        self.journal.seconds = self.earlier + self._kept - self.began
+
+    def _told(self, what: str, evaluations: int, most: int, value: float, best: float) -> bool:
+        """Tell the callback; whether the search is to end."""
+        with self._lock:
+            if self.callback is not None and not self._ended:
+                seconds = time.perf_counter() - self.began
+                fraction = self._fraction(evaluations, seconds)
+                seconds += self.earlier
+                now = SearchProgress(what, evaluations, most, fraction, value, best, seconds)
+                if self.callback(now):
+                    self._ended = "stopped"
+            return bool(self._ended)
+
+    def _fraction(self, evaluations: int, seconds: float) -> float:
+        by_time, by_count = seconds / max(self.task.max_seconds, 1e-9), 0.0
+        if self._place < len(self.expected):
+            here = min(evaluations, self.expected[self._place])
+            by_count = (sum(self.expected[: self._place]) + here) / sum(self.expected)
+        return min(1.0, max(by_time, by_count))
+
+
+def matrix_of(known: dict[int, list[float]], folds: int, columns: int) -> Float:
+    """A row for each fold, NaN where it is not known."""
+    rows = np.full((folds, columns), np.nan)
+    for fold, row in dict(known).items():
+        rows[fold] = row
+    return rows
+
+
+def feature_variance(kernel: Kernel, X: Inputs) -> float:
+    """Mean squared distance of the samples from their centre in feature space."""
+    K = kernel(take(X, slice(0, min(count(X), VARIANCE_SAMPLES))))
+    variance = float(np.mean(np.diagonal(K)) - np.mean(K))
+    return variance if np.isfinite(variance) and variance > 0 else 1.0

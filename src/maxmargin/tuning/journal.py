@@ -1,0 +1,160 @@
+"""What is told of a search while it runs, and what is kept for an equal search to go on from.
+
+A journal holds the values (and gradients) of all evaluations, stage by stage, and what objectives
+hand from one evaluation to the next. Optimisers are deterministic: given these values again instead
+of evaluations, they come to stand where they stood, to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .base import Evaluation, Float, Objective, Point
+
+
+class SearchProgress(NamedTuple):
+    """Where a search stands.
+
+    Attributes
+    ----------
+    stage : str
+        What is being done.
+    evaluations, most : int
+        Evaluations of this stage, so far and at most.
+    fraction : float
+        The part of the search that is done, between 0 and 1: of its evaluations or of its time
+        limit, whichever ends it first. Searches may end before they have reached 1.
+    value, best : float
+        The objective of this stage at the last point, and at the best so far.
+    seconds : float
+        Since the search began, earlier runs included.
+    """
+
+    stage: str
+    evaluations: int
+    most: int
+    fraction: float
+    value: float
+    best: float
+    seconds: float
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a search.
+
+    Parameters
+    ----------
+    found : Outcome or Chosen
+        The best so far.
+    """
+
+    def __init__(self, found: Any) -> None:
+        super().__init__("the search was interrupted; the best point so far is kept")
+        self.found = found
+
+
+@dataclass(frozen=True, eq=False)
+class StageNotes:
+    """One stage in a journal.
+
+    Attributes
+    ----------
+    what : str
+    rows : float array
+        For each evaluation seconds, value and gradient; of a path of C the errors of each fold,
+        NaN where they are not known.
+    status : str
+        Why the stage ended; empty where it did not.
+    state : dict
+        What the objective hands on to its next evaluation.
+    """
+
+    what: str
+    rows: Float = field(default_factory=lambda: np.empty((0, 0)))
+    status: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Journal:
+    """What a search has computed; an equal search goes on from there.
+
+    Give a new one to `tuned` or `AutoSVC.search`, and after Ctrl-C, a callback or a time limit has
+    ended the search, give it to the same search once more. With one thread the result is that of a
+    search without interruption.
+
+    Attributes
+    ----------
+    stages : list of StageNotes
+    seconds : float
+        Spent so far.
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.tuning import Journal, Task, gaussian_start, tuned
+    >>> X, y = chess_board(200, random_state=0)
+    >>> task, journal = Task(X, y, gaussian_start(X, y, "radial")), Journal()
+    >>> first = tuned(task, "kta", journal=journal, callback=lambda now: now.fraction > 0.1)
+    >>> first.status
+    'stopped'
+    >>> tuned(task, "kta", journal=journal).point == tuned(task, "kta").point
+    True
+    """
+
+    stages: list[StageNotes] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def notes(self, place: int, what: str) -> StageNotes:
+        """What is known of a stage; one that a time limit ended has not ended if none followed."""
+        if place >= len(self.stages):
+            return StageNotes(what)
+        notes = self.stages[place]
+        if notes.what != what:
+            raise ValueError(
+                f"journal must be of an equal search, got one whose stage {place + 1} is "
+                f"{notes.what!r} instead of {what!r}: begin with a new Journal"
+            )
+        if notes.status == "seconds" and not any(len(s.rows) for s in self.stages[place + 1 :]):
+            return replace(notes, status="")
+        return notes
+
+    def note(self, place: int, notes: StageNotes) -> None:
+        """Write a stage down in place of what was known of it."""
+        self.stages[place : place + 1] = [notes]
+
+
+class Interrupted(Exception):
+    """Ctrl-C came; the evaluation at hand is worth nothing."""
+
+
+class Guarded(Objective[Point]):
+    """An objective whose evaluations count only if no Ctrl-C came, since solvers end early then.
+
+    Parameters
+    ----------
+    objective : Objective
+    interrupt : Interrupt
+    """
+
+    def __init__(self, objective: Objective[Point], interrupt: Any) -> None:
+        self.objective, self.interrupt = objective, interrupt
+        self.maximise, self.noisy = objective.maximise, objective.noisy
+        self.differentiable = objective.differentiable
+
+    def evaluate(self, point: Point) -> Evaluation:
+        evaluation = self.objective.evaluate(point)
+        self._refuse()
+        return evaluation
+
+    def value(self, point: Point) -> float:
+        value = self.objective.value(point)
+        self._refuse()
+        return value
+
+    def _refuse(self) -> None:
+        if self.interrupt.pressed:
+            raise Interrupted
