@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.threads import blas_threads, in_parts, single_threaded_blas, threads_for
+from maxmargin.kernels import Gaussian
+from maxmargin.threads import (
+    blas_threads,
+    in_parts,
+    own_threads,
+    single_threaded_blas,
+    threads_for,
+)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
@@ -28,6 +35,46 @@ def test_an_error_in_a_part_is_raised():
 
     with pytest.raises(ArithmeticError, match="in the second part"):
         in_parts(fail, 10, 2)
+
+
+def test_a_part_of_a_part_is_not_divided_again():
+    sizes = []
+
+    def outer(start, stop):
+        in_parts(lambda first, last: sizes.append(last - first), stop - start, 4)
+
+    in_parts(outer, 100, 2)
+    assert sizes == [50, 50]
+
+
+def test_many_callers_at_once_do_not_wait_for_one_another_for_ever():
+    def nested(_):
+        in_parts(lambda a, b: in_parts(lambda _c, _d: None, b - a, 16), 64, 16)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(nested, range(40), timeout=60))
+
+
+def test_our_own_passes_may_have_threads_while_blas_has_one():
+    with single_threaded_blas(own=3):
+        assert (blas_threads(), own_threads()) == (1, 3)
+        with single_threaded_blas():
+            assert own_threads() == 1
+        assert own_threads() == 3
+    assert own_threads() == blas_threads()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_shared_among_threads_are_the_same_rows(form, dtype):
+    X = np.random.default_rng(0).normal(size=(900, 4))
+    X[np.abs(X) < 1.5] = 0.0
+    gram, indices = Gaussian(0.3).bind(form(X), dtype), np.arange(0, 900, 2)
+    with single_threaded_blas(own=1):
+        alone = gram.rows(indices)
+    with single_threaded_blas(own=3):
+        shared = gram.rows(indices)
+    np.testing.assert_allclose(shared, alone, rtol=4 * np.finfo(dtype).eps)
 
 
 def test_the_limit_is_one_thread_and_is_lifted():

@@ -2,8 +2,8 @@
 
 NumPy and SciPy bring a pool of BLAS threads each, whose idle members wait busily for a while on
 cores that other work needs: small problems run several times faster without them. Our own passes
-over large arrays release the GIL and share one pool, which belongs to the process that made it;
-a fork begins with none.
+over large arrays release the GIL and share one pool, whose members sleep when idle; it belongs to
+the process that made it, a fork begins with none.
 """
 
 from __future__ import annotations
@@ -23,8 +23,13 @@ from threadpoolctl import ThreadpoolController
 MOST_THREADS = 16
 # Products of numbers in a Gram matrix from which on threads help a fit.
 WORTH_THREADS = 2e9
+# Entries of an array below which a second thread costs more than it saves.
+WORTH_A_THREAD = 1 << 18
 
 _pools: dict[int, ThreadPoolExecutor] = {}
+_here = threading.local()
+# Threads for our own passes while BLAS has but one; None while BLAS has all.
+_own: int | None = None
 
 
 @cache
@@ -33,23 +38,36 @@ def _blas() -> Any:
 
 
 @contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """One thread for BLAS and our own passes.
+def single_threaded_blas(own: int = 1) -> Iterator[None]:
+    """One thread for BLAS, and so many for our own passes.
 
     The setting is one for the whole process, and threadpoolctl lets only the thread that changed it
     restore it: other threads than the main one leave it alone.
     """
+    global _own
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    before = _own
     with _blas().limit(limits=1):
-        yield
+        _own = own
+        try:
+            yield
+        finally:
+            _own = before
 
 
 def threads_for(X: Any) -> AbstractContextManager[None]:
-    """One thread for problems on inputs whose Gram matrix is a matter of milliseconds."""
+    """BLAS in one thread for problems on inputs whose Gram matrix is a matter of milliseconds."""
     n, d = X.shape if getattr(X, "ndim", 1) == 2 else (len(X), 0)
-    return nullcontext() if n * n * (d + 10) >= WORTH_THREADS else single_threaded_blas()
+    if n * n * (d + 10) >= WORTH_THREADS:
+        return nullcontext()
+    return single_threaded_blas(own_threads())
+
+
+def own_threads() -> int:
+    """How many threads our own passes use here."""
+    return blas_threads() if _own is None else _own
 
 
 def blas_threads() -> int:
@@ -59,16 +77,30 @@ def blas_threads() -> int:
 
 
 def in_parts(task: Callable[[int, int], Any], size: int, threads: int) -> None:
-    """task(start, stop) over the ranges of 0 … size, the first of them in this thread."""
+    """task(start, stop) over the ranges of 0 … size, the first of them in this thread.
+
+    A part of a part is not divided again: a pool full of tasks that wait for others would stop.
+    """
+    if threads == 1 or getattr(_here, "in_part", False):
+        task(0, size)
+        return
     edges = [size * k // threads for k in range(threads + 1)]
     parts = [(start, stop) for start, stop in pairwise(edges) if start < stop]
-    others = [_pool().submit(task, *part) for part in parts[1:]]
+    others = [_pool().submit(_in_part, task, *part) for part in parts[1:]]
     try:
         for part in parts[:1]:
-            task(*part)
+            _in_part(task, *part)
     finally:
         for other in others:
             other.result()
+
+
+def _in_part(task: Callable[[int, int], Any], start: int, stop: int) -> None:
+    _here.in_part = True
+    try:
+        task(start, stop)
+    finally:
+        _here.in_part = False
 
 
 def _pool() -> ThreadPoolExecutor:

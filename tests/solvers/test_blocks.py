@@ -12,7 +12,7 @@ from maxmargin import solve
 from maxmargin.data import chess_board
 from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
-from maxmargin.solvers import blocks
+from maxmargin.solvers import blocks, samples
 from maxmargin.solvers.longrows import LongRows
 
 
@@ -55,7 +55,7 @@ def test_samples_that_settled_too_early_return():
     machine = hinge(y, 100.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", 64)
-        patch.setattr(blocks, "LEAST_SETTLED", 0.01)
+        patch.setattr(samples, "LEAST_SETTLED", 0.01)
         solution = solve(machine.problem, Gaussian(1.0).bind(X), driver="blocks", cache_bytes=0)
     K = rbf_kernel(X, gamma=1.0)
     gradient = machine.problem.gradient(solution.alpha, K @ solution.alpha)

@@ -12,6 +12,7 @@ import numpy as np
 from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.base import STRIPE
 from ..kernels.given import PrecomputedGram
+from ..kernels.inner_product import VectorKernel
 from ..memory import room
 from .samples import chosen
 
@@ -23,9 +24,13 @@ WIDENED_BLOCK = 1 << 20
 COMBINED_BLOCK = 1 << 22
 # Below this many samples float64 costs nothing worth saving; of float64 inputs below these.
 SMALL = 2000
-MANY_SAMPLES, MANY_ENTRIES = 20_000, 1_000_000
-# Samples from which the rounding of float32 is estimated.
-PROBED = 1000
+MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
+# Samples beyond which float32 is worth a try where float64 decides.
+WORTH_ROUGH = 4000
+# Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
+PROBED, PROBED_ROWS = 1000, 100
+# The largest of many errors, in units of their mean square.
+LARGEST_ERROR = 5.0
 
 
 def memory_budget(cache_size: float, samples: int) -> float:
@@ -67,16 +72,18 @@ def is_large(X: Any) -> bool:
 
 
 def single_is_enough(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool:
-    """Whether the rounding of float32 rows stays well below tol once α is summed over them.
+    """Whether the rounding of float32 rows stays below tol once α is summed over them.
 
-    Entries carry errors of about a tenth of the largest, with either sign, and the norm of α is
-    below C√n.
+    Errors of entries have either sign and are measured on some samples; the norm of α is below
+    C√n.
     """
     if isinstance(kernel, Precomputed):
         return X.dtype == np.float32
-    step = max(1, X.shape[0] // PROBED)
-    rounding = kernel.bind(X[::step], np.float32).rounding
-    return bool(0.1 * rounding * penalty * np.sqrt(X.shape[0]) < tol)
+    some = X[:: max(1, X.shape[0] // PROBED)]
+    rows = np.arange(0, some.shape[0], PROBED // PROBED_ROWS)
+    single, double = (kernel.bind(some, dtype).rows(rows) for dtype in (np.float32, np.float64))
+    error = float(np.sqrt(np.mean(np.square(single - double))))
+    return bool(LARGEST_ERROR * error * penalty * np.sqrt(X.shape[0]) < tol)
 
 
 class KeptGram(Gram):
@@ -184,6 +191,13 @@ class Grams:
         if not self.square and getattr(X, "dtype", None) == np.float32:
             return WidenedGram(self.kernel, X)
         return self._bound(samples, np.float64)
+
+    def rough(self, gram: KeptGram) -> Gram | None:
+        """The same in float32, if that is faster than what is in memory, or None."""
+        kept = gram.whole is not None
+        if kept or not isinstance(self.kernel, VectorKernel) or gram.n < WORTH_ROUGH:
+            return None
+        return self.kernel.bind(gram.X, np.float32)
 
     def double(self, samples: np.ndarray | None = None) -> KeptGram:
         """The same in float64, to work with."""

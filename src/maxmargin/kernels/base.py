@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..memory import room
+from ..threads import WORTH_A_THREAD, in_parts
 
 Array = NDArray[Any]
 Float = NDArray[np.float64]
@@ -164,14 +165,21 @@ class Gram:
             out = room((indices.size, width), self.dtype)
         elif out.shape != (indices.size, width):
             raise ValueError(f"out must have shape {(indices.size, width)}, got {out.shape}")
-        left = self._select(self.points, indices)
         if columns is not None and np.array_equal(indices, columns):
+            left = self._select(self.points, indices)
             self._block(left, left, out)
             mirror(out)
             np.fill_diagonal(out, self._cached_diagonal()[indices])
-        else:
-            self._block(left, self._restricted(columns), out)
-            self._put_diagonal(out, indices, columns)
+            return out
+        right = self._restricted(columns)
+
+        def some_rows(start: int, stop: int) -> None:
+            left = self._select(self.points, indices[start:stop])
+            self._block(left, right, out[start:stop])
+
+        threads = self._threads() if out.size >= WORTH_A_THREAD else 1
+        in_parts(some_rows, indices.size, threads)
+        self._put_diagonal(out, indices, columns)
         return out
 
     def diagonal(self) -> Float:
@@ -195,6 +203,10 @@ class Gram:
                 pause()
         self._kept = None
         return matrix
+
+    def _threads(self) -> int:
+        """How many threads may compute blocks at the same time."""
+        return 1
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
         """Some of the points, in the form `_block` takes."""

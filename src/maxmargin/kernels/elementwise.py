@@ -13,14 +13,12 @@ from numba.extending import intrinsic
 from numpy import float32, int32
 
 from ..compiled import compiled_fused
-from ..threads import blas_threads, in_parts
+from ..threads import WORTH_A_THREAD, blas_threads, in_parts
 from .base import Array
 
 COMPILED = not config.DISABLE_JIT  # type: ignore[attr-defined]
 # Elements handled at a time by passes over large arrays.
 CHUNK = 1 << 15
-# Elements below which a second thread costs more than it saves.
-WORTH_A_THREAD = 1 << 18
 # Below this exp leaves the normal numbers of float32 and takes ten times as long.
 LOWEST32 = float32(-87.3)
 LOG2_E = float32(1.4426950408889634)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..threads import blas_threads, own_threads
 from .base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
 from .products import (
@@ -119,6 +120,11 @@ class VectorGram(Gram):
     def __init__(self, kernel: VectorKernel, X: Inputs, dtype: Any = None) -> None:
         super().__init__(kernel, X, dtype)
         self.points = kernel._embedding(X, self.dtype)(X)
+
+    def _threads(self) -> int:
+        # Dense products are shared among the threads of BLAS where it has several.
+        by_blas = isinstance(self.points, DensePoints) and blas_threads() > 1
+        return 1 if by_blas else own_threads()
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
         return points.take(indices)

@@ -5,27 +5,18 @@
     optimise the small problem they form by pair and face steps
     apply the change of α to everyone's gradient
 
-`Samples` stands for everyone. The run talks to it through four questions only: the violation, the
-most violating samples, the block of some of them, and the application of a change. The long rows
-stay on its side.
+`Samples` stands for everyone.
 """
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from scipy import sparse
 
-from ..compiled import compiled
-from ..memory import room
-from ..threads import in_parts
 from . import records as r
-from .active import Active
-from .longrows import LongRows
 from .pairs import LARGEST_POLISHED
-from .rows import FullRows
 from .run import Ended, Run
+from .samples import Samples
 
 # Samples of a block: more where there are many, and more again where they have many features, as
 # products of many rows are faster.
@@ -37,200 +28,14 @@ INNER_SHARE, INNER_STEPS = 0.2, 10
 # Samples come in stages, the first not smaller than this, each so many times as large as the one
 # before, and left at so many times tol.
 SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 3, 100
-# Few of the samples that violate most are new: then what is left is a matter of the free ones,
-# which are taken together up to so many.
+# Where at most this part of the samples that violate most is new, what is left is a matter of the
+# free ones, which then form one block, up to so many.
 FEW, WIDEST_FACE = 0.02, 5000
-# Rounds of a face step, which change few variables each while the block still changes a lot.
-MOST_ROUNDS = 30
-# Rows completed together, so that what is read across them stays in the cache.
-TILE = 16
-# Columns are dropped when at least this part of them has settled.
-LEAST_SETTLED = 0.2
+# So many free variables of a block take a face step that stops them at bounds one by one, in at
+# most so many rounds; more are stopped together.
+FEW_FREE, MOST_ROUNDS = 400, 30
 # The end is polished down to this part of tol, in at most so many rounds.
 POLISHED, POLISH_ROUNDS = 1e-6, 20
-
-
-@compiled
-def assemble(block, last, known, values, slots, columns, start, stop):
-    """Rows of the block of samples: entries between two known to the last block are taken from it,
-    the others from the long row of this sample, if that is the new one."""
-    size = known.size
-    for i in range(start, stop):
-        row = values[slots[i]]
-        if known[i] < 0:
-            for j in range(size):
-                block[i, j] = row[columns[j]]
-        else:
-            old = last[known[i]]
-            for j in range(size):
-                if known[j] >= 0:
-                    block[i, j] = old[known[j]]
-
-
-@compiled
-def complete(block, known, start, stop):
-    """In some rows, the entries of known samples with new ones, from the rows of the new ones."""
-    for left in range(start, stop, TILE):
-        for i in range(left, min(left + TILE, stop)):
-            if known[i] >= 0:
-                for j in range(known.size):
-                    if known[j] < 0:
-                        block[i, j] = block[j, i]
-
-
-class Samples:
-    """All samples: their α and gradient, and rows of their Gram matrix.
-
-    Samples that have settled at a bound are left out of rows and gradients until `return_all`;
-    the others are *live*. Samples are named by their index in the problem.
-    """
-
-    def __init__(self, problem, gram, alpha, budget, block, pause, stages):
-        self.problem, self.alpha, self.block_size = problem, alpha, block
-        self.diagonal = gram.diagonal()
-        self.rows = LongRows(gram, budget, block, pause)
-        # A part of the samples comes first, if nothing is known yet, then more and more of them.
-        self.stages = [] if alpha.any() else list(stages)
-        self.returned_with = None  # the coefficients at the last return
-        self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
-        self.last_matrix = np.zeros((0, 0), dtype=gram.dtype)
-        self.grow()
-
-    # ---- the four questions ----------------------------------------------------------------
-
-    def violation(self):
-        tops, bottoms = self.live.extremes()
-        return float(max(0.0, (tops - bottoms).max()))
-
-    def most_violating(self, count):
-        """About `count` samples: those that most want to rise, and to fall, in each group."""
-        v = self.live.v
-        tops, bottoms = self.live.extremes()
-        share = max(1, count // (2 * tops.size))
-        chosen = []
-        for g in range(tops.size):
-            wishes = ((v.gradient + v.rise[g], bottoms[g]), (-(v.gradient + v.fall[g]), -tops[g]))
-            for wish, limit in wishes:
-                eager = np.flatnonzero(wish > limit)
-                if eager.size > share:
-                    eager = eager[np.argpartition(-wish[eager], share)[:share]]
-                chosen.append(eager % self.live.size)
-        return self.live.samples[np.unique(np.concatenate(chosen))]
-
-    def block(self, samples):
-        """These samples as an `Active` set of their own."""
-        places = self._places(samples)
-        self.rows.ensure(places, self.live.has_free())
-        known = np.full(samples.size, -1)
-        _, old, before = np.intersect1d(samples, self.last, return_indices=True)
-        known[old] = before
-        matrix = room((samples.size, samples.size), self.rows.values.dtype)
-        rows, slots = self.rows.values, self.rows.slot[places]
-
-        def some_rows(start, stop):
-            assemble(matrix, self.last_matrix, known, rows, slots, places, start, stop)
-
-        in_parts(some_rows, samples.size, self.rows.threads)
-        in_parts(partial(complete, matrix, known), samples.size, self.rows.threads)
-        self.last, self.last_matrix = samples, matrix
-        return self.live.part(places, FullRows(matrix))
-
-    def apply(self, part):
-        """Take over the α of a block, and let the change act on every live gradient."""
-        self.live.place(self.live.variables_of(self._places(part.samples)), part.v.alpha)
-        self.complete = self.live.size == self.problem.samples
-
-    # ---- growing ---------------------------------------------------------------------------
-
-    @property
-    def growing(self):
-        """Whether some samples have not been looked at yet."""
-        return not self.grown
-
-    def grow(self):
-        """The samples of the next stage are live, with their gradient; at last all of them."""
-        if hasattr(self, "live"):
-            self.live.write(self.alpha, self.gradient)
-        columns = self.stages.pop(0) if self.stages else None
-        self.rows.reset(columns)
-        samples = np.arange(self.problem.samples) if columns is None else columns
-        support, coefficients = self._expansion()
-        pull = np.zeros(self.problem.samples)
-        for first in range(0, support.size, self.block_size):
-            part = slice(first, first + self.block_size)
-            places = np.searchsorted(samples, support[part])
-            self.rows.ensure(places)
-            pull[samples] += self.rows.combine(places, coefficients[part])
-        self.gradient = self.problem.gradient(self.alpha, pull)
-        self.live = Active.of(
-            self.problem, self.rows, self.diagonal, self.alpha, self.gradient, columns
-        )
-        self.last = self.last[:0]
-        self.complete = self.grown = columns is None
-
-    # ---- settling --------------------------------------------------------------------------
-
-    def settle(self):
-        """Leave out the samples that have settled, if rows fill the memory and enough have."""
-        if self.returned_with is not None or not self.grown or not self.rows.full:
-            return
-        keep = self.live.staying()
-        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
-            self.live.write(self.alpha, self.gradient)
-            self.rows.restrict(keep)
-            self.live = self.live.part(keep, self.rows)
-            self.complete = False
-
-    def return_all(self):
-        """Know every gradient again; samples that turn out not to be settled are live again."""
-        problem = self.problem
-        self.live.write(self.alpha, self.gradient)
-        away = np.setdiff1d(np.arange(problem.samples), self.live.samples, assume_unique=True)
-        variables = (np.arange(problem.copies)[:, None] * problem.samples + away).ravel()
-        coefficients = problem.per_sample(self.alpha)
-        change = coefficients
-        if self.returned_with is None:
-            held = problem.ridge[variables] * self.alpha[variables]
-            self.gradient[variables] = problem.linear[variables] - held
-        else:
-            change = coefficients - self.returned_with
-        moved = np.flatnonzero(change)
-        pull = self.rows.expansion(moved, change[moved], away)
-        self.gradient[variables] -= np.tile(pull, problem.copies)
-        self.returned_with = coefficients
-        self._revive()
-
-    def refresh(self):
-        """All gradients anew, free of accumulated rounding."""
-        self.live.write(self.alpha, self.gradient)
-        support, coefficients = self._expansion()
-        pull = self.rows.expansion(support, coefficients, None)
-        self.gradient = self.problem.gradient(self.alpha, pull)
-        self.returned_with = self.problem.per_sample(self.alpha)
-        self._revive()
-
-    def _revive(self):
-        self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
-        keep = self.live.staying()
-        self.rows.reset(None)
-        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
-            self.rows.reset(keep)
-            self.live = self.live.part(keep, self.rows)
-        self.last = self.last[:0]
-        self.complete = True
-
-    def free(self):
-        """The samples with a free variable."""
-        return self.live.samples[self.live.has_free()]
-
-    def _places(self, samples):
-        """Where samples stand in the live set."""
-        return np.searchsorted(self.live.samples, samples)
-
-    def _expansion(self):
-        coefficients = self.problem.per_sample(self.alpha)
-        support = np.flatnonzero(coefficients)
-        return support, coefficients[support]
 
 
 class BlockRun(Run):
@@ -317,26 +122,26 @@ class BlockRun(Run):
         """The most violating samples, then the free ones when polishing, then the recent ones."""
         everyone, size = self.everyone, self.size
         eager = everyone.most_violating(max(2, size // 2))
-        others = self.recent
         free = everyone.free()
         self.wide = self._few_are_new(eager, free)
         if self.wide:
             size = max(size, eager.size + free.size)
-        if self.wide or self.polish_rounds is not None:
-            others = np.concatenate([free, others])
-        others = others[np.isin(others, everyone.live.samples)]
-        order = np.concatenate([eager, others])
-        _, first = np.unique(order, return_index=True)
-        self.recent = order[np.sort(first)][:size]
+        wanted = (
+            [free, self.recent] if self.wide or self.polish_rounds is not None else [self.recent]
+        )
+        open_to = everyone.is_live()
+        chosen = []
+        for samples in (eager, *wanted):
+            chosen.append(samples[open_to[samples]])
+            open_to[samples] = False
+        self.recent = np.concatenate(chosen)[:size]
         return np.sort(self.recent)
 
     def _few_are_new(self, eager, free):
         """Whether what is left is a matter of the free variables, which then form one block."""
-        rows = self.everyone.rows
-        places = self.everyone._places(eager)
-        new = np.count_nonzero(rows.slot[places] < 0)
-        fits = eager.size + free.size <= rows.owner.size
-        return new <= FEW * eager.size and free.size <= WIDEST_FACE and fits and self.settings.face
+        most = min(WIDEST_FACE, self.everyone.rows.owner.size - eager.size)
+        few = self.everyone.new_among(eager) <= FEW * eager.size
+        return self.settings.face and few and free.size <= most
 
     def _optimise(self, part):
         """Pair and face steps on a block, as far as the violation outside makes worth while."""
@@ -353,7 +158,10 @@ class BlockRun(Run):
             if event != r.STEPS_DONE or self.steps_left() <= 0:
                 return event
             if self.face_is_due():
-                self.face(MOST_ROUNDS)
+                if part.free().size > FEW_FREE:
+                    self.wide_face()
+                else:
+                    self.face(MOST_ROUNDS)
         return r.STEPS_DONE
 
     def _budgets(self):

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..compiled import compiled
 from ..memory import room
-from ..threads import blas_threads, in_parts
-from .rows import BATCH_BYTES, WORTH_A_THREAD
+from ..threads import WORTH_A_THREAD, in_parts, own_threads
+from .rows import BATCH_BYTES
 
 # Columns summed at a time: their totals stay in the first-level cache.
 STRIPE = 2048
@@ -63,7 +63,7 @@ class LongRows:
         self.gram, self.block, self.pause = gram, block, pause
         self.columns = None  # all of them
         self.evaluations = self.misses = 0
-        self.threads = blas_threads()
+        self.threads = own_threads()
         item = gram.dtype.itemsize
         fewest = FEWEST_BLOCKS * min(block, gram.n) * gram.n
         size = int(min(max(budget / item, fewest), gram.n * gram.n))

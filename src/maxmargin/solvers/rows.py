@@ -11,13 +11,11 @@ import numpy as np
 
 from ..compiled import compiled
 from ..memory import room
-from ..threads import blas_threads, in_parts
+from ..threads import WORTH_A_THREAD, in_parts, own_threads
 from .records import RowStore
 
 # Rows are computed in batches of about this many bytes.
 BATCH_BYTES = 64 << 20
-# Entries to gather or to sum below which a second thread costs more than it saves.
-WORTH_A_THREAD = 1 << 18
 # The loop may need the rows of two pairs at once.
 FEWEST_SLOTS = 4
 
@@ -75,7 +73,7 @@ class FullRows:
         def some_rows(start, stop):
             gather_rows(block, self.matrix, samples, samples, start, stop)
 
-        in_parts(some_rows, samples.size, blas_threads() if block.size >= WORTH_A_THREAD else 1)
+        in_parts(some_rows, samples.size, own_threads() if block.size >= WORTH_A_THREAD else 1)
         return block
 
     def combine(self, samples, coefficients):

@@ -1,0 +1,226 @@
+"""Everyone, as the driver `blocks` sees them: α and gradient of all samples, and some long rows.
+
+The run asks four questions only: the violation, the most violating samples, the block of some of
+them, and the application of a change. The long rows stay on this side.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..compiled import compiled
+from ..memory import room
+from ..threads import in_parts
+from .active import Active
+from .longrows import LongRows
+from .rows import FullRows
+
+# Rows completed together, so that what is read across them stays in the cache.
+TILE = 16
+# Columns are dropped when at least this part of them has settled.
+LEAST_SETTLED = 0.2
+
+
+@compiled
+def assemble(block, last, known, values, slots, columns, start, stop):
+    """Rows of the block of samples: entries between two known to the last block are taken from it,
+    the others from the long row of this sample, if that is the new one."""
+    size = known.size
+    for i in range(start, stop):
+        row = values[slots[i]]
+        if known[i] < 0:
+            for j in range(size):
+                block[i, j] = row[columns[j]]
+        else:
+            old = last[known[i]]
+            for j in range(size):
+                if known[j] >= 0:
+                    block[i, j] = old[known[j]]
+
+
+@compiled
+def complete(block, known, start, stop):
+    """In some rows, the entries of known samples with new ones, from the rows of the new ones."""
+    for left in range(start, stop, TILE):
+        for i in range(left, min(left + TILE, stop)):
+            if known[i] >= 0:
+                for j in range(known.size):
+                    if known[j] < 0:
+                        block[i, j] = block[j, i]
+
+
+class Samples:
+    """All samples: their α and gradient, and rows of their Gram matrix.
+
+    Samples that have settled at a bound are left out of rows and gradients until `return_all`;
+    the others are *live*. Samples are named by their index in the problem.
+    """
+
+    def __init__(self, problem, gram, alpha, budget, block, pause, stages):
+        self.problem, self.alpha, self.block_size = problem, alpha, block
+        self.diagonal = gram.diagonal()
+        self.rows = LongRows(gram, budget, block, pause)
+        # A part of the samples comes first, if nothing is known yet, then more and more of them.
+        self.stages = [] if alpha.any() else list(stages)
+        self.returned_with = None  # the coefficients at the last return
+        self.in_last = np.full(problem.samples, -1)  # where a sample stands in the last block
+        self._remember(np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=gram.dtype))
+        self.grow()
+
+    # ---- the four questions ----------------------------------------------------------------
+
+    def violation(self):
+        tops, bottoms = self.live.extremes()
+        return float(max(0.0, (tops - bottoms).max()))
+
+    def most_violating(self, count):
+        """About `count` samples: those that most want to rise, and to fall, in each group."""
+        v = self.live.v
+        tops, bottoms = self.live.extremes()
+        share = max(1, count // (2 * tops.size))
+        chosen = []
+        for g in range(tops.size):
+            wishes = ((v.gradient + v.rise[g], bottoms[g]), (-(v.gradient + v.fall[g]), -tops[g]))
+            for wish, limit in wishes:
+                eager = np.flatnonzero(wish > limit)
+                if eager.size > share:
+                    eager = eager[np.argpartition(-wish[eager], share)[:share]]
+                chosen.append(eager % self.live.size)
+        return self.live.samples[np.unique(np.concatenate(chosen))]
+
+    def block(self, samples):
+        """These samples as an `Active` set of their own."""
+        places = self._places(samples)
+        self.rows.ensure(places, self.live.has_free())
+        known = self.in_last[samples]
+        matrix = room((samples.size, samples.size), self.rows.values.dtype)
+        rows, slots = self.rows.values, self.rows.slot[places]
+
+        def some_rows(start, stop):
+            assemble(matrix, self.last_matrix, known, rows, slots, places, start, stop)
+
+        in_parts(some_rows, samples.size, self.rows.threads)
+        in_parts(partial(complete, matrix, known), samples.size, self.rows.threads)
+        self._remember(samples, matrix)
+        return self.live.part(places, FullRows(matrix))
+
+    def apply(self, part):
+        """Take over the α of a block, and let the change act on every live gradient."""
+        self.live.place(self.live.variables_of(self._places(part.samples)), part.v.alpha)
+        self.complete = self.live.size == self.problem.samples
+
+    # ---- growing ---------------------------------------------------------------------------
+
+    @property
+    def growing(self):
+        """Whether some samples have not been looked at yet."""
+        return not self.grown
+
+    def grow(self):
+        """The samples of the next stage are live, with their gradient; at last all of them."""
+        if hasattr(self, "live"):
+            self.live.write(self.alpha, self.gradient)
+        columns = self.stages.pop(0) if self.stages else None
+        self.rows.reset(columns)
+        samples = np.arange(self.problem.samples) if columns is None else columns
+        support, coefficients = self._expansion()
+        pull = np.zeros(self.problem.samples)
+        for first in range(0, support.size, self.block_size):
+            part = slice(first, first + self.block_size)
+            places = np.searchsorted(samples, support[part])
+            self.rows.ensure(places)
+            pull[samples] += self.rows.combine(places, coefficients[part])
+        self.gradient = self.problem.gradient(self.alpha, pull)
+        self.live = Active.of(
+            self.problem, self.rows, self.diagonal, self.alpha, self.gradient, columns
+        )
+        self._forget_last()
+        self.complete = self.grown = columns is None
+
+    # ---- settling --------------------------------------------------------------------------
+
+    def settle(self):
+        """Leave out the samples that have settled, if rows fill the memory and enough have."""
+        if self.returned_with is not None or not self.grown or not self.rows.full:
+            return
+        keep = self.live.staying()
+        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
+            self.live.write(self.alpha, self.gradient)
+            self.rows.restrict(keep)
+            self.live = self.live.part(keep, self.rows)
+            self.complete = False
+
+    def return_all(self):
+        """Know every gradient again; samples that turn out not to be settled are live again."""
+        problem = self.problem
+        self.live.write(self.alpha, self.gradient)
+        away = np.setdiff1d(np.arange(problem.samples), self.live.samples, assume_unique=True)
+        variables = (np.arange(problem.copies)[:, None] * problem.samples + away).ravel()
+        coefficients = problem.per_sample(self.alpha)
+        change = coefficients
+        if self.returned_with is None:
+            held = problem.ridge[variables] * self.alpha[variables]
+            self.gradient[variables] = problem.linear[variables] - held
+        else:
+            change = coefficients - self.returned_with
+        moved = np.flatnonzero(change)
+        pull = self.rows.expansion(moved, change[moved], away)
+        self.gradient[variables] -= np.tile(pull, problem.copies)
+        self.returned_with = coefficients
+        self._revive()
+
+    def refresh(self):
+        """All gradients anew, free of accumulated rounding."""
+        self.live.write(self.alpha, self.gradient)
+        support, coefficients = self._expansion()
+        pull = self.rows.expansion(support, coefficients, None)
+        self.gradient = self.problem.gradient(self.alpha, pull)
+        self.returned_with = self.problem.per_sample(self.alpha)
+        self._revive()
+
+    def _revive(self):
+        self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
+        keep = self.live.staying()
+        self.rows.reset(None)
+        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
+            self.rows.reset(keep)
+            self.live = self.live.part(keep, self.rows)
+        self._forget_last()
+        self.complete = True
+
+    def _remember(self, samples, matrix):
+        """The last block and its matrix, of which the next one takes what it can."""
+        self._forget_last()
+        self.in_last[samples] = np.arange(samples.size)
+        self.last, self.last_matrix = samples, matrix
+
+    def _forget_last(self):
+        if hasattr(self, "last"):
+            self.in_last[self.last] = -1
+
+    def free(self):
+        """The samples with a free variable."""
+        return self.live.samples[self.live.has_free()]
+
+    def new_among(self, samples):
+        """How many of these live samples have no row in memory."""
+        return np.count_nonzero(self.rows.slot[self._places(samples)] < 0)
+
+    def is_live(self):
+        """Of every sample, whether it is live."""
+        mask = np.zeros(self.problem.samples, dtype=bool)
+        mask[self.live.samples] = True
+        return mask
+
+    def _places(self, samples):
+        """Where samples stand in the live set."""
+        if self.live.size == self.problem.samples:
+            return samples
+        return np.searchsorted(self.live.samples, samples)
+
+    def _expansion(self):
+        coefficients = self.problem.per_sample(self.alpha)
+        support = np.flatnonzero(coefficients)
+        return support, coefficients[support]
