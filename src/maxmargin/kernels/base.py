@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ..memory import room
 from ..threads import WORTH_A_THREAD, in_parts
+from .memory_lines import mirror
 
 Array = NDArray[Any]
 Float = NDArray[np.float64]
@@ -34,9 +35,6 @@ Inputs = Any
 
 # Rows of a triangle computed at a time: enough for GEMM, little beyond the diagonal.
 STRIPE = 512
-# Side of the tiles in which a triangle is copied to the other: they fit the second-level cache.
-TILE = 256
-BELOW = np.tri(TILE, k=-1, dtype=bool)
 # Samples whose pairwise block is computed for the sake of its diagonal.
 DIAGONAL_BATCH = 32
 
@@ -198,7 +196,8 @@ class Gram:
         for start in range(0, self.n, STRIPE):
             stripe = slice(start, start + STRIPE)
             self.rows(everything[stripe], everything[start:], out=matrix[stripe, start:])
-            mirror(matrix, start, start + STRIPE)
+            if start + STRIPE < self.n:  # the last block is symmetric already
+                mirror(matrix, start, start + STRIPE)
             if pause is not None:
                 pause()
         self._kept = None
@@ -250,18 +249,6 @@ class Gram:
         if not hasattr(self, "_diagonal"):
             self._diagonal = self.diagonal()
         return self._diagonal
-
-
-def mirror(matrix: Array, start: int = 0, stop: int | None = None) -> None:
-    """Copy what lies right of the diagonal in rows start to stop to its place below it."""
-    n = len(matrix)
-    for top in range(start, n if stop is None else min(stop, n), TILE):
-        bottom = min(top + TILE, n)
-        corner = matrix[top:bottom, top:bottom]
-        np.copyto(corner, corner.T.copy(), where=BELOW[: bottom - top, : bottom - top])
-        for left in range(bottom, n, TILE):
-            tile = matrix[top:bottom, left : left + TILE]
-            matrix[left : left + TILE, top:bottom] = tile.T
 
 
 def count(X: Inputs) -> int:

@@ -15,6 +15,7 @@ from numpy import float32, int32
 from ..compiled import compiled_fused
 from ..threads import WORTH_A_THREAD, blas_threads, in_parts
 from .base import Array
+from .memory_lines import memory_line
 
 COMPILED = not config.DISABLE_JIT  # type: ignore[attr-defined]
 # Elements handled at a time by passes over large arrays.
@@ -73,16 +74,6 @@ def chunks(rows: int, columns: int, size: int = CHUNK, least: int = 1) -> Iterat
     step = max(least, size // max(columns, 1))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))
-
-
-def memory_line(block: Array) -> tuple[Array, int] | None:
-    """The memory of a block with contiguous rows as one line, and the step between its rows."""
-    rows, columns = block.shape
-    step, rest = divmod(block.strides[0], block.itemsize)
-    if rest or step < columns or block.strides[1] != block.itemsize or not block.size:
-        return None
-    size = (rows - 1) * step + columns
-    return np.lib.stride_tricks.as_strided(block, (size,), (block.itemsize,)), step
 
 
 @intrinsic

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .base import DIAGONAL_BATCH, STRIPE, Array, Float, Gram, Inputs, Kernel, count, mirror, take
+from .base import DIAGONAL_BATCH, STRIPE, Array, Float, Gram, Inputs, Kernel, count, take
+from .memory_lines import mirror
 
 # Relative to the largest entry: what rounding in float32 may leave between K_ij and K_ji.
 ASYMMETRY = 1e-5

@@ -16,7 +16,8 @@ from scipy import sparse
 
 from ..compiled import compiled, inlined
 from .base import Array, Float, Inputs
-from .elementwise import chunks, memory_line
+from .elementwise import chunks
+from .memory_lines import memory_line
 
 # CSR with at least this share of entries is as fast through GEMM on one core, faster on more.
 DENSE_SHARE = 0.1

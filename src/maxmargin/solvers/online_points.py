@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels import Kernel
-from ..kernels.base import count, mirror, take
+from ..kernels.base import count, take
 from ..kernels.inner_product import VectorKernel
+from ..kernels.memory_lines import mirror
 from ..kernels.products import CSRPoints, DensePoints, Embedding
 
 

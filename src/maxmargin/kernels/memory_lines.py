@@ -1,0 +1,48 @@
+"""Blocks of a matrix as lines of memory: one layout for compiled code, whatever the block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiled import compiled
+
+Array = NDArray[Any]
+
+# Side of the tiles in which a triangle is copied to the other: they fit the first-level cache.
+TILE = 32
+
+
+def memory_line(block: Array) -> tuple[Array, int] | None:
+    """The memory of a block with contiguous rows as one line, and the step between its rows."""
+    rows, columns = block.shape
+    step, rest = divmod(block.strides[0], block.itemsize)
+    if rest or step < columns or block.strides[1] != block.itemsize or not block.size:
+        return None
+    size = (rows - 1) * step + columns
+    return np.lib.stride_tricks.as_strided(block, (size,), (block.itemsize,)), step
+
+
+def mirror(matrix: Array, start: int = 0, stop: int | None = None) -> None:
+    """Copy what lies right of the diagonal in rows start to stop to its place below it."""
+    n = len(matrix)
+    stop = n if stop is None else min(stop, n)
+    line = memory_line(matrix)
+    if line is not None:
+        mirror_line(*line, n, start, stop)
+        return
+    for i in range(start, stop):
+        matrix[i + 1 :, i] = matrix[i, i + 1 :]
+
+
+@compiled
+def mirror_line(line: Array, step: int, n: int, start: int, stop: int) -> None:
+    """The same for a line of memory with `step` entries a row, tile by tile."""
+    for top in range(start, stop, TILE):
+        bottom = min(top + TILE, stop)
+        for left in range(top, n, TILE):
+            for j in range(left, min(left + TILE, n)):
+                for i in range(top, min(bottom, j)):
+                    line[j * step + i] = line[i * step + j]
