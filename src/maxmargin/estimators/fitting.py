@@ -240,7 +240,7 @@ class Trainer:
         listener = self._listener(number, task.name)
         solution = self._solve(task.machine.problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
-            return self._read(task, solution, gram)
+            return self._read(task, solution, gram, self.grams.rough(gram))
         outcome = self._read(task, solution, self.grams.exact(samples), gram)
         if not self._needs_double(outcome):
             return outcome
