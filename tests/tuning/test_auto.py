@@ -19,7 +19,14 @@ from maxmargin import SVC, AutoSVC, SVCSearch
 from maxmargin.data import chess_board
 from maxmargin.kernels import CombinedOligo, Gaussian, Polynomial
 from maxmargin.tuning import gaussian_start
-from maxmargin.tuning.auto import divided, effort, in_units, standard_deviations, subsample
+from maxmargin.tuning.auto import (
+    divided,
+    effort,
+    in_units,
+    standard_deviations,
+    subsample,
+)
+from maxmargin.tuning.chosen import listed, rounded
 
 
 @parametrize_with_checks([AutoSVC(), SVCSearch(strategy="kta")])
@@ -269,3 +276,22 @@ def test_subsample_keeps_the_shares_of_the_classes():
     codes = np.repeat([0, 1, 2], [700, 290, 10])
     chosen = subsample(codes, 100, 0)
     assert np.bincount(codes[chosen]).tolist() == [70, 29, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Gaussian(gamma=0.008696429005389979)", "Gaussian(gamma=0.008696)"),
+        ("Gaussian(gamma=(1.10632, 4.7795623e-08))", "Gaussian(gamma=(1.106, 4.78e-08))"),
+        ("[[1.0, 2.55555], [-3e-07, 4.0]]", "[[1, 2.556], [-3e-07, 4]]"),
+        ("Polynomial(2, 0.123456, 1.0)", "Polynomial(2, 0.1235, 1)"),
+        ("(1.0, 2.0, 3.0, 4.0, 5.0)", "(1, 2, 3, 4, … 5 in all)"),
+    ],
+)
+def test_kernels_are_printed_short(text, expected):
+    assert rounded(text) == expected
+
+
+def test_many_names_are_counted():
+    assert listed(["a", "b"]) == "a, b"
+    assert listed(list("abcdefg")) == "a, b, c, d and 3 more"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,11 @@ from ..estimators import SVC
 from ..estimators.parameters import check_boolean, check_callable, check_number, check_option
 from ..kernels import Gaussian, Kernel, MetricGaussian
 from .base import Float
-from .course import Outcome, Stage, Task
+from .chosen import Chosen
+from .course import Outcome, Task
 from .journal import Journal, SearchInterrupted
 from .objectives import Prior
-from .search import METRICS, feasible_folds, table
+from .search import METRICS, feasible_folds
 from .start import gaussian_start
 from .strategies import STRATEGIES, tuned
 
@@ -35,58 +36,6 @@ LEAST_SECONDS = 0.05
 SHARE = 0.6
 # Evaluations of a noisy objective with 200 samples, and the power of n by which they get fewer.
 EVALUATIONS, FEWER = 15_000, 1.5
-EARLY = {"time_limit": "the time limit", "stopped": "the callback", "interrupted": "Ctrl-C"}
-
-
-class Chosen(NamedTuple):
-    """What `AutoSVC` did and why.
-
-    Attributes
-    ----------
-    strategy : str
-    reason : str
-    kernel : Kernel
-        In the units of the inputs as given.
-    C : float
-    score : float
-        The objective of the strategy, large being good.
-    samples : int
-        How many samples the search used.
-    seconds : float
-        Of the search.
-    stages : list of Stage
-    status : {"finished", "time_limit", "stopped", "interrupted"}
-        Why the search ended: "stopped" is by the callback, "interrupted" by Ctrl-C.
-    """
-
-    strategy: str
-    reason: str
-    kernel: Kernel
-    C: float
-    score: float
-    samples: int
-    seconds: float
-    stages: list[Stage]
-    status: str = "finished"
-
-    def history(self) -> dict[str, NDArray[Any]]:
-        """Every evaluation that is kept, as columns."""
-        return table(self.stages)
-
-    def __str__(self) -> str:
-        lines = [f"strategy {self.strategy}: {self.reason}"]
-        for stage in self.stages:
-            r = stage.result
-            notes = [f"{r.evaluations} evaluations in {r.seconds:.2g} s", f"value {r.value:.4g}"]
-            if r.skipped:
-                notes.append(f"{r.skipped} without a value were stepped around")
-            if r.at_limits:
-                notes.append(f"{', '.join(r.at_limits)} at the limit of the search")
-            lines.append(f"  {stage.what}: {'; '.join(notes)}")
-        if self.status in EARLY:
-            lines.append(f"{EARLY[self.status]} ended the search before its end; the best so far:")
-        lines.append(f"C = {self.C:.4g}, {self.kernel!r}")
-        return "\n".join(lines)
 
 
 def _has_probabilities(model: Any) -> bool:

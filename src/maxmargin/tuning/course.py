@@ -283,16 +283,22 @@ class Search:
         sizes = np.array([split.test.size for split in splits])
         rows = self.journal.notes(place, "path of C").rows
         known = {i: list(map(float, row)) for i, row in enumerate(rows) if not np.isnan(row).any()}
-        limit, asked, kept = time.perf_counter() + self.left(), len(known) * Cs.size, len(known)
+        limit, asked = time.perf_counter() + self.left(), len(known) * Cs.size
+        sound = dict(known)
 
-        def stop() -> bool:
-            nonlocal asked, kept
-            asked = min(asked + 1, k * Cs.size)
-            if len(known) > kept:
-                kept = len(known)
-                self._keep(place, StageNotes("path of C", matrix_of(known, k, Cs.size)))
+        def keep() -> None:
+            """Folds done since the last time are worth keeping if no Ctrl-C came meanwhile."""
+            nonlocal sound
             if self.interrupt.pressed:
                 self._ended = "interrupted"
+            elif len(known) > len(sound):
+                sound = dict(known)
+                self._keep(place, StageNotes("path of C", matrix_of(sound, k, Cs.size)))
+
+        def stop() -> bool:
+            nonlocal asked
+            asked += 1
+            keep()
             done = [row[-1] for row in known.values()]
             least = float(np.mean([min(row) for row in known.values()])) if known else np.nan
             value = done[-1] if done else np.nan
@@ -312,11 +318,12 @@ class Search:
                 stop=stop,
                 known=known,
             )
-        if len(known) > kept:
-            self._keep(place, StageNotes("path of C", matrix_of(known, k, Cs.size)))
-        if known and not curve.C.size:
-            done = sorted(known)
-            curve = CurveOfC(Cs, np.array([known[fold] for fold in done]), sizes[done])
+        keep()
+        if self._ended == "interrupted" or not curve.C.size:
+            done = sorted(sound)
+            reached = Cs if done else Cs[:0]
+            errors = np.array([sound[fold] for fold in done]).reshape(len(done), reached.size)
+            return CurveOfC(reached, errors, sizes[done])
         return curve
 
     # ---- the end ---------------------------------------------------------------------------
