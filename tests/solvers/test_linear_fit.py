@@ -140,6 +140,18 @@ def test_compressed_matrix_is_the_dense_one_however_uneven(crowded):
     np.testing.assert_array_equal(matrix._dense(np.arange(6000)), X)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_compact_part_has_the_features_in_use_and_the_same_inner_products(make):
+    rng = np.random.default_rng(3)
+    X = np.where(rng.random((30, 50)) < 0.9, 0.0, rng.standard_normal((30, 50)))
+    rows = np.array([3, 4, 11, 29])
+    part, used = as_matrix(make(X)).compact(rows)
+    everything = np.arange(rows.size)
+    products = part.inner(everything, everything)
+    np.testing.assert_allclose(products, X[rows] @ X[rows].T, atol=1e-14)
+    np.testing.assert_allclose(part.combine(np.ones(4)), X[rows].sum(axis=0)[used], atol=1e-14)
+
+
 def test_unsorted_duplicate_sparse_entries_are_summed():
     messy = sp.csr_array((np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2]), np.array([0, 3])), (1, 3))
     np.testing.assert_array_equal(as_matrix(messy).margins(np.array([1.0, 1.0, 10.0])), [42.0])
@@ -217,6 +229,19 @@ def test_wide_data_is_solved_by_conjugate_gradients():
         solution = fit_linear(X, CLASSIFICATION[name](y, np.full(1500, 10.0)))
         assert solution.status == "converged"
         assert solution.certificate.relative_gap <= 1e-6
+
+
+def test_preconditioner_survives_heavy_columns_that_are_all_a_sample_has():
+    rng = np.random.default_rng(0)
+    n, d, k = 6000, 20_000, 30
+    columns = np.minimum((3.0 * rng.pareto(0.9, (n, k))).astype(int), d - 1)
+    rows = np.repeat(np.arange(n), k)
+    X = sp.csr_array((rng.exponential(size=n * k), (rows, columns.ravel())), shape=(n, d))
+    X.sum_duplicates()
+    y = np.where(X @ rng.standard_normal(d) + 5.0 * rng.standard_normal(n) > 0, 1.0, -1.0)
+    solution = fit_linear(X, CLASSIFICATION["squared_hinge"](y, np.full(n, 10.0)))
+    assert solution.status == "converged"
+    assert solution.certificate.relative_gap <= 1e-6
 
 
 def test_start_from_the_optimum_takes_few_steps():

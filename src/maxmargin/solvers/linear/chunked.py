@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from . import csr, sweeps
 from .losses import Float
-from .matrix import Cost, DenseMatrix, Matrix, SparseMatrix, as_matrix
+from .matrix import Cost, DenseMatrix, Matrix, Part, SparseMatrix, as_matrix
 
 # Bytes of a chunk, and of chunks that are kept from one pass to the next.
 CHUNK_BYTES, MEMORY = 1 << 26, 1 << 29
@@ -107,6 +107,19 @@ class _Columns:
     def read(self, k: int) -> Any:
         chunk = self.source.read(k)
         return (chunk.tocsr() if sp.issparse(chunk) else chunk)[:, self.columns]
+
+
+class _At:
+    """The products of a chunked matrix with some of its samples, in ascending order."""
+
+    def __init__(self, matrix: ChunkedMatrix, rows: Any) -> None:
+        self.matrix, self.rows = matrix, rows
+
+    def margins(self, w: Float) -> Float:
+        return self.matrix.margins_at(self.rows, w)
+
+    def combine(self, coef: Float) -> Float:
+        return self.matrix.combine_at(self.rows, coef)
 
 
 class ChunkedMatrix:
@@ -207,6 +220,10 @@ class ChunkedMatrix:
         taken = [chunk.take(local) for _, local, chunk in self.parts(rows)]
         return joined(taken, self.d)
 
+    def compact(self, rows: Any) -> Part:
+        """Some samples, left where they are, for products alone."""
+        return Part(_At(self, rows), slice(None))
+
     def select(self, rows: Any) -> ChunkedMatrix:
         """Some samples, left where they are."""
         return ChunkedMatrix(_Rows(self.source, rows), self.memory)
@@ -275,9 +292,10 @@ def joined(parts: list[Matrix], d: int) -> Matrix:
         arrays = [dense(part) for part in parts]
         return DenseMatrix(np.concatenate(arrays) if arrays else np.empty((0, d)))
     counts = [np.diff(part.indptr) for part in parts]
-    indptr = np.concatenate([[0], np.concatenate(counts).cumsum()])
+    indptr = np.zeros(1 + sum(count.size for count in counts), dtype=np.int64)
+    np.cumsum(np.concatenate(counts), out=indptr[1:], dtype=np.int64)
     return SparseMatrix(
-        indptr.astype(np.int64),
+        indptr,
         np.concatenate([part.indices for part in parts]),
         np.concatenate([part.data.astype(np.float64, copy=False) for part in parts]),
         d,

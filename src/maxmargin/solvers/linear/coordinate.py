@@ -32,7 +32,7 @@ STOPS = ("gap", "range", "step")
 RECENTRED = 0.3
 # Before the first Newton step: the work of so many epochs, in at most so many. On data with fewer
 # samples than so many times the features: again, as long as that reduces the gap to this fraction.
-EPOCHS, MOST_EPOCHS, WIDE, REDUCED = 2, 12, 20, 0.2
+EPOCHS, MOST_EPOCHS, WIDE, REDUCED = 2, 12, 20, 0.4
 # Where the gap decides, everybody is looked at again whenever the range has fallen to this.
 RETURNED = 0.1
 # Seed of the permutations where none is given; any odd number will do.

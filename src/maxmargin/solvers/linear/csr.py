@@ -4,6 +4,9 @@ import numpy as np
 
 from ...compiled import compiled
 
+# Row pointers are unsigned, and a signed one beside them would make the sum a float.
+ONE = np.uint64(1)
+
 
 @compiled
 def margins(indptr, indices, data, w, start, stop, out):
@@ -58,7 +61,7 @@ def add_outer(indptr, indices, data, coef, rows, gram, border):
             c = coef[k] * data[p]
             line = gram[indices[p]]
             border[indices[p]] += c
-            for q in range(indptr[i], p + 1):
+            for q in range(indptr[i], p + ONE):
                 line[indices[q]] += c * data[q]
 
 
@@ -105,18 +108,44 @@ def take_rows(indptr, indices, data, rows):
     """The CSR arrays of some rows."""
     count = 0
     for k in range(rows.size):
-        count += indptr[rows[k] + 1] - indptr[rows[k]]
+        count += np.int64(indptr[rows[k] + 1] - indptr[rows[k]])
     new_indptr = np.zeros(rows.size + 1, dtype=indptr.dtype)
     new_indices = np.empty(count, dtype=indices.dtype)
     new_data = np.empty(count, dtype=data.dtype)
-    to = 0
+    to = np.uint64(0)
     for k in range(rows.size):
         for p in range(indptr[rows[k]], indptr[rows[k] + 1]):
             new_indices[to] = indices[p]
             new_data[to] = data[p]
-            to += 1
+            to += ONE
         new_indptr[k + 1] = to
     return new_indptr, new_indices, new_data
+
+
+@compiled
+def compact_rows(indptr, indices, data, rows, d):
+    """The CSR arrays of some rows, over the columns they use in order of appearance, and these
+    columns: the ones in frequent use become neighbours."""
+    count = 0
+    for k in range(rows.size):
+        count += np.int64(indptr[rows[k] + 1] - indptr[rows[k]])
+    new_indptr = np.zeros(rows.size + 1, dtype=indptr.dtype)
+    new_indices = np.empty(count, dtype=np.uint32)
+    new_data = np.empty(count, dtype=np.float64)
+    place, used, size = np.zeros(d, dtype=np.uint32), np.empty(d, dtype=indices.dtype), 0
+    to = np.uint64(0)
+    for k in range(rows.size):
+        for p in range(indptr[rows[k]], indptr[rows[k] + 1]):
+            j = indices[p]
+            if place[j] == 0:
+                used[size] = j
+                size += 1
+                place[j] = size
+            new_indices[to] = place[j] - np.uint32(1)
+            new_data[to] = data[p]
+            to += ONE
+        new_indptr[k + 1] = to
+    return new_indptr, new_indices, new_data, used[:size].copy()
 
 
 @compiled

@@ -150,7 +150,7 @@ def run_newton(
     else:
         state = ProximalNewton(problem, *_beginning(problem, start))
     polish = Polish()
-    best, since, status = np.inf, 0, ""
+    best, dual, since, status = np.inf, -np.inf, 0, ""
     while not status:
         support = int(np.count_nonzero(state.dual))
         if budget.asked_to_stop(state.objective, state.gap, support, state.awake.z.size):
@@ -162,8 +162,10 @@ def run_newton(
                 continue
             status = polish.look(state) if small else "converged"
         else:
-            since = 0 if state.gap < 0.9 * best else since + 1
-            best = min(best, state.gap)
+            here = state.objective - state.gap
+            better = state.gap < 0.9 * best or here > dual + 0.01 * abs(dual)
+            since = 0 if better else since + 1
+            best, dual = min(best, state.gap), max(dual, here)
             status = "precision" if since > PATIENCE else ""
         status = status or budget.ended()
         if not status:

@@ -3,6 +3,7 @@
     margins(w)         x_i·w for every sample
     combine(coef)      Σ coef_i x_i
     take(index)        the matrix of some samples
+    compact(index)     the same over the features they use alone
     outer(...)         Σ coef_i x_i x_iᵀ     for Newton systems in the features
     inner(...)         x_i·x_j              for Newton systems in the samples
 
@@ -40,6 +41,13 @@ class Cost(NamedTuple):
     inner: float
 
 
+class Part(NamedTuple):
+    """The matrix of some samples over features that include all they use, and which these are."""
+
+    matrix: Any
+    used: Any
+
+
 class DenseMatrix:
     """Samples as rows of a dense array."""
 
@@ -63,8 +71,8 @@ class DenseMatrix:
             yield slice(top, min(top + step, stop))
 
     def is_finite(self) -> bool:
-        with np.errstate(over="ignore"):
-            return all(np.isfinite(self.X[rows].sum()) for rows in self.blocks())
+        """False also where squares overflow."""
+        return bool(np.isfinite(self.squared_norms).all())
 
     def margins(self, w: Float) -> Float:
         out = np.empty(self.n)
@@ -106,6 +114,9 @@ class DenseMatrix:
 
     select = take
 
+    def compact(self, rows: Any) -> Part:
+        return Part(self.take(rows), slice(None))
+
     def columns(self, chosen: Any) -> DenseMatrix:
         """The matrix of some features."""
         return DenseMatrix(self.X[:, chosen].astype(np.float64, copy=False))
@@ -131,9 +142,14 @@ class DenseMatrix:
     @cached_property
     def squared_norms(self) -> Float:
         out = np.empty(self.n)
-        for rows in self.blocks():
-            X = self.X[rows].astype(np.float64, copy=False)
-            np.einsum("ij,ij->i", X, X, out=out[rows])
+
+        def part(start: int, stop: int) -> None:
+            for rows in self.blocks(start, stop):
+                X = self.X[rows].astype(np.float64, copy=False)
+                np.einsum("ij,ij->i", X, X, out=out[rows])
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            run_parts(part, even_parts(self.n, self.entries))
         return out
 
     def sweep(self, *state: Any) -> Any:
@@ -156,12 +172,12 @@ class DenseMatrix:
 class SparseMatrix:
     """Samples as rows of a CSR matrix with sorted indices.
 
-    The indices are seen as unsigned: Numba would ask of each signed one whether it counts from the
-    end, which costs a fifth of every product.
+    Row pointers and indices are seen as unsigned: Numba would ask of each signed one whether it
+    counts from the end, which costs as much as the product itself.
     """
 
     def __init__(self, indptr: Any, indices: Any, data: Any, d: int) -> None:
-        self.indptr, self.data = indptr, data
+        self.indptr, self.data = indptr.view(np.uint64), data
         self.indices = indices.view(np.uint32 if indices.itemsize == 4 else np.uint64)
         self.n, self.d = indptr.size - 1, d
 
@@ -226,10 +242,15 @@ class SparseMatrix:
 
     select = take
 
+    def compact(self, rows: Any) -> Part:
+        *arrays, used = csr.compact_rows(self.indptr, self.indices, self.data, rows, self.d)
+        return Part(SparseMatrix(*arrays, used.size), used)
+
     def columns(self, chosen: Any) -> SparseMatrix:
         """The matrix of some features, in ascending order."""
         signed = self.indices.view(np.int32 if self.indices.itemsize == 4 else np.int64)
-        whole = sp.csr_array((self.data, signed, self.indptr), shape=(self.n, self.d))
+        ends = self.indptr.view(np.int64)
+        whole = sp.csr_array((self.data, signed, ends), shape=(self.n, self.d))
         part = whole[:, chosen]
         return SparseMatrix(
             part.indptr.astype(np.int64), part.indices.astype(np.int32), part.data, len(chosen)

@@ -43,6 +43,10 @@ REST_WORTH = 0.4
 LEASH = 2.0
 # How much stronger the pull becomes again when samples at rest should not have rested.
 SOFTENED = 100.0
+# A smoothed problem that so many steps have not solved is too hard: the pull becomes so much
+# stronger, and is weakened by less from then on. With smooth losses, steps shorter than so much of
+# Newton's tell it sooner.
+HARD, SOFTER, CAUTIOUS, SHORT = 4, 4.0, 2.0, 0.3
 # The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less.
 FIRST_PULL, FIRST_BAND = 3.0, 2.0
 # Smooth losses are smoothed further when there are fewer samples than so many times the features
@@ -53,17 +57,20 @@ TINY = 1e-300
 
 class Samples:
     """Samples in play: data, losses, outputs z, proximal centres, responses β with stiffness h,
-    the coefficients c of w = Σ c_i x_i, and the outputs when the others were set aside."""
+    the coefficients c of w = Σ c_i x_i, those that the whole of the last step aimed at, and the
+    outputs when the others were set aside."""
 
     def __init__(self, matrix: Matrix, loss: Loss, z: Float, beta: Float) -> None:
         self.matrix, self.loss, self.z = matrix, loss, z
         self.center, self.beta, self.coef = beta.copy(), beta.copy(), beta.copy()
+        self.aim = self.coef
         self.h = np.zeros(z.size)
         self.origin = z
 
     def take(self, rows: Any) -> Samples:
         taken = Samples(self.matrix.take(rows), self.loss.at(rows), self.z[rows], self.beta[rows])
         taken.center, taken.coef, taken.h = self.center[rows], self.coef[rows], self.h[rows]
+        taken.aim = self.aim[rows]
         taken.origin = taken.z.copy()
         return taken
 
@@ -99,7 +106,7 @@ class ProximalNewton:
         self.resting = Resting(matrix.d)
         self.inv_sigma = self.first_pull = first_pull(matrix, loss)
         self.system = NewtonSystem(matrix, self.intercept)
-        self.inner, self.gap_before = 0, np.inf
+        self.inner, self.most_growth, self.stride = 0, np.inf, 1.0
         self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
         self.awake_factor = AWAKE_FACTOR
         self.consistent = consistent  # whether w = Σ c x
@@ -118,6 +125,8 @@ class ProximalNewton:
         if self.inv_sigma > 0.0 and self.solved():
             self.sharpen()
             self.set_aside()
+        elif self.too_hard():
+            self.soften()
         elif self.smooth or self.index is not None:
             self.set_aside()
         self.newton_step()
@@ -222,28 +231,47 @@ class ProximalNewton:
             return True
         return self.dual is not self.awake.beta and self.inner_gap <= SOLVED_INEXACTLY * self.gap
 
+    def too_hard(self) -> bool:
+        """Whether the smoothed problem is, and a stronger pull would make it easier. Exact steps
+        for losses with kinks get there anyway."""
+        patient = self.inner < HARD or not (self.smooth or self.system.inexact)
+        return not patient and 0.0 < self.inv_sigma < self.first_pull
+
     # ---- steps -----------------------------------------------------------------------------
 
     def sharpen(self) -> None:
         """The centre moves to β and the pull is weakened, the more the easier it has been."""
         s = self.awake
-        if self.smooth:
+        if self.smooth and self.stride < SHORT:
+            growth = 1.0 / SOFTER
+        elif self.smooth:
             growth = 10.0 if self.inner <= 1 else (4.0 if self.inner <= 3 else 2.0)
         elif self.dual is not s.beta:
             growth = 1.0
         else:
             growth = 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
         s.center = self.dual.copy()
-        self.inv_sigma /= growth
+        self.inv_sigma = min(self.inv_sigma / min(growth, self.most_growth), self.first_pull)
         if self.smooth and self.inv_sigma < 0.1 * float(s.loss.ridge.min()):
             self.inv_sigma = 0.0
+        self.inner = 0
+        self.respond()
+
+    def soften(self) -> None:
+        """The centre moves to β and the pull is strengthened: steps have become too short."""
+        self.awake.center = self.dual.copy()
+        self.inv_sigma = min(SOFTER * self.inv_sigma, self.first_pull)
+        self.most_growth = CAUTIOUS
         self.inner = 0
         self.respond()
 
     def newton_step(self) -> None:
         s, penalty = self.awake, self.intercept.penalty
         unit = 1.0 / self.inv_sigma if self.inv_sigma > 0.0 and not self.smooth else 1.0
-        dw, db, u = self.system.step(s.matrix, s.h / unit, unit, self.g_w, self.g_b, STEP_ACCURACY)
+        guess = s.beta - s.aim if self.consistent else np.zeros_like(s.beta)
+        dw, db, u = self.system.step(
+            s.matrix, s.h / unit, unit, self.g_w, self.g_b, guess, STEP_ACCURACY
+        )
         dz = s.matrix.margins(dw)
         dz += db
         dc = s.beta - s.coef
@@ -256,8 +284,10 @@ class ProximalNewton:
         )
         farthest = float(np.abs(dz).max()) if dz.size else 0.0
         t = min(t, ((1.0 + LEASH) * self.leash - self.wandered) / max(farthest, TINY))
+        self.stride = t
         self.w += t * dw
         self.b += t * db
+        s.aim = np.clip(s.coef + dc, s.loss.lower, s.loss.upper)
         s.coef += t * dc
         self.consistent |= t == 1.0 and self.index is None
         dz *= t
@@ -307,6 +337,7 @@ class ProximalNewton:
         resting[self.index] = False
         everyone.center[resting] = everyone.coef[resting] = everyone.beta[resting]
         self.system.extend(self.index, everyone.z.size)
+        everyone.aim = everyone.coef.copy()
         self.awake, self.index = everyone, None
         self.resting = Resting(self.w.size)
         everyone.z = everyone.matrix.margins(self.w) + self.b

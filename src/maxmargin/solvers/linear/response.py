@@ -13,11 +13,14 @@ import math
 
 import numpy as np
 
-from ...compiled import compiled
+from ...compiled import borrowing, inlined
 from .losses import LOGISTIC
 
+# In place of a ridge of 0: no quotient by it overflows, and none is inside a box.
+TINY = 1e-290
 
-@compiled
+
+@inlined
 def respond_one(loss, i, z, center, inv_sigma):
     if loss.kind == LOGISTIC:
         y = loss.target[i]
@@ -31,7 +34,7 @@ def respond_one(loss, i, z, center, inv_sigma):
     return beta, stiffness if (beta == newton and beta != 0.0) else 0.0
 
 
-@compiled
+@borrowing
 def respond(loss, z, center, inv_sigma, beta, h):
     """Fills β and h; returns Σβ and Σh."""
     total, stiffness = 0.0, 0.0
@@ -43,7 +46,7 @@ def respond(loss, z, center, inv_sigma, beta, h):
     return total, stiffness
 
 
-@compiled
+@inlined
 def total_response(loss, z, shift, center, inv_sigma):
     total, stiffness = 0.0, 0.0
     for i in range(z.size):
@@ -53,7 +56,7 @@ def total_response(loss, z, shift, center, inv_sigma):
     return total, stiffness
 
 
-@compiled
+@inlined
 def room_to_shift(loss, z, shift, center, inv_sigma):
     """How far all outputs can fall and rise before some β moves, when none moves now."""
     down, up = np.inf, np.inf
@@ -71,7 +74,7 @@ def room_to_shift(loss, z, shift, center, inv_sigma):
     return down, up
 
 
-@compiled
+@borrowing
 def balance(loss, z, center, inv_sigma, total, penalty, intercept, precision):
     """The shift δ of all outputs at which Σβ(z + δ) + total = penalty·(intercept + δ).
 
@@ -114,23 +117,21 @@ def balance(loss, z, center, inv_sigma, total, penalty, intercept, precision):
     return best
 
 
-@compiled
+@inlined
 def best_answer(loss, i, residual):
-    """The β that attains ℓ(z), and ℓ(z), for the residual target − z (quadratic kinds)."""
+    """The β that attains ℓ(z), and ℓ(z), for the residual target − z (quadratic kinds). Without a
+    ridge the quotient is huge, and β at a bound."""
     v = residual - min(max(residual, -loss.epsilon), loss.epsilon)
-    if loss.ridge[i] > 0.0:
-        best = min(max(v / loss.ridge[i], loss.lower[i]), loss.upper[i])
-    else:
-        best = loss.upper[i] if v > 0.0 else (loss.lower[i] if v < 0.0 else 0.0)
+    best = min(max(v / max(loss.ridge[i], TINY), loss.lower[i]), loss.upper[i])
     return best, v * best - 0.5 * loss.ridge[i] * best * best
 
 
-@compiled
+@inlined
 def logistic_value(margin):
     return math.log1p(math.exp(-margin)) if margin > 0.0 else math.log1p(math.exp(margin)) - margin
 
 
-@compiled
+@inlined
 def entropy(p):
     q = 1.0 - p
     value = 0.0
@@ -141,29 +142,30 @@ def entropy(p):
     return value
 
 
-@compiled
+@borrowing
 def measure(loss, z, beta):
     """Σ ℓ(z) and the complementarity Σ ℓ(z) + ℓ*(−β) + zβ, whose terms are never negative."""
     value, slack = 0.0, 0.0
-    for i in range(z.size):
-        if loss.kind == LOGISTIC:
+    if loss.kind == LOGISTIC:
+        for i in range(z.size):
             C = loss.upper[i] - loss.lower[i]
             margin = loss.target[i] * z[i]
             here = C * logistic_value(margin)
             p = min(max(loss.target[i] * beta[i] / C, 0.0), 1.0)
             value += here
             slack += max(here + C * p * margin - C * entropy(p), 0.0)
-        else:
-            residual = loss.target[i] - z[i]
-            best, here = best_answer(loss, i, residual)
-            value += here
-            slack += (best - beta[i]) * (
-                residual - 0.5 * loss.ridge[i] * (best + beta[i])
-            ) - loss.epsilon * (abs(best) - abs(beta[i]))
+        return value, slack
+    for i in range(z.size):
+        residual = loss.target[i] - z[i]
+        best, here = best_answer(loss, i, residual)
+        value += here
+        slack += (best - beta[i]) * (
+            residual - 0.5 * loss.ridge[i] * (best + beta[i])
+        ) - loss.epsilon * (abs(best) - abs(beta[i]))
     return value, slack
 
 
-@compiled
+@borrowing
 def proximal_slack(loss, z, center, inv_sigma, beta, coef):
     """How much less than β, the response to z, other dual variables are worth in the smoothed
     problem: a sum of terms that are never negative."""
@@ -178,7 +180,7 @@ def proximal_slack(loss, z, center, inv_sigma, beta, coef):
     return slack
 
 
-@compiled
+@borrowing
 def dual_value(loss, beta):
     """−Σ ℓ*(−β)."""
     value = 0.0
@@ -195,7 +197,7 @@ def dual_value(loss, beta):
     return value
 
 
-@compiled
+@borrowing
 def slope_along(loss, z, dz, t, center, inv_sigma):
     """d/dt and d²/dt² of the smoothed loss at z + t·dz."""
     slope, bend = 0.0, 0.0
@@ -206,7 +208,7 @@ def slope_along(loss, z, dz, t, center, inv_sigma):
     return slope, bend
 
 
-@compiled
+@borrowing
 def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
     """The t > 0 where the derivative ``linear + t·quadratic + loss'(t)`` has fallen to `accuracy`
     of that at 0: Newton's method in one dimension, inside a bracket."""
@@ -235,7 +237,7 @@ def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
     return t
 
 
-@compiled
+@borrowing
 def distance_to_face(loss, z, center, inv_sigma, distance):
     """How far each output is from where β would start to move; 0 where it moves now."""
     for i in range(z.size):

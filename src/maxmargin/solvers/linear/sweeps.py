@@ -10,10 +10,10 @@ One variable at a time, with z = x·w + b and q = ‖x‖² + κ:
 
 import numpy as np
 
-from ...compiled import compiled
+from ...compiled import borrowing, inlined
 
 
-@compiled
+@inlined
 def projected_gradient(loss, i, beta, residual):
     """The slope of the dual in β_i, and what the box and the kink at 0 leave of it."""
     slope = residual - loss.ridge[i] * beta
@@ -31,7 +31,7 @@ def projected_gradient(loss, i, beta, residual):
     return slope, allowed
 
 
-@compiled
+@inlined
 def improved(loss, i, beta, residual, q):
     """The maximiser of the dual in β_i alone."""
     v = q * beta + residual
@@ -39,13 +39,13 @@ def improved(loss, i, beta, residual, q):
     return min(max(v / (q + loss.ridge[i]), loss.lower[i]), loss.upper[i])
 
 
-@compiled
+@inlined
 def settled(loss, i, beta, slope, least, most):
     """Whether a variable at a bound is pushed against it harder than any other was pulled."""
     return (beta <= loss.lower[i] and slope < least) or (beta >= loss.upper[i] and slope > most)
 
 
-@compiled
+@borrowing
 def shuffle(order, count, state):
     """A random permutation of the first entries; the xorshift state is a uint64 array of one."""
     x = state[0]
@@ -58,7 +58,7 @@ def shuffle(order, count, state):
     state[0] = x
 
 
-@compiled
+@borrowing
 def sweep_sparse(
     indptr, indices, data, loss, norms, beta, w, b, kappa, order, count, least, most, shrinking
 ):
@@ -93,7 +93,7 @@ def sweep_sparse(
     return b, count, low, high
 
 
-@compiled
+@borrowing
 def sweep_dense(X, loss, norms, beta, w, b, kappa, order, count, least, most, shrinking):
     """`sweep_sparse` for the rows of a dense matrix."""
     low, high = np.inf, -np.inf

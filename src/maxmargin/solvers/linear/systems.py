@@ -32,6 +32,8 @@ MOST_FEATURES, MOST_SAMPLES = 3000, 3000
 FIRST_COLUMNS, HEAVY_COLUMNS = 96, 192
 # After a step of more than so many iterations, twice as many columns are taken.
 MANY_ITERATIONS, MOST_ITERATIONS = 20, 500
+# Single precision does for a preconditioner that divides by less than this.
+CANCELLED = 1e5
 # Nanoseconds for a multiplication inside a Cholesky factorisation.
 CHOLESKY_COST = 0.05
 # So many inexact steps are worth an exact one.
@@ -190,62 +192,69 @@ class IterativeSystem:
     def restrict(self, rows: Any) -> None:
         self.heavy, self.norms = self.heavy[rows], self.norms[rows]
 
-    def step(self, matrix: Matrix, h: Float, g_w: Float, g_b: float, accuracy: float) -> Step:
+    def step(
+        self, matrix: Matrix, h: Float, g_w: Float, g_b: float, guess: Float, accuracy: float
+    ) -> Step:
         if self.iterations > MANY_ITERATIONS and self.heavy.shape[1] < self.most:
             self.heavy = matrix.heavy_columns(min(2 * self.heavy.shape[1], self.most))
         face = np.flatnonzero(h)
         stiffness = h[face]
         inverse = 1.0 / stiffness
         precondition = self._preconditioner(face, inverse)
-
-        def apply(u: Float) -> Float:
-            result = matrix.margins_at(face, matrix.combine_at(face, u))
-            result += inverse * u + self.kappa * u.sum()
-            return result
-
-        right = -matrix.margins_at(face, g_w) - self.kappa * g_b
+        part, used = matrix.compact(face)
+        u = guess[face]
+        v, total = part.combine(u), float(u.sum())
+        r = -part.margins(g_w[used] + v) - inverse * u - self.kappa * (total + g_b)
         slope = float(g_w @ g_w) + self.kappa * g_b * g_b
-        u = np.zeros_like(right)
-        r = right.copy()
+        # Twice the gain of the step is slope − left; `left` grows by length·rz an iteration.
+        left = 2.0 * float(r @ u) + float(v @ v) + float((inverse * u) @ u)
+        left += self.kappa * total * total
         z = precondition(r)
-        p = z.copy()
-        rz = float(r @ z)
+        p, rz = z, float(r @ z)
         self.iterations = 0
-        for _ in range(MOST_ITERATIONS):
+        while self.iterations < MOST_ITERATIONS and rz > 0.0:
             self.iterations += 1
-            Ap = apply(p)
+            q = part.combine(p)
+            Ap = part.margins(q)
+            Ap += inverse * p + self.kappa * p.sum()
             length = rz / float(p @ Ap)
             u += length * p
+            v += length * q
             r -= length * Ap
-            decrease = slope - float(u @ (right + r))
-            if float((stiffness * r) @ r) <= accuracy * decrease:
+            left += length * rz
+            if float((stiffness * r) @ r) <= accuracy * (slope - left):
                 break
             z = precondition(r)
             last, rz = rz, float(r @ z)
             p *= rz / last
             p += z
-        db = -self.kappa * (float(u.sum()) + g_b)
+        dw = -g_w
+        dw[used] -= v
         everywhere = np.zeros(h.size)
         everywhere[face] = u
-        return Step(-g_w - matrix.combine_at(face, u), db, everywhere)
+        return Step(dw, -self.kappa * (float(u.sum()) + g_b), everywhere)
 
     def _preconditioner(self, face: Any, inverse: Float) -> Any:
-        """(BBᵀ + κ11ᵀ + diagonal)⁻¹ by Woodbury's identity, in single precision."""
+        """(BBᵀ + κ11ᵀ + diagonal)⁻¹ by Woodbury's identity, in single precision where that has
+        the digits for what the identity cancels."""
         B = self.heavy[face]
         diagonal = np.maximum(self.norms[face] - np.einsum("ij,ij->i", B, B), 0.0) + inverse
-        root = np.float32(1.0) / np.sqrt(diagonal).astype(np.float32)
-        scaled = np.empty((face.size, B.shape[1] + 1), dtype=np.float32)
-        scaled[:, :-1] = B
-        scaled[:, -1] = np.sqrt(self.kappa)
-        scaled *= root[:, None]
-        core = scaled.T @ scaled
+        for kind in (np.float32, np.float64):
+            root = (1.0 / np.sqrt(diagonal)).astype(kind)
+            scaled = np.empty((face.size, B.shape[1] + 1), dtype=kind)
+            scaled[:, :-1] = B
+            scaled[:, -1] = np.sqrt(self.kappa)
+            scaled *= root[:, None]
+            core = scaled.T @ scaled
+            if float(core.diagonal().max()) < CANCELLED:
+                break
         core[np.diag_indices_from(core)] += 1.0
-        lower, info = lapack.spotrf(core, lower=1, clean=0)
+        lower = factor(core.astype(np.float64)).astype(kind)
+        solve = lapack.spotrs if kind is np.float32 else lapack.dpotrs
 
         def precondition(r: Float) -> Float:
-            r = root * r.astype(np.float32)
-            if info == 0:
-                r -= scaled @ lapack.spotrs(lower, scaled.T @ r, lower=1)[0]
+            r = root * r.astype(kind)
+            r -= scaled @ solve(lower, scaled.T @ r, lower=1)[0]
             return (root * r).astype(np.float64)
 
         return precondition
@@ -280,9 +289,16 @@ class NewtonSystem:
         self.iterative = None
 
     def step(
-        self, matrix: Matrix, h: Float, unit: float, g_w: Float, g_b: float, accuracy: float
+        self,
+        matrix: Matrix,
+        h: Float,
+        unit: float,
+        g_w: Float,
+        g_b: float,
+        guess: Float,
+        accuracy: float,
     ) -> Step:
-        """The step for stiffness h·unit."""
+        """The step for stiffness h·unit; an inexact one begins with u = `guess`."""
         face = int(np.count_nonzero(h))
         self.inexact = False
         if face == 0:
@@ -300,7 +316,7 @@ class NewtonSystem:
             return self.samples.step(matrix, h * unit, g_w, g_b)
         if self.iterative is None:
             self.iterative = IterativeSystem(matrix, self.intercept)
-        step = self.iterative.step(matrix, h * unit, g_w, g_b, accuracy)
+        step = self.iterative.step(matrix, h * unit, g_w, g_b, guess, accuracy)
         self.iterations = 0.5 * (self.iterations + self.iterative.iterations)
         return step
 
