@@ -2,11 +2,15 @@
 
 import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
 
-from maxmargin import memory
+from maxmargin import memory, solve
+from maxmargin.data import chess_board
+from maxmargin.dual import hinge
+from maxmargin.kernels import Gaussian
 from maxmargin.memory import room
 
 pytestmark = pytest.mark.skipif(
@@ -100,3 +104,24 @@ def test_a_lease_may_end_while_another_is_made():
     with memory._lock:
         del held
     assert len(memory._kept) == 1
+
+
+def test_of_too_much_the_smallest_are_not_kept(monkeypatch):
+    monkeypatch.setattr(memory, "MOST_KEPT", 20 << 20)
+    arrays = [room((mega, 1 << 20), np.uint8) for mega in (3, 12, 6)]
+    arrays.clear()
+    assert [len(pages) >> 20 for pages in memory._kept] == [6, 12]
+
+
+@pytest.mark.parametrize("driver", ["full", "rows", "blocks"])
+def test_a_run_leaves_no_cycle_that_holds_memory_until_garbage_is_collected(driver):
+    X, y = chess_board(800, random_state=0)
+    gram = Gaussian(2.0).bind(X)
+    gone = weakref.ref(gram)
+    gc.disable()
+    try:
+        solve(hinge(y, 10.0).problem, gram, driver=driver)
+        del gram
+        assert gone() is None
+    finally:
+        gc.enable()

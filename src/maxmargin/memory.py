@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Smaller arrays are left to the allocator; no more bytes than these are kept.
-SMALLEST, MOST_KEPT = 1 << 20, 3 << 29
+SMALLEST, MOST_KEPT = 1 << 20, 1 << 31
 
 # Collecting garbage may end a lease at any moment, also while this thread holds the lock.
 _lock = threading.RLock()
@@ -50,9 +50,12 @@ class Lease:
     def __del__(self) -> None:
         pages = self.pages
         with _lock, suppress(OSError):
-            if len(pages) + sum(map(len, _kept)) <= MOST_KEPT:
-                pages.madvise(mmap.MADV_FREE)
-                _kept.append(pages)
+            pages.madvise(mmap.MADV_FREE)
+            _kept.append(pages)
+            _kept.sort(key=len)
+            # The largest are worth most.
+            while sum(map(len, _kept)) > MOST_KEPT:
+                del _kept[0]
 
 
 def _taken(size: int) -> mmap.mmap | None:

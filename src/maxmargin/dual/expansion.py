@@ -15,7 +15,7 @@ from ..kernels.base import Gram
 from .problem import DualProblem, Float, Int
 
 # A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB.
-BLOCK_ROWS, BLOCK_COLUMNS = 512, 16_384
+BLOCK_ROWS, BLOCK_COLUMNS = 2048, 4096
 # Rounding is taken to be this many times the largest error seen.
 SAFETY = 4.0
 

@@ -19,7 +19,7 @@ from .samples import chosen
 # `cache_size` is raised to this many bytes, if half of the free memory is that much.
 GENEROUS = 1 << 30
 # Elements of inputs that are widened at a time.
-WIDENED_BLOCK = 1 << 20
+WIDENED_BLOCK = 1 << 21
 # Kernel values that are held at a time where they are only added up.
 COMBINED_BLOCK = 1 << 22
 # Below this many samples float64 costs nothing worth saving; of float64 inputs below these.
@@ -29,8 +29,6 @@ MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
 WORTH_ROUGH = 4000
 # Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
 PROBED, PROBED_ROWS = 1000, 100
-# The largest of many errors, in units of their mean square.
-LARGEST_ERROR = 5.0
 
 
 def memory_budget(cache_size: float, samples: int) -> float:
@@ -74,8 +72,8 @@ def is_large(X: Any) -> bool:
 def single_is_enough(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool:
     """Whether the rounding of float32 rows stays below tol once α is summed over them.
 
-    Errors of entries have either sign and are measured on some samples; the norm of α is below
-    C√n.
+    Errors of entries have either sign and are measured on some samples. The norm of α is below C√n,
+    and mostly so far below that the largest of many errors is covered; the certificate tells.
     """
     if isinstance(kernel, Precomputed):
         return X.dtype == np.float32
@@ -83,7 +81,7 @@ def single_is_enough(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool
     rows = np.arange(0, some.shape[0], PROBED // PROBED_ROWS)
     single, double = (kernel.bind(some, dtype).rows(rows) for dtype in (np.float32, np.float64))
     error = float(np.sqrt(np.mean(np.square(single - double))))
-    return bool(LARGEST_ERROR * error * penalty * np.sqrt(X.shape[0]) < tol)
+    return bool(error * penalty * np.sqrt(X.shape[0]) < tol)
 
 
 class KeptGram(Gram):
@@ -115,7 +113,7 @@ class KeptGram(Gram):
 
 
 class WidenedGram(Gram):
-    """The Gram matrix in float64 of float32 inputs, which are widened a few at a time."""
+    """The Gram matrix in float64 of inputs in any precision, prepared a few at a time."""
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
         super().__init__(kernel, X, np.float64)
@@ -124,11 +122,11 @@ class WidenedGram(Gram):
         columns = np.arange(self.n) if columns is None else np.asarray(columns)
         if out is None:
             out = room((len(indices), columns.size), np.float64)
-        left = chosen(self.X, indices).astype(np.float64)
+        left = chosen(self.X, indices).astype(np.float64, copy=False)
         step = max(64, WIDENED_BLOCK // self.X.shape[1])
         for start in range(0, columns.size, step):
             part = slice(start, start + step)
-            right = chosen(self.X, columns[part]).astype(np.float64)
+            right = chosen(self.X, columns[part]).astype(np.float64, copy=False)
             out[:, part] = self.kernel(left, right)
         return out
 
@@ -188,7 +186,8 @@ class Grams:
     def exact(self, samples: np.ndarray | None = None) -> Gram:
         """The same in float64, for certificates: inputs are not copied as a whole."""
         X = self._inputs(samples)
-        if not self.square and getattr(X, "dtype", None) == np.float32:
+        dense = isinstance(X, np.ndarray) and X.ndim == 2
+        if not self.square and (dense or getattr(X, "dtype", None) == np.float32):
             return WidenedGram(self.kernel, X)
         return self._bound(samples, np.float64)
 

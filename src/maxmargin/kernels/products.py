@@ -15,6 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from ..compiled import compiled, inlined
+from ..memory import room
+from ..threads import WORTH_A_THREAD, in_parts, own_threads
 from .base import Array, Float, Inputs
 from .elementwise import chunks
 from .memory_lines import memory_line
@@ -53,11 +55,16 @@ class Embedding:
         work = np.result_type(X.dtype, self.dtype)
         scale = np.full(d, self.scale, dtype=work)
         centre = np.full(d, 0.0 if self.centre is None else self.centre, dtype=work)
-        table = np.empty((n, d if self.offset is None else d + 2), dtype=self.dtype)
+        table = room((n, d if self.offset is None else d + 2), dtype=self.dtype)
         norms = np.empty(n)
-        for rows in chunks(n, d):
-            part = np.ascontiguousarray(X[rows], dtype=work)
-            embed(part, centre, scale, table[rows], norms[rows])
+
+        def some_rows(start: int, stop: int) -> None:
+            inputs, images, squares = X[start:stop], table[start:stop], norms[start:stop]
+            for rows in chunks(stop - start, d):
+                part = np.ascontiguousarray(inputs[rows], dtype=work)
+                embed(part, centre, scale, images[rows], squares[rows])
+
+        in_parts(some_rows, n, own_threads() if table.size >= WORTH_A_THREAD else 1)
         if self.offset is not None:
             table[:, d] = self.offset(norms)
             table[:, d + 1] = 1.0

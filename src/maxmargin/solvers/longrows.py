@@ -173,5 +173,5 @@ class LongRows:
         self._lay_out(self.gram.n if columns is None else columns.size)
 
     def give_back(self):
-        """End: only the counts are of use any more."""
-        self.memory = self.values = None
+        """End: only the counts are of use any more, and the run is free of this reference to it."""
+        self.memory = self.values = self.pause = None
