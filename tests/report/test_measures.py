@@ -89,3 +89,8 @@ def test_measure_in_words():
         "accuracy 97.2 % (95.1 – 98.4)"
     )
     assert measure_in_words(Measure("R²", 0.5, np.nan, np.nan)) == "R² 0.5"
+
+
+def test_small_gap_is_told_without_powers_of_ten():
+    assert percent(4e-5) == "0.00004"
+    assert percent(1.23e-8) == "0.000000013"

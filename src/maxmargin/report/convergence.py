@@ -13,6 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from ..models.training import FitCurve
 from .display import BLUE, GREEN, VERMILLION, Display
 
+# Entries of a course whose first tenth may be left out of the picture.
+MANY = 20
+
 
 class ConvergenceDisplay(Display):
     """The largest violation, and the objectives between which the optimum lies, against time.
@@ -120,7 +123,8 @@ class ConvergenceDisplay(Display):
         if both.sum() < 3:
             return
         primal, dual = self.curve.primal[both], self.curve.dual[both]
-        end, low = primal[-1], dual.min()
+        end = primal[-1]
+        low = float(np.quantile(dual, 0.1)) if dual.size >= MANY else dual.min()
         height = max(end - low, 1e-12 * abs(end))
         top = min(primal.max(), end + 1.5 * height)
         if top > low:

@@ -179,7 +179,9 @@ class Report:
             more = len(schema.columns) - len(kinds)
             pairs.append(("columns", ", ".join(kinds) + (f" and {more} more" if more > 0 else "")))
         if schema is not None and schema.scaled:
-            pairs.append(("scale", "numbers are brought to mean 0 and standard deviation 1"))
+            centred = "numbers are brought to mean 0 and standard deviation 1"
+            divided = "features are divided by their largest entry"
+            pairs.append(("scale", centred if np.any(schema.center) else divided))
         return pairs
 
     def _choices(self) -> str:

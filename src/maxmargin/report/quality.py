@@ -416,6 +416,7 @@ class LabelCurveDisplay(Display):
             style = {"color": colour_of(place), "linestyle": styles[place % 4]}
             ax.plot(labels, values, label=name, zorder=9 - place, **style)
         ax.set(xlabel="labels", ylabel=self.measure, title="what labels are worth")
+        ax.xaxis.get_major_locator().set_params(integer=True)
         if len(self.curves) > 1:
             ax.legend(loc="best")
         if self.measure == "accuracy":

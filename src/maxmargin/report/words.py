@@ -38,7 +38,7 @@ def percent(value: float) -> str:
         return "0"
     size = 10.0 ** (np.floor(np.log10(value)) - 1)
     value = float(np.ceil(value / size - 1e-9) * size)
-    if value < 1e-4:
+    if value < 1e-9:
         return f"{value:.2g}"
     text = f"{value:.{max(0, -round(np.log10(size)))}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
