@@ -9,12 +9,16 @@ from scipy import sparse
 
 from ..kernels import Linear, Precomputed
 from ..kernels.base import take
+from ..kernels.inner_product import VectorKernel
+from ..memory import room
 from .fitting import Outcome, Task
 from .inputs import is_function
 from .samples import Samples
 
 # Kernel values of new samples and support vectors that are held at a time.
 PREDICTION_BLOCK = 1 << 23
+# ... of vectors, where they are summed as soon as they are there; GEMM wants some rows.
+VECTOR_BLOCK, FEWEST_ROWS = 1 << 20, 256
 
 
 def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
@@ -42,6 +46,8 @@ def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
     values = np.zeros((count, len(coef)))
     if not coef.size:
         return values
+    if isinstance(kernel, VectorKernel) and not is_function(estimator.kernel):
+        return vector_values(kernel, X, support_vectors, coef, wide)
     right = widened(support_vectors) if wide else support_vectors
     width = estimator.shape_fit_[0] if is_function(estimator.kernel) else coef.shape[1]
     step = max(1, PREDICTION_BLOCK // max(width, 1))
@@ -61,6 +67,25 @@ def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
         else:
             gram = kernel(widened(left) if wide else left, right)
         values[block] = gram @ coef.T.astype(gram.dtype, copy=False)
+    return values
+
+
+def vector_values(
+    kernel: VectorKernel, X: Any, support_vectors: Any, coef: np.ndarray, wide: bool
+) -> np.ndarray:
+    """The same for kernels of vectors: support vectors are prepared once, and blocks of kernel
+    values stay in the cache until they are summed."""
+    dtype = np.float64 if wide else np.float32
+    weights = coef.T.astype(dtype)
+    values = np.empty((X.shape[0], len(coef)))
+    step = max(FEWEST_ROWS, VECTOR_BLOCK // len(weights))
+    write = kernel.facing(support_vectors, dtype)
+    gram = room((min(step, len(values)), len(weights)), dtype)
+    for start in range(0, len(values), step):
+        block = slice(start, min(start + step, len(values)))
+        rows = gram[: block.stop - start]
+        write(X[block], rows)
+        values[block] = rows @ weights
     return values
 
 

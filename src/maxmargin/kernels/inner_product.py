@@ -6,7 +6,7 @@ k(x, z) = f(⟨φ(x), φ(z)⟩ + o(x) + o(z)),   φ(x) = scale·(x − centre)
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,19 @@ class VectorKernel(Kernel):
             for columns in chunks(B.shape[0], features, size):
                 self._fill(left, embedding(B[columns]), block[rows, columns])
         return block
+
+    def facing(self, B: Inputs, dtype: Any) -> Callable[[Inputs, Array], None]:
+        """What writes the block k(A, B) into an array, for many A; B is prepared once."""
+        B = as_vectors("B", B)
+        embedding = self._embedding(B, dtype)
+        right = embedding(B)
+
+        def write(A: Inputs, out: Array) -> None:
+            A = as_vectors("A", A)
+            self._check_features(A, B)
+            self._fill(embedding(A), right, out)
+
+        return write
 
     def bind(self, X: Inputs, dtype: Any = None) -> Gram:
         X = as_vectors("X", X)
