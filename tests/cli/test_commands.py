@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -80,6 +81,14 @@ def test_predictions_go_to_standard_output_and_words_aside(home):
     assert "accuracy" in said.errors
 
 
+def test_figures_of_the_training_data_are_called_that(home):
+    rows = (home / "iris.csv").read_text().splitlines()
+    (home / "some.csv").write_text("\n".join(rows[:100]))
+    for name, told in (("iris.csv", True), ("some.csv", False)):
+        said = command("predict", "iris.mm", name, cwd=home).errors
+        assert ("on the data it was trained on" in said) == told
+
+
 def test_standard_input_is_predicted(home):
     rows = (home / "iris.csv").read_bytes().splitlines()[:3]
     said = command("predict", "iris.mm", "-", "--quiet", cwd=home, stdin=b"\n".join(rows)).out
@@ -111,6 +120,17 @@ def test_tune_tells_what_to_type(folder):
     assert re.search(r"maxmargin train iris\.csv --C [\d.]+ --gamma [\d.]+ --scale", said)
     assert (folder / "tried.png").read_bytes().startswith(b"\x89PNG")
     assert "log_C" in (folder / "tried.csv").read_text().splitlines()[0]
+
+
+def test_what_tune_tells_to_type_reads_the_data_alike(folder):
+    rows = (folder / "iris.csv").read_text().splitlines()
+    rows[3] = "," + rows[3].partition(",")[2]
+    (folder / "gaps in it.csv").write_text("\n".join(rows))
+    options = ("--impute", "median", "--drop", "petal width (cm)", "--strategy", "kta")
+    said = command("tune", "gaps in it.csv", *options, cwd=folder).out
+    typed = shlex.split(said.partition(" maxmargin ")[2].splitlines()[0])
+    command(*typed, "--no-report", cwd=folder)
+    assert load(folder / "gaps in it.mm").estimator.n_features_in_ == 3
 
 
 def test_model_goes_to_libsvm_and_back(folder):

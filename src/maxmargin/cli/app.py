@@ -157,7 +157,14 @@ def predict(
     screen = Screen(quiet, json, aside=output is None or output == "-")
     with explained(screen):
         from ..report.words import measure_in_words
-        from .predicting import as_columns, comparison, inputs_for, predicted, write_columns
+        from .predicting import (
+            as_columns,
+            comparison,
+            inputs_for,
+            predicted,
+            trained_on,
+            write_columns,
+        )
 
         with screen.working(f"reading {data}"):
             loaded, table, X = inputs_for(data, model, format)
@@ -167,6 +174,8 @@ def predict(
         columns = as_columns(loaded.estimator, predictions)
         measures = comparison(loaded, table, predictions)
         screen.say_all("compared", [measure_in_words(measure) for measure in measures])
+        if measures and trained_on(loaded, table):
+            screen.say("", "on the data it was trained on; `maxmargin inspect` tells the test")
         values = {m.name: {"value": m.value, "low": m.low, "high": m.high} for m in measures}
         if not (json and output is None):
             write_columns(columns, output)

@@ -131,3 +131,9 @@ def comparison(model: Model, data: Any, predictions: HeldOut) -> tuple[Any, ...]
     if type(estimator).__name__ == "OneClassSVM" or target.dtype.kind not in "biuf":
         return ()
     return measured(estimator, replace(predictions, target=target))
+
+
+def trained_on(model: Model, data: Any) -> bool:
+    """Whether these are, by name and number, the samples that the model was trained on."""
+    training = model.training
+    return training is not None and (training.source, training.samples) == (data.name, data.samples)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,10 @@ def same_again(path: str, reading: Reading, scale: bool, found: dict[str, Any]) 
         options["gamma"] = kernel.gamma
     elif kernel is not None:
         return ""
-    words = ["maxmargin train", path]
-    if reading.target is not None:
-        words.append(f"--target {reading.target}")
+    words = ["maxmargin train", shlex.quote(path)]
+    given = {"target": reading.target, "impute": reading.impute, "format": reading.format}
+    words += [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text is not None]
+    words += [f"--drop {shlex.quote(name)}" for name in reading.drop]
     words += [f"--{name} {value:.6g}" for name, value in options.items()]
     if scale and "gamma" in options:
         words.append("--scale")
