@@ -9,7 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..kernels.base import count, take
+from .base import blank
+from .fitting import Clock
 from .inputs import training_inputs
+from .online_progress import Pace, QuietReporter, warn_early
 
 STRATEGIES = ("margin", "random", "auto")
 # "auto" looks at random samples, this many at a time for each one wanted, until it has seen
@@ -29,7 +32,8 @@ class LabelCurve(NamedTuple):
     asked : int array
         Indices into the pool, in the order in which labels were asked for.
     reason : str
-        Why it ended: "margin empty", "max_labels" or "pool empty".
+        Why it ended: "margin empty", "max_labels", "pool empty", or early by "time_limit",
+        "stopped" (by the callback) or "interrupted".
     """
 
     labels: np.ndarray
@@ -105,7 +109,8 @@ class ActiveLearner(BaseEstimator):
 
         It begins with random samples, goes on with those of `query`, and ends when no sample
         without label lies inside the margin, when `max_labels` are used or when the pool is
-        empty. All labelled samples are gone over again after each batch.
+        empty. All labelled samples are gone over again after each batch. Labels are dear: after
+        Ctrl-C, also during a question, what was learned from those given so far is kept.
 
         Parameters
         ----------
@@ -126,7 +131,8 @@ class ActiveLearner(BaseEstimator):
         self._check_parameters()
         if self.class_weight == "balanced":
             raise ValueError('class_weight="balanced" needs all labels: give a dict of weights')
-        X, _ = training_inputs(self, pool, None)
+        model = blank(self)
+        X, _ = training_inputs(model, pool, None)
         X = X.to_numpy() if hasattr(X, "iloc") else X
         size = count(X)
         limit = size if max_labels is None else min(int(max_labels), size)
@@ -135,60 +141,85 @@ class ActiveLearner(BaseEstimator):
             raise ValueError(
                 f"max_labels and batch_size must be at least 1, got {max_labels}, {batch_size}"
             )
-        self._forget()
-        learner = _Labelled(self, X, oracle)
-        labels, accuracy, reason = [], [], "max_labels"
-        while learner.asked.size < limit:
-            wanted = min(batch, limit - learner.asked.size)
-            chosen, inside = self._queried(X, learner.unknown(), wanted, learner.trained)
-            if learner.trained and not inside:
-                reason = "margin empty"
-                break
-            learner.ask(chosen)
-            if learner.trained:
-                labels.append(learner.asked.size)
-                accuracy.append(learner.accuracy(test))
-        if not learner.trained:
-            raise ValueError(
-                f"the oracle gave {learner.asked.size} labels of one class, "
-                f"{np.unique(learner.y).tolist()}: there is nothing to tell apart"
-            )
-        if learner.asked.size == size:
-            reason = "pool empty"
-        self.n_seen_ = size
-        self.label_curve_ = LabelCurve(np.array(labels), np.array(accuracy), learner.asked, reason)
+        with QuietReporter(self) as reporter:
+            reporter.begin(1)
+            pace = Pace(Clock(self.max_seconds), reporter.listen(0, type(self).__name__))
+            learner = _Labelled(model, X, oracle, pace)
+            curve = learner.course(limit, batch, test)
+        model.n_seen_, model.label_curve_, model.status_ = size, curve, curve.reason
+        self._take_over(model)
+        if curve.reason == "interrupted":
+            raise KeyboardInterrupt("fit_active was interrupted; the model so far is kept")
+        if curve.reason in ("time_limit", "stopped"):
+            warn_early(self, curve.reason, f"{curve.asked.size:,} labels were used.", 2)
         return self
 
 
 class _Labelled:
     """The labelled part of a pool, and the model that is trained on it."""
 
-    def __init__(self, model: Any, X: Any, oracle: Callable[[np.ndarray], Any]) -> None:
-        self.model, self.X, self.oracle = model, X, oracle
+    def __init__(self, model: Any, X: Any, oracle: Callable[[np.ndarray], Any], pace: Pace) -> None:
+        self.model, self.X, self.oracle, self.pace = model, X, oracle, pace
         self.asked = np.empty(0, dtype=np.int64)
         self.y: Any = None
         self.trained = False
 
-    def unknown(self) -> np.ndarray:
-        known = np.zeros(count(self.X), dtype=bool)
-        known[self.asked] = True
-        return np.flatnonzero(~known)
+    def course(self, limit: int, batch: int, test: Any) -> LabelCurve:
+        """Ask for labels and learn until there is a reason to end."""
+        labels, accuracy, reason = [], [], ""
+        while not reason:
+            reason = self._lesson(min(batch, limit - self.asked.size))
+            if self.trained and reason not in ("margin empty", "interrupted"):
+                try:
+                    accuracy.append(self._accuracy(test))
+                    labels.append(self.asked.size)
+                except KeyboardInterrupt:
+                    reason = "interrupted"
+            if not reason and self.asked.size >= limit:
+                reason = "pool empty" if limit == count(self.X) else "max_labels"
+        if not self.trained:
+            raise ValueError(
+                f"the oracle gave {self.asked.size} labels of one class, "
+                f"{np.unique(self.y).tolist()}: there is nothing to tell apart"
+            )
+        return LabelCurve(np.array(labels, dtype=np.int64), np.array(accuracy), self.asked, reason)
 
-    def ask(self, chosen: np.ndarray) -> None:
-        """Learn the labels of the chosen samples."""
+    def _lesson(self, wanted: int) -> str:
+        """Learn some more labels; the reason to end, if there is one."""
+        try:
+            chosen, inside = self.model._queried(self.X, self._unknown(), wanted, self.trained)
+            if self.trained and not inside:
+                return "margin empty"
+            answer = self._answer(chosen)
+        except KeyboardInterrupt:
+            if not self.trained:
+                raise
+            return "interrupted"
+        return self._take_in(chosen, answer)
+
+    def _answer(self, chosen: np.ndarray) -> np.ndarray:
         answer = np.asarray(self.oracle(chosen))
         if answer.shape != (chosen.size,):
             raise ValueError(
                 f"oracle must return one label for each of {chosen.size} indices, got an array "
                 f"of shape {answer.shape}"
             )
+        return answer
+
+    def _unknown(self) -> np.ndarray:
+        known = np.zeros(count(self.X), dtype=bool)
+        known[self.asked] = True
+        return np.flatnonzero(~known)
+
+    def _take_in(self, chosen: np.ndarray, answer: np.ndarray) -> str:
+        """Learn the labels of the chosen samples; what ended it early, if anything."""
         model = self.model
         self.asked = np.append(self.asked, chosen)
         self.y = answer if self.y is None else np.append(self.y, answer)
         model.n_seen_ = self.asked.size
         classes = np.unique(self.y)
         if classes.size < 2:
-            return
+            return ""
         if not self.trained or classes.size > model.classes_.size:
             # With a new class every machine has other labels: all begin anew.
             model.classes_, model.class_weight_ = classes, model._factors(classes)
@@ -197,18 +228,23 @@ class _Labelled:
             self.places = [np.full(count(self.X), -1) for _ in model.machines_.machines]
             self.trained = True
             chosen = self.asked
-        self._learn(chosen.size)
+        return self._learn(chosen.size)
 
-    def _learn(self, fresh: int) -> None:
+    def _learn(self, fresh: int) -> str:
         """The fresh samples first, then all again."""
         model, asked = self.model, self.asked
         codes = np.zeros(count(self.X), dtype=np.int64)
         codes[asked] = np.searchsorted(model.classes_, self.y)
         bound = model._bound(codes, np.ones(codes.size))
         for order in (asked[-fresh:], asked):
-            model.machines_.learn(self.X, codes, bound, None, self.places, order)
+            lesson = self.pace.taught(
+                model.machines_, self.X, codes, bound, None, self.places, order
+            )
+            if lesson.ended:
+                return lesson.ended
+        return ""
 
-    def accuracy(self, test: Any) -> float:
+    def _accuracy(self, test: Any) -> float:
         if test is not None:
             return float(self.model.score(*test))
         return float(self.model.score(take(self.X, self.asked), self.y))

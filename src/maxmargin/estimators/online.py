@@ -11,32 +11,33 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..kernels import FromFunction, Kernel
-from ..kernels.base import take
-from ..solvers.online import POLICIES, OnlineSettings
+from ..solvers.online import POLICIES
 from . import parameters as p
 from .active_learning import STRATEGIES, ActiveLearner
 from .certificates import Certificates
-from .grams import single_is_enough
+from .fitting import Clock
 from .inputs import (
     checked_weights,
-    is_function,
     is_precomputed,
     new_inputs,
-    resolved_kernel,
     tag_inputs,
     training_inputs,
 )
 from .online_classes import ClassesOfStream, labels_of_stream
-from .online_machines import Committee
+from .online_function import FunctionOfStream
+from .online_progress import QuietReporter
 from .online_state import SavedToFile
-from .samples import Samples, distinct, size_in_bytes
-
-# Inputs of more bytes are taken in the order of their content without being copied into it.
-LARGEST_REORDERED = 1 << 24
+from .online_training import TrainedOnline, one_or_all, without_frame
 
 
-class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
+class OnlineSVC(
+    TrainedOnline,
+    ClassifierMixin,
+    ClassesOfStream,
+    FunctionOfStream,
+    ActiveLearner,
+    SavedToFile,
+):
     """Support vector classification from a stream, the machine of `SVC` on the way to its optimum::
 
         ½‖w‖² + C Σ_i weight_i max(0, 1 − y_i f(x_i)) → min,   f(x) = ⟨w, φ(x)⟩ + b
@@ -82,6 +83,14 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
     precision : {"auto", "single", "double"}, default="auto"
         Of kernel rows. "auto" takes float32 for float32 inputs unless C is too large for it.
         `finish` works in float64 in any case.
+    max_seconds : float, default=None
+        Time limit for `fit`, `fit_active` and `finish`.
+    callback : callable, default=None
+        Called in between by `fit` and `fit_active` with a
+        `maxmargin.estimators.online_progress.OnlineProgress`, by `finish` with a
+        `maxmargin.solvers.Progress`; a true answer ends them.
+    verbose : bool or int, default=False
+        Whether to show one live line on the terminal.
     random_state : int, RandomState or None, default=None
         None stands for 0: every fit is repeatable.
 
@@ -106,9 +115,13 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
     n_iter_ : ndarray of shape (n_machines,)
         Steps taken.
     n_seen_ : int
-        Examples seen; the size of the pool after `fit_active`.
+        Examples seen, those that were given to `fit`, or the size of the pool of `fit_active`.
     status_ : str or list of str
-        How `finish` ended.
+        How the last training of each machine ended. `fit`: "epochs" after all passes, "converged"
+        if one of them changed nothing, so that no example violates optimality by more than `tol`;
+        "time_limit", "stopped" by the callback, "interrupted". `finish`: as of
+        `maxmargin.solvers.Solution`, or "one class". `fit_active`: the reason in `label_curve_`.
+        `partial_fit` has none.
     support_ : ndarray of shape (n_support_vectors,)
         Which example of the stream each support vector is: its index in `fit`, counted on by
         `partial_fit`.
@@ -149,6 +162,9 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
         shuffle=True,
         querying="margin",
         precision="auto",
+        max_seconds=None,
+        callback=None,
+        verbose=False,
         random_state=None,
     ):
         self.C = C
@@ -165,6 +181,9 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
         self.shuffle = shuffle
         self.querying = querying
         self.precision = precision
+        self.max_seconds = max_seconds
+        self.callback = callback
+        self.verbose = verbose
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -189,13 +208,10 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
         p.check_boolean(self, "shuffle")
         p.check_option(self, "querying", STRATEGIES)
         p.check_option(self, "precision", ("auto", "single", "double"))
+        p.check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
+        p.check_callable(self, "callback")
+        p.check_verbose(self)
         check_random_state(self.random_state)
-
-    def _seed(self) -> int:
-        given = 0 if self.random_state is None else self.random_state
-        if isinstance(given, int | np.integer):
-            return int(given)
-        return int(check_random_state(given).randint(2**31 - 1))
 
     # ---- learning --------------------------------------------------------------------------
 
@@ -214,40 +230,12 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
         -------
         self
         """
-        self._check_parameters()
-        X, y = training_inputs(self, X, y)
-        X, y = _without_frame(X), labels_of_stream(y)
-        weight = checked_weights(sample_weight, y.size)
-        codes, weight = self._begin_classes(y, weight)
-        self._forget()
-        small = size_in_bytes(X) <= LARGEST_REORDERED
-        samples = distinct(X, codes, weight, ordered=bool(self.shuffle and small))
-        self._begin(samples.X, samples.weight)
-        self.n_seen_ = y.size
-        self._passes(samples)
-        return self
-
-    def _passes(self, samples: Samples) -> None:
-        random = np.random.default_rng(self._seed())
-        codes = samples.y.astype(np.int64)
-        bound = self._bound(codes, samples.weight)
-        # A copy stands for all: the first of them gives its index.
-        present = np.flatnonzero(samples.member >= 0)[::-1]
-        number = np.empty(samples.size, dtype=np.int64)
-        number[samples.member[present]] = present
-        places = [np.full(samples.member.size, -1) for _ in self.machines_.machines]
-        # Sorted by content, equal samples come in equal order, whatever order they were given in.
-        order = np.argsort(samples.keys, kind="stable") if self.shuffle else np.arange(samples.size)
-        for _ in range(self.epochs):
-            steps = self.machines_.steps
-            if self.shuffle:
-                order = order[random.permutation(order.size)]
-            self.machines_.learn(samples.X, codes, bound, number, places, order)
-            if self.machines_.steps == steps:
-                break
+        return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Learn from the next examples of a stream, each processed once in the order given.
+
+        After Ctrl-C `n_seen_` tells up to which example it has learned.
 
         Parameters
         ----------
@@ -270,20 +258,26 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
         first = not hasattr(self, "machines_")
         if first:
             X, y = training_inputs(self, X, y)
-            X = _without_frame(X)
+            X = without_frame(X)
         else:
             X = self._next_inputs(X)
         y = labels_of_stream(y, known=not first)
         check_consistent_length(X, y)
-        self._accept_classes(y, classes, first)
         weight = checked_weights(sample_weight, y.size, may_vanish=True)
+        self._accept_classes(y, classes, first)
         if first:
             self._begin(X, np.ones(y.size))
             self.n_seen_ = 0
         codes = np.searchsorted(self.classes_, y)
         self._forget_end()
         number = self.n_seen_ + np.arange(y.size)
-        self.machines_.learn(X, codes, self._bound(codes, weight), number)
+        lesson = self.machines_.learn(X, codes, self._bound(codes, weight), number)
+        if lesson.ended:
+            self.n_seen_ += lesson.last + 1
+            raise KeyboardInterrupt(
+                f"partial_fit was interrupted after {lesson.last + 1} of {y.size} examples; what "
+                "they taught is kept"
+            )
         self.n_seen_ += y.size
         return self
 
@@ -297,138 +291,60 @@ class OnlineSVC(ClassifierMixin, ClassesOfStream, ActiveLearner, SavedToFile):
             is from the optimum for these examples (together with those support vectors that are
             not among them), recomputed in float64.
         max_seconds : float, optional
-            Time limit, without that of the certificate.
+            Time limit, without that of the certificate; None stands for the parameter
+            `max_seconds`.
 
         Returns
         -------
         self
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "machines_")
+        self._check_parameters()
+        limit = self.max_seconds if max_seconds is None else max_seconds
+        examples = None if X is None else self._known_examples(X, y, sample_weight)
         self._forget_end()
-        solutions = self.machines_.finish(self.tol, max_seconds)
+        with QuietReporter(self) as reporter:
+            names = self._names()
+            reporter.begin(len(names))
+            solutions, rest = self.machines_.finish(
+                self.tol, Clock(limit), lambda place: reporter.listen(place, names[place])
+            )
         statuses = ["one class" if s is None else s.status for s in solutions]
-        self.status_ = statuses[0] if len(statuses) == 1 else statuses
-        if "interrupted" in statuses:
+        statuses += [rest] * (len(names) - len(solutions))
+        self.status_ = one_or_all(statuses)
+        if rest == "interrupted":
             raise KeyboardInterrupt("finish was interrupted; the model so far is kept")
-        worst = max((s.violation for s in solutions if s and not s.converged), default=None)
-        if worst is not None:
+        early = sorted(set(statuses) - {"converged", "stationary", "one class"})
+        if early:
+            worst = max(machine.violation for machine in self.machines_.machines)
             warnings.warn(
-                f"finish ended early ({', '.join(sorted(set(statuses)))}): the largest violation "
-                f"is still {worst:.3g} instead of tol={self.tol:g}. Call finish again to go on.",
+                f"finish ended early ({', '.join(early)}): the largest violation is still "
+                f"{worst:.3g} instead of tol={self.tol:g}. Call finish again to go on.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        if X is not None:
-            self._certify(X, y, sample_weight)
+        if examples is not None:
+            proofs = self.machines_.certificates(*examples)
+            several = Certificates(tuple(names), tuple(proofs))
+            self.certificate_ = proofs[0] if len(proofs) == 1 else several
         return self
 
-    def _certify(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _names(self) -> list[str]:
+        """What the machines are called."""
+        if self.classes_.size == 2:
+            return [type(self).__name__]
+        return [f"{label} vs rest" for label in self.classes_]
+
+    def _known_examples(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Inputs, codes of the classes and bounds of examples whose classes are known."""
         X, y = self._next_inputs(X), labels_of_stream(y, known=True)
         check_consistent_length(X, y)
         self._accept_classes(y, None, first=False)
         weight = checked_weights(sample_weight, y.size, may_vanish=True)
         codes = np.searchsorted(self.classes_, y)
-        proofs = self.machines_.certificates(X, codes, self._bound(codes, weight))
-        if len(proofs) == 1:
-            self.certificate_ = proofs[0]
-        else:
-            names = tuple(f"{label} vs rest" for label in self.classes_)
-            self.certificate_ = Certificates(names, tuple(proofs))
+        return X, codes, self._bound(codes, weight)
 
     def _next_inputs(self, X: Any) -> Any:
-        return _without_frame(new_inputs(self, X, self.machines_.machines[0].inputs))
-
-    def _begin(self, X: Any, weight: np.ndarray) -> None:
-        """An untrained machine for inputs like these."""
-        kernel = self.kernel
-        self.kernel_ = (
-            FromFunction(kernel) if is_function(kernel) else resolved_kernel(self, X, weight)
-        )
-        settings = OnlineSettings(self.selection, int(self.reprocess), float(self.tol), self.budget)
-        dtype = self._rows_dtype(X, self.kernel_)
-        self.machines_ = Committee.new(self.classes_.size, self.kernel_, settings, dtype)
-
-    def _rows_dtype(self, X: Any, kernel: Kernel) -> Any:
-        if self.precision != "auto":
-            return np.float32 if self.precision == "single" else np.float64
-        single = getattr(X, "dtype", None) == np.float32
-        enough = single and single_is_enough(kernel, X, float(self.C), float(self.tol))
-        return np.float32 if enough else np.float64
-
-    def _forget(self) -> None:
-        for name in ("machines_", "n_seen_", "label_curve_"):
-            vars(self).pop(name, None)
-        self._forget_end()
-
-    def _forget_end(self) -> None:
-        """What `finish` told no longer holds."""
-        for name in ("certificate_", "status_"):
-            vars(self).pop(name, None)
-
-    # ---- the fitted function ---------------------------------------------------------------
-
-    def decision_function(self, X):
-        """The functions whose signs decide.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes one number, positive for ``classes_[1]``.
-        """
-        check_is_fitted(self)
-        values = self.machines_.values(self._next_inputs(X))
-        return values.ravel() if self.classes_.size == 2 else values
-
-    def predict(self, X):
-        """The class of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        return self.classes_[winners(self.decision_function(X))]
-
-    @property
-    def support_vectors_(self) -> Any:
-        function = self.machines_.function()
-        return take(function.inputs, function.used())
-
-    @property
-    def support_(self) -> np.ndarray:
-        function = self.machines_.function()
-        return function.number[function.used()]
-
-    @property
-    def dual_coef_(self) -> np.ndarray:
-        function = self.machines_.function()
-        return function.coef[:, function.used()]
-
-    @property
-    def intercept_(self) -> np.ndarray:
-        return self.machines_.function().intercept
-
-    @property
-    def dual_(self) -> np.ndarray:
-        return np.array([machine.dual for machine in self.machines_.machines])
-
-    @property
-    def n_iter_(self) -> np.ndarray:
-        return np.array([machine.steps for machine in self.machines_.machines])
-
-
-def winners(values: np.ndarray) -> np.ndarray:
-    """The code of the class that decisions are for."""
-    return (values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
-
-
-def _without_frame(X: Any) -> Any:
-    return X.to_numpy() if hasattr(X, "iloc") else X
+        return without_frame(new_inputs(self, X, self.machines_.machines[0].inputs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,11 @@ from ..dual import Certificate, certify_expansion, hinge, kernel_expansion
 from ..kernels import Kernel
 from ..kernels.base import count, take
 from ..solvers import Solution
-from ..solvers.online import NEVER_TWICE, OnlineMachine, OnlineSettings
+from ..solvers.interrupt import held_interrupts
+from ..solvers.online import NEVER_TWICE, OnlineMachine, OnlineSettings, chunks
 from ..solvers.online_points import stacked
 from .expansion import PREDICTION_BLOCK, widened
+from .fitting import Clock
 from .grams import Grams
 from .samples import distinct
 
@@ -30,6 +33,30 @@ class Function(NamedTuple):
         return np.flatnonzero(self.coef.any(axis=0))
 
 
+class Lesson(NamedTuple):
+    """How learning from examples went.
+
+    Attributes
+    ----------
+    learned : int
+        Examples that were processed.
+    last : int
+        Index of the last of them; -1 if there was none.
+    ended : str
+        Why others were not; empty at the regular end.
+    """
+
+    learned: int
+    last: int
+    ended: str
+
+
+def never(learned: int) -> str:
+    """A pause that ends nothing."""
+    del learned
+    return ""
+
+
 class Committee:
     """Machines that learn from one stream: the class with code 1 against that with code 0, or
     each class against the rest.
@@ -44,9 +71,16 @@ class Committee:
         self._function: Function | None = None
 
     @classmethod
-    def new(cls, classes: int, kernel: Kernel, settings: OnlineSettings, dtype: Any) -> Committee:
-        count = 1 if classes == 2 else classes
-        return cls([OnlineMachine(kernel, settings, dtype) for _ in range(count)])
+    def new(
+        cls, classes: int, kernel: Kernel, settings: OnlineSettings, dtype: Any, X: Any
+    ) -> Committee:
+        """Machines that have learned nothing, for inputs like X."""
+        machines = [
+            OnlineMachine(kernel, settings, dtype) for _ in range(1 if classes == 2 else classes)
+        ]
+        for machine in machines:
+            machine.begin(X)
+        return cls(machines)
 
     def labels(self, codes: np.ndarray, place: int) -> np.ndarray:
         """±1 for the machine at that place."""
@@ -61,17 +95,50 @@ class Committee:
         number: np.ndarray | None = None,
         places: list[np.ndarray] | None = None,
         order: np.ndarray | None = None,
-    ) -> None:
-        """Let every machine process the examples; see `OnlineMachine.learn`."""
-        self._function = None
-        for place, machine in enumerate(self.machines):
-            known = NEVER_TWICE if places is None else places[place]
-            machine.learn(X, self.labels(codes, place), bound, number, known, order)
+        pause: Callable[[int], str] = never,
+    ) -> Lesson:
+        """Let every machine process the examples; see `OnlineMachine.learn`.
 
-    def finish(self, tol: float, max_seconds: float | None) -> list[Solution | None]:
+        All learn a chunk before any goes on to the next one. After each, `pause` is told how many
+        examples were learned; what it answers, unless empty, ends the lesson, and so does Ctrl-C.
+        """
         self._function = None
-        share = None if max_seconds is None else max_seconds / len(self.machines)
-        return [machine.finish(tol, share) for machine in self.machines]
+        number = np.arange(count(X)) if number is None else number
+        known = [NEVER_TWICE] * len(self.machines) if places is None else places
+        signs = [self.labels(codes, place) for place in range(len(self.machines))]
+        last, learned = -1, 0
+        with held_interrupts() as interrupt:
+            for these, chunk in chunks(self.machines[0].kernel, X, bound, order):
+                for machine, sign, place in zip(self.machines, signs, known):
+                    machine.learn_chunk(chunk, sign[these], bound[these], number[these], place)
+                last, learned = int(these[-1]), learned + these.size
+                ended = pause(learned)
+                if interrupt.pressed or ended:
+                    return Lesson(learned, last, "interrupted" if interrupt.pressed else ended)
+        return Lesson(learned, last, "")
+
+    def finish(
+        self, tol: float, clock: Clock, listen: Callable[[int], Any]
+    ) -> tuple[list[Solution | None], str]:
+        """The solution of each machine, and why those that are left out were not reached.
+
+        Parameters
+        ----------
+        tol : float
+        clock : Clock
+        listen : callable
+            Gives the callback for the machine at a place.
+        """
+        self._function = None
+        solutions: list[Solution | None] = []
+        for place, machine in enumerate(self.machines):
+            share = clock.left() / (len(self.machines) - place)
+            limit = None if np.isinf(share) else share
+            solutions.append(machine.finish(tol, limit, listen(place)))
+            status = getattr(solutions[-1], "status", "")
+            if status in ("interrupted", "stopped"):
+                return solutions, status
+        return solutions, ""
 
     @property
     def steps(self) -> int:

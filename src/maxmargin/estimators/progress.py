@@ -123,6 +123,8 @@ class Line:
     def _seconds_left(self, progress: Progress, start: list[Any], now: float) -> float:
         """As if the violation went on to fall by the same factor every second."""
         limit = self.limit - (now - self.began)
+        if hasattr(progress, "seconds_left"):
+            return min(limit, progress.seconds_left)
         if not start:
             return limit
         seconds, violation = progress.seconds - start[0][0], start[0][1]

@@ -9,19 +9,18 @@ of which only the support set is kept, with its Gram matrix.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dual import DualProblem
 from ..kernels import Kernel
 from ..kernels.base import count, take
+from ..kernels.inner_product import VectorKernel
 from . import records as r
 from .interrupt import held_interrupts
 from .online_compiled import (
     COUNTERS,
-    EVICTED,
-    INSERTED,
     REMOVED,
     SIZE,
     STEPS,
@@ -32,18 +31,17 @@ from .online_compiled import (
     learn_examples,
 )
 from .online_points import Frame, grown, points_for
+from .online_support import SupportSet, room_for
 from .optimise import solve
-from .solution import Solution
+from .solution import Progress, Solution
 
 POLICIES = {"second_order": r.SECOND_ORDER, "mvp": r.MVP}
-# Examples whose kernel rows are computed by one product.
-CHUNK = 512
+# Examples whose kernel rows are computed at once, by one product or value by value.
+CHUNK, DEAR_CHUNK = 512, 64
 # Examples of a class that wait, at zero, for the first one of the other class.
 WAITING = 100
 UNLIMITED = 1 << 40
 NEVER_TWICE = np.empty(0, dtype=np.int64)
-# Between rows whose length is a power of two all entries of a column compete for one cache line.
-ROW_PADDING = 16
 
 
 class OnlineSettings(NamedTuple):
@@ -82,7 +80,7 @@ class OnlineState(NamedTuple):
     frame: Frame | None
 
 
-class OnlineMachine:
+class OnlineMachine(SupportSet):
     """LASVM with second-order selection (chapter 8).
 
     Parameters
@@ -108,85 +106,7 @@ class OnlineMachine:
         self.points: Any = None
         self.counters = np.zeros(COUNTERS, dtype=np.int64)
         self.scale = 0.0
-        self.support = _room(0, self.dtype)
-
-    # ---- what it knows ---------------------------------------------------------------------
-
-    @property
-    def size(self) -> int:
-        """Members of the support set."""
-        return int(self.counters[SIZE])
-
-    @property
-    def steps(self) -> int:
-        return int(self.counters[STEPS])
-
-    @property
-    def alpha(self) -> np.ndarray:
-        return self.support.alpha[: self.size]
-
-    @property
-    def gradient(self) -> np.ndarray:
-        """G = y − Kα on the support set."""
-        return self.support.gradient[: self.size]
-
-    @property
-    def labels(self) -> np.ndarray:
-        return np.where(self.support.upper[: self.size] > 0, 1.0, -1.0)
-
-    @property
-    def bound(self) -> np.ndarray:
-        return (self.support.upper - self.support.lower)[: self.size]
-
-    @property
-    def number(self) -> np.ndarray:
-        """Which examples of the stream are in the support set."""
-        return self.support.number[: self.size]
-
-    @property
-    def inputs(self) -> Any:
-        return self.points.inputs
-
-    @property
-    def dual(self) -> float:
-        """y·α − ½ αᵀKα"""
-        return float(0.5 * (self.alpha @ (self.labels + self.gradient)))
-
-    @property
-    def violation(self) -> float:
-        """ψ(α) on the support set; 0 while there is only one class."""
-        top, bottom = self._extremes()
-        return max(0.0, top - bottom)
-
-    @property
-    def bias(self) -> float:
-        """The b of least Σ bound·max(0, 1 − y(f + b)) over the support set; its middle if it is
-        an interval, its end if that is infinite.
-
-        Before the optimum it is much better than the middle between rising and falling.
-        """
-        order = np.argsort(self.gradient)
-        gradient, bound, positive = self.gradient[order], self.bound[order], self.labels[order] > 0
-        if gradient.size == 0:
-            return 0.0
-        if positive.all() or not positive.any():
-            return float(gradient[-1] if positive.all() else gradient[0])
-        # The slope of the loss right of each gradient, in ascending order.
-        slope = np.cumsum(bound) - bound[positive].sum()
-        rounding = 1e-12 * bound.sum()
-        first = int(np.searchsorted(slope, -rounding))
-        last = int(np.searchsorted(slope, rounding, side="right"))
-        return float(0.5 * (gradient[first] + gradient[min(last, gradient.size - 1)]))
-
-    def _extremes(self) -> tuple[float, float]:
-        n, s = self.size, self.support
-        top = (s.gradient[:n] + s.rise[:n]).max(initial=-np.inf)
-        return float(top), float((s.gradient[:n] + s.fall[:n]).min(initial=np.inf))
-
-    def counts(self) -> dict[str, int]:
-        """Steps taken, members inserted, removed and evicted so far."""
-        names = {"steps": STEPS, "inserted": INSERTED, "removed": REMOVED, "evicted": EVICTED}
-        return {name: int(self.counters[slot]) for name, slot in names.items()}
+        self.support = room_for(0, self.dtype)
 
     # ---- learning --------------------------------------------------------------------------
 
@@ -216,23 +136,29 @@ class OnlineMachine:
         order : int array, optional
             In which to take them.
         """
-        if self.points is None:
-            self.points = points_for(self.kernel, X, self.dtype)
-        order = np.arange(count(X)) if order is None else order
-        order = order[bound[order] > 0]
-        number = order if number is None else number[order]
-        for start in range(0, order.size, CHUNK):
-            part = slice(start, start + CHUNK)
-            these = order[part]
-            chunk = X if these.size == count(X) and (np.diff(these) == 1).all() else take(X, these)
+        self.begin(X)
+        number = np.arange(count(X)) if number is None else number
+        for these, chunk in chunks(self.kernel, X, bound, order):
             with held_interrupts() as interrupt:
-                self._learn_chunk(chunk, labels[these], bound[these], number[part], place)
+                self.learn_chunk(chunk, labels[these], bound[these], number[these], place)
             if interrupt.pressed:
                 raise KeyboardInterrupt("learning was interrupted; the model so far is kept")
 
-    def _learn_chunk(self, X, labels, bound, number, place) -> None:
-        block = self.points.meet(X)
+    def begin(self, X: Any) -> None:
+        """Be ready for inputs like these, if this is the beginning."""
+        if self.points is None:
+            self.points = points_for(self.kernel, X, self.dtype)
+
+    def learn_chunk(
+        self, X: Any, labels: np.ndarray, bound: np.ndarray, number: np.ndarray, place: np.ndarray
+    ) -> None:
+        """As `learn`, after `begin`, of a few examples with weight and with interrupts held."""
         diagonal = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
+        self._check_finite(diagonal)
+        block = self.points.meet(X)
+        # By Cauchy and Schwarz the diagonal bounds kernels of vectors.
+        if not isinstance(self.kernel, VectorKernel):
+            self._check_finite(block)
         self.scale = max(self.scale, float(np.abs(diagonal).max()))
         self._make_room(labels.size)
         self.support.column[: self.size] = np.arange(self.size)
@@ -249,6 +175,13 @@ class OnlineMachine:
             self.support, examples, place, self._control(), self.counters, row, *extremes
         )
         self.points.rearrange(self.support.column[: self.size])
+
+    def _check_finite(self, values: np.ndarray) -> None:
+        if not np.abs(values).max() <= np.finfo(self.dtype).max:
+            raise ValueError(
+                f"kernel must be finite in {self.dtype}, got NaN or infinity from {self.kernel!r}: "
+                "scale the inputs, or choose another kernel"
+            )
 
     def _control(self) -> OnlineControl:
         s, scale = self.settings, self.scale or 1.0
@@ -272,7 +205,7 @@ class OnlineMachine:
 
     def _moved(self, places: int, kept: np.ndarray) -> Support:
         """The kept members of the support set in new arrays."""
-        support = _room(places, self.dtype)
+        support = room_for(places, self.dtype)
         n = kept.size
         for old, new in zip(self.support[:-1], support[:-1]):
             new[:n] = old[kept]
@@ -285,38 +218,32 @@ class OnlineMachine:
 
     # ---- the end ---------------------------------------------------------------------------
 
-    def problem(self) -> DualProblem:
-        """The dual problem of the support set."""
-        n, s = self.size, self.support
-        return DualProblem(
-            linear=self.labels,
-            lower=s.lower[:n].copy(),
-            upper=s.upper[:n].copy(),
-            ridge=np.zeros(n),
-            group=np.zeros(n, dtype=np.int64),
-            totals=np.zeros(1),
-            samples=n,
-        )
-
-    def finish(self, tol: float, max_seconds: float | None = None) -> Solution | None:
+    def finish(
+        self,
+        tol: float,
+        max_seconds: float | None = None,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> Solution | None:
         """Go on inside the support set to the tolerance; None while there is only one class.
 
         It works in float64, whatever the precision of the rows. Those whose coefficient ends at
-        zero leave.
+        zero leave. Budgets, callback and Ctrl-C are those of `solve`, and end it at a point that
+        is as feasible as the optimum.
         """
         n, s = self.size, self.support
         if np.unique(self.labels).size < 2:
             return None
         if self.dtype == np.float64:
-            gram = s.rows[:n, :n].copy()
+            gram: Any = s.rows[:n, :n].copy()
         else:
-            gram = self.kernel.bind(_in_double(self.inputs), np.float64).matrix()
+            gram = self.kernel.bind(_in_double(self.inputs), np.float64)
         solution = solve(
             self.problem(),
             gram,
             tol=tol,
             alpha=self.alpha,
             max_seconds=max_seconds,
+            callback=callback,
         )
         if not np.isfinite(solution.gradient).all():
             return solution
@@ -368,7 +295,7 @@ class OnlineMachine:
             machine.points = points_for(kernel, state.inputs, dtype, state.frame)
             machine.points.take_in(state.inputs)
             machine.points.rearrange(np.arange(n))
-        machine.support = s = _room(grown(n), machine.dtype)
+        machine.support = s = room_for(grown(n), machine.dtype)
         for name in ("alpha", "gradient", "lower", "upper", "diagonal", "number"):
             getattr(s, name)[:n] = getattr(state, name)
         s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
@@ -390,18 +317,17 @@ class OnlineMachine:
         vars(self).update(vars(self.restored(*stored)))
 
 
-def _room(places: int, dtype: np.dtype) -> Support:
-    real = [np.zeros(places) for _ in range(6)]
-    return Support(
-        *real,
-        group=np.zeros(places, dtype=np.int64),
-        rise=np.zeros(places),
-        fall=np.zeros(places),
-        scores=np.zeros(places, dtype=np.float32),
-        number=np.zeros(places, dtype=np.int64),
-        column=np.zeros(places, dtype=np.int64),
-        rows=np.empty((places, places + ROW_PADDING), dtype=dtype),
-    )
+def chunks(
+    kernel: Kernel, X: Any, bound: np.ndarray, order: np.ndarray | None = None
+) -> Iterator[tuple[np.ndarray, Any]]:
+    """The examples with weight, in that order, a chunk at a time: their indices and inputs."""
+    order = np.arange(count(X)) if order is None else order
+    order = order[bound[order] > 0]
+    size = CHUNK if isinstance(kernel, VectorKernel) else DEAR_CHUNK
+    for start in range(0, order.size, size):
+        these = order[start : start + size]
+        whole = these.size == count(X) and (np.diff(these) == 1).all()
+        yield these, X if whole else take(X, these)
 
 
 def _in_double(X: Any) -> Any:

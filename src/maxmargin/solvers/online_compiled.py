@@ -112,13 +112,13 @@ def partner(v, row, q, g, rising, extreme, control):
 
 @inlined
 def take_step(s, n, i, j, control, counters, tops, bottoms):
-    """The truncated Newton step of i up and j down."""
+    """The truncated Newton step of i up and j down; a curvature that is rounding may be as large
+    as the floor, so that a longer step could lose."""
     v = in_use(s, n)
     row_i, row_j = s.rows[i, :n], s.rows[j, :n]
-    bend = curvature(v, row_i, i, j, n)
+    bend = max(curvature(v, row_i, i, j, n), control.floor)
     step = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
-    if bend > control.floor:
-        step = min(step, (v.gradient[i] - v.gradient[j]) / bend)
+    step = min(step, (v.gradient[i] - v.gradient[j]) / bend)
     counters[ZEROS] -= (v.alpha[i] == 0.0) + (v.alpha[j] == 0.0)
     move_pair(v, i, j, step)
     counters[ZEROS] += (v.alpha[i] == 0.0) + (v.alpha[j] == 0.0)
