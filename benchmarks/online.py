@@ -4,6 +4,7 @@ table81   one pass with both selection policies, then many, against the batch ma
 mnist     one pass over MNIST against the batch machine; --peer times scikit-learn's as well
 stream    examples a second and milliseconds an example, at 1,000, 10,000 and 60,000 seen
 labels    accuracy against labels, chosen and random; --plot writes the figure
+gamma     the rule by which γ of USPS is chosen, on its training part
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sklearn.svm
 from maxmargin import SVC, OnlineSVC
 from maxmargin.data import chess_board
 
+from .online_gamma import choose_gamma
 from .online_labels import label_curves
 from .problems import MNIST, realdata
 
@@ -170,6 +172,7 @@ def mnist(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def stream(given: argparse.Namespace) -> Iterator[dict[str, Any]]:
     task = mnist_task()
     X, y = task.X[: given.samples], task.y[: given.samples]
+    OnlineSVC(**task.parameters).fit(X[:BATCH], y[:BATCH])
     model = OnlineSVC(**task.parameters)
     rates: list[float] = []
     while True:
@@ -215,8 +218,18 @@ def main(arguments: list[str] | None = None) -> None:
     curves.add_argument("--sets", nargs="*", choices=("usps", "mnist"))
     curves.add_argument("--samples", type=int, default=None, help="of the pool")
     curves.add_argument("--plot", default=None, help="file of the figure")
+    rule = commands.add_parser("gamma")
+    rule.add_argument("--samples", type=int, default=None)
+    rule.add_argument("--repeats", type=int, default=5, help="divisions into folds")
+    rule.add_argument("--max-seconds", type=float, default=300.0, help="of each other method")
     given = parser.parse_args(arguments)
-    programs = {"table81": table81, "mnist": mnist, "stream": stream, "labels": label_curves}
+    programs = {
+        "table81": table81,
+        "mnist": mnist,
+        "stream": stream,
+        "labels": label_curves,
+        "gamma": choose_gamma,
+    }
     for row in programs[given.command](given):
         print(" | ".join(f"{name} {value}" for name, value in row.items()), flush=True)
 
