@@ -44,9 +44,8 @@ LEASH = 2.0
 # How much stronger the pull becomes again when samples at rest should not have rested.
 SOFTENED = 100.0
 # A smoothed problem that so many steps have not solved is too hard: the pull becomes so much
-# stronger, and is weakened by less from then on. With smooth losses, steps shorter than so much of
-# Newton's tell it sooner.
-HARD, SOFTER, CAUTIOUS, SHORT = 4, 4.0, 2.0, 0.3
+# stronger. With smooth losses, a step shorter than so much of Newton's tells it sooner.
+HARD, SOFTER, SHORT = 15, 4.0, 0.3
 # The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less.
 FIRST_PULL, FIRST_BAND = 3.0, 2.0
 # Smooth losses are smoothed further when there are fewer samples than so many times the features
@@ -106,7 +105,7 @@ class ProximalNewton:
         self.resting = Resting(matrix.d)
         self.inv_sigma = self.first_pull = first_pull(matrix, loss)
         self.system = NewtonSystem(matrix, self.intercept)
-        self.inner, self.most_growth, self.stride = 0, np.inf, 1.0
+        self.inner, self.stride = 0, 1.0
         self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
         self.awake_factor = AWAKE_FACTOR
         self.consistent = consistent  # whether w = Σ c x
@@ -251,7 +250,7 @@ class ProximalNewton:
         else:
             growth = 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
         s.center = self.dual.copy()
-        self.inv_sigma = min(self.inv_sigma / min(growth, self.most_growth), self.first_pull)
+        self.inv_sigma = min(self.inv_sigma / growth, self.first_pull)
         if self.smooth and self.inv_sigma < 0.1 * float(s.loss.ridge.min()):
             self.inv_sigma = 0.0
         self.inner = 0
@@ -261,7 +260,6 @@ class ProximalNewton:
         """The centre moves to β and the pull is strengthened: steps have become too short."""
         self.awake.center = self.dual.copy()
         self.inv_sigma = min(SOFTER * self.inv_sigma, self.first_pull)
-        self.most_growth = CAUTIOUS
         self.inner = 0
         self.respond()
 
