@@ -84,6 +84,20 @@ def test_targets_may_be_series(iris):
         np.testing.assert_array_equal(SVC().fit(X, series).decision_function(X), expected)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("classes", [2, 6])
+def test_predictions_of_float32_survive_large_coefficients(classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 5)).astype(np.float32)
+    y = rng.integers(classes, size=3000)
+    model = SVC(C=1e4, gamma=0.02, max_iter=4000, decision_function_shape="ovo").fit(X, y)
+    values = model.decision_function(X[:500])
+    exact = model.set_params(precision="double").decision_function(X[:500])
+    size = np.abs(model.dual_coef_).sum()
+    assert size > 1e6
+    assert np.abs(values - exact).max() < 2e-8 * size
+
+
 def test_single_precision_inputs_stay_in_single_precision(iris):
     X, y = iris
     model = SVC().fit(X.astype(np.float32), y)

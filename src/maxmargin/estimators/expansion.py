@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ..compiled import compiled
 from ..kernels import Linear, Precomputed
 from ..kernels.base import take
 from ..kernels.inner_product import VectorKernel
 from ..memory import room
+from ..threads import in_parts, own_threads
 from .fitting import Outcome, Task
 from .inputs import is_function
 from .samples import Samples
@@ -19,6 +22,8 @@ from .samples import Samples
 PREDICTION_BLOCK = 1 << 23
 # ... of vectors, where they are summed as soon as they are there; GEMM wants some rows.
 VECTOR_BLOCK, FEWEST_ROWS = 1 << 20, 256
+# So many functions are summed from float32 values in one pass; for more, values are widened first.
+FEW_FUNCTIONS = 3
 
 
 def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
@@ -66,7 +71,7 @@ def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
             gram = left[:, estimator.support_]
         else:
             gram = kernel(widened(left) if wide else left, right)
-        values[block] = gram @ coef.T.astype(gram.dtype, copy=False)
+        values[block] = gram.astype(np.float64, copy=False) @ coef.T
     return values
 
 
@@ -76,17 +81,31 @@ def vector_values(
     """The same for kernels of vectors: support vectors are prepared once, and blocks of kernel
     values stay in the cache until they are summed."""
     dtype = np.float64 if wide else np.float32
-    weights = coef.T.astype(dtype)
+    coef = np.ascontiguousarray(coef, dtype=np.float64)
     values = np.empty((X.shape[0], len(coef)))
-    step = max(FEWEST_ROWS, VECTOR_BLOCK // len(weights))
+    step = max(FEWEST_ROWS, VECTOR_BLOCK // coef.shape[1])
     write = kernel.facing(support_vectors, dtype)
-    gram = room((min(step, len(values)), len(weights)), dtype)
+    gram = room((min(step, len(values)), coef.shape[1]), dtype)
     for start in range(0, len(values), step):
         block = slice(start, min(start + step, len(values)))
         rows = gram[: block.stop - start]
         write(X[block], rows)
-        values[block] = rows @ weights
+        if wide or len(coef) > FEW_FUNCTIONS:
+            values[block] = rows.astype(np.float64, copy=False) @ coef.T
+        else:
+            in_parts(partial(sums, rows, coef, values[block]), len(rows), own_threads())
     return values
+
+
+@compiled
+def sums(rows, coef, values, start, stop):
+    """values_if = Σ_j coef_fj · rows_ij in float64, for some of the rows"""
+    for i in range(start, stop):
+        for f in range(coef.shape[0]):
+            total = 0.0
+            for j in range(coef.shape[1]):
+                total += coef[f, j] * rows[i, j]
+            values[i, f] = total
 
 
 def both_single(estimator: Any, X: Any) -> bool:
