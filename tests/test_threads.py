@@ -8,6 +8,7 @@ from scipy import sparse
 
 from maxmargin.kernels import Gaussian
 from maxmargin.threads import (
+    _blas,
     blas_threads,
     in_parts,
     own_threads,
@@ -116,3 +117,17 @@ def test_only_large_problems_are_given_threads():
 def test_a_list_of_things_counts_by_its_length():
     with threads_for(["ACGT"] * 50):
         assert blas_threads() == 1
+
+
+def test_large_problems_leave_the_threads_to_the_blas_of_numpy():
+    def threads():
+        return {lib.filepath: lib.get_num_threads() for lib in _blas().lib_controllers}
+
+    before = threads()
+    many = np.broadcast_to(0.0, (50_000, 100))
+    with threads_for(many):
+        inside = threads()
+        assert own_threads() == blas_threads() == max(before.values())
+    assert threads() == before
+    if len(before) > 1:
+        assert [inside[path] for path in inside if "scipy.libs" in path] == [1]

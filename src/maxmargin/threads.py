@@ -12,9 +12,10 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import scipy.linalg  # noqa: F401 - loads the BLAS of SciPy, which is to be limited too
@@ -35,6 +36,24 @@ _own: int | None = None
 @cache
 def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
+
+
+@cache
+def _second_pool() -> Any:
+    """The BLAS that SciPy brings beside that of NumPy; nothing where both share one."""
+    libraries = [library.filepath for library in _blas().lib_controllers]
+    of_scipy = [path for path in libraries if "scipy.libs" in Path(path).parts]
+    return _blas().select(filepath=of_scipy if len(of_scipy) < len(libraries) else [])
+
+
+@contextmanager
+def one_pool() -> Iterator[None]:
+    """One thread for the BLAS of SciPy, whose others would wait busily in the way of NumPy's."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with _second_pool().limit(limits=1):
+        yield
 
 
 @contextmanager
@@ -58,10 +77,11 @@ def single_threaded_blas(own: int = 1) -> Iterator[None]:
 
 
 def threads_for(X: Any) -> AbstractContextManager[None]:
-    """BLAS in one thread for problems on inputs whose Gram matrix is a matter of milliseconds."""
+    """BLAS in one thread for problems on inputs whose Gram matrix is a matter of milliseconds; for
+    others all threads, in one pool."""
     n, d = X.shape if getattr(X, "ndim", 1) == 2 else (len(X), 0)
     if n * n * (d + 10) >= WORTH_THREADS:
-        return nullcontext()
+        return one_pool()
     return single_threaded_blas(own_threads())
 
 
