@@ -44,9 +44,15 @@ def started(*arguments):
     )
 
 
+def written(path):
+    """When a file was written; 0 where there is none."""
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
 def wait_for(path, process):
-    for _ in range(600):
-        if path.exists():
+    before = written(path)
+    for _ in range(3000):
+        if written(path) > before:
             return
         assert process.poll() is None, process.stderr.read().decode()
         time.sleep(0.1)
@@ -134,12 +140,12 @@ def test_search_is_not_repeated(tmp_path, monkeypatch):
 LONG_SEARCH = ("--strategy", "posterior", "--metric", "diagonal", "--json")
 
 
-def interrupted(seconds, *arguments):
-    """Press Ctrl-C so many seconds after the command began; what it says."""
+def interrupted(checkpoint, *arguments):
+    """Press Ctrl-C once the command has written a checkpoint."""
     with started(*arguments) as process:
-        time.sleep(seconds)
+        wait_for(checkpoint, process)
         process.send_signal(signal.SIGINT)
-        code, said = process.wait(60), process.stderr.read().decode()
+        code, said = process.wait(300), process.stderr.read().decode()
     assert code == 130, said
     assert "the same command goes on from there" in said
 
@@ -153,8 +159,8 @@ def test_search_stopped_by_ctrl_c_goes_on_to_the_same_parameters(name, tmp_path)
     checkpoint = data.with_suffix(".mm.checkpoint" if name == "train" else ".tune.checkpoint")
     arguments = (*LONG_SEARCH, *more)
     whole = command(name, "board.csv", *arguments, cwd=tmp_path / "whole")
-    for seconds in (6.0, 8.0):
-        interrupted(seconds, name, data, *arguments)
+    for _ in range(2):
+        interrupted(checkpoint, name, data, *arguments)
         kept = load_checkpoint(checkpoint)
         assert kept.stage == "search"
     assert kept.journal.stages
