@@ -30,7 +30,9 @@ INNER_SHARE, INNER_STEPS = 0.2, 10
 SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 3, 100
 # Where at most this part of the samples that violate most is new, what is left is a matter of the
 # free ones, which then form one block, up to so many.
-FEW, WIDEST_FACE = 0.02, 5000
+FEW, WIDEST_FACE = 0.02, 6000
+# Such a block and its factor may take this part of the memory for rows.
+FACE_SHARE, BYTES_AN_ENTRY = 0.4, 12
 # So many free variables of a block take a face step that stops them at bounds one by one, in at
 # most so many rounds; more are stopped together.
 FEW_FREE, MOST_ROUNDS = 400, 30
@@ -119,19 +121,19 @@ class BlockRun(Run):
                 everyone.settle()
 
     def _chosen(self):
-        """The most violating samples, then the free ones when polishing, then the recent ones."""
+        """The most violating samples, the free ones if it is their turn, and the recent ones."""
         everyone, size = self.everyone, self.size
         eager = everyone.most_violating(max(2, size // 2))
         free = everyone.free()
         self.wide = self._few_are_new(eager, free)
         if self.wide:
             size = max(size, eager.size + free.size)
-        wanted = (
-            [free, self.recent] if self.wide or self.polish_rounds is not None else [self.recent]
-        )
+        wanted = [eager, self.recent]
+        if self.wide or self.polish_rounds is not None:
+            wanted.insert(1, free)
         open_to = everyone.is_live()
         chosen = []
-        for samples in (eager, *wanted):
+        for samples in wanted:
             chosen.append(samples[open_to[samples]])
             open_to[samples] = False
         self.recent = np.concatenate(chosen)[:size]
@@ -139,9 +141,10 @@ class BlockRun(Run):
 
     def _few_are_new(self, eager, free):
         """Whether what is left is a matter of the free variables, which then form one block."""
-        most = min(WIDEST_FACE, self.everyone.rows.owner.size - eager.size)
+        spare = np.sqrt(FACE_SHARE * self.settings.cache_bytes / BYTES_AN_ENTRY)
+        most = min(WIDEST_FACE, spare, self.everyone.rows.owner.size) - eager.size
         few = self.everyone.new_among(eager) <= FEW * eager.size
-        return self.settings.face and few and free.size <= most
+        return self.settings.face and few and free.size <= max(most, self.size)
 
     def _optimise(self, part):
         """Pair and face steps on a block, as far as the violation outside makes worth while."""
