@@ -78,10 +78,10 @@ def fitted(
         Called with the machine after each slice that did not end the fit, and after Ctrl-C.
     """
     parameters = machine.get_params()
-    if hasattr(machine, "finish"):
-        return machine.fit(X, y).finish(X, y, max_seconds=limit)
-    likely = parameters.get("probability", False)
     deadline = np.inf if limit is None else time.perf_counter() + limit
+    if hasattr(machine, "finish"):
+        return _learned(machine, X, y, deadline, callback)
+    likely = parameters.get("probability", False)
     machine.set_params(warm_start=True, callback=callback)
     if likely:
         machine.set_params(probability=False)
@@ -100,6 +100,19 @@ def fitted(
         _fit(machine, X, y, keep)
     machine.set_params(warm_start=False, callback=None, max_seconds=None)
     return machine
+
+
+def _learned(machine: Any, X: Any, y: Any, deadline: float, callback: Callable[[Any], Any]) -> Any:
+    """A machine that learns from a stream: its passes, then what is left to the optimum."""
+
+    def left() -> float | None:
+        return None if np.isinf(deadline) else max(deadline - time.perf_counter(), 0.05)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.set_params(callback=callback, max_seconds=left()).fit(X, y)
+        machine.finish(X, y, max_seconds=left())
+    return machine.set_params(callback=None, max_seconds=None)
 
 
 def _fit(machine: Any, X: Any, y: Any, keep: Callable[[Any], None]) -> None:
