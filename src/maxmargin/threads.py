@@ -90,6 +90,11 @@ def own_threads() -> int:
     return blas_threads() if _own is None else _own
 
 
+def threads_worth(entries: int) -> int:
+    """How many threads our own passes over so many entries are worth."""
+    return own_threads() if entries >= WORTH_A_THREAD else 1
+
+
 def blas_threads() -> int:
     """How many threads BLAS uses here; one inside a worker that was told so."""
     threads = [int(library.get_num_threads()) for library in _blas().lib_controllers]

@@ -12,7 +12,8 @@ from maxmargin.data import chess_board
 from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.solvers import blocks
-from maxmargin.solvers.wideface import balanced, factored_in_place, stopped_newton, wide_face_step
+from maxmargin.solvers.face import factored_in_place
+from maxmargin.solvers.wideface import balanced, stopped_newton, wide_face_step
 
 
 def positive(rng, size):

@@ -13,7 +13,7 @@ from ..kernels import Linear, Precomputed
 from ..kernels.base import take
 from ..kernels.inner_product import VectorKernel
 from ..memory import room
-from ..threads import in_parts, own_threads
+from ..threads import in_parts, threads_worth
 from .fitting import Outcome, Task
 from .inputs import is_function
 from .samples import Samples
@@ -84,6 +84,7 @@ def vector_values(
     coef = np.ascontiguousarray(coef, dtype=np.float64)
     values = np.empty((X.shape[0], len(coef)))
     step = max(FEWEST_ROWS, VECTOR_BLOCK // coef.shape[1])
+    step = min(step, max(1, PREDICTION_BLOCK // coef.shape[1]))
     write = kernel.facing(support_vectors, dtype)
     gram = room((min(step, len(values)), coef.shape[1]), dtype)
     for start in range(0, len(values), step):
@@ -93,7 +94,7 @@ def vector_values(
         if wide or len(coef) > FEW_FUNCTIONS:
             values[block] = rows.astype(np.float64, copy=False) @ coef.T
         else:
-            in_parts(partial(sums, rows, coef, values[block]), len(rows), own_threads())
+            in_parts(partial(sums, rows, coef, values[block]), len(rows), threads_worth(rows.size))
     return values
 
 

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..compiled import compiled, inlined
 from ..memory import room
-from ..threads import WORTH_A_THREAD, in_parts, own_threads
+from ..threads import in_parts, threads_worth
 from .base import Array, Float, Inputs
 from .elementwise import chunks
 from .memory_lines import memory_line
@@ -64,7 +64,7 @@ class Embedding:
                 part = np.ascontiguousarray(inputs[rows], dtype=work)
                 embed(part, centre, scale, images[rows], squares[rows])
 
-        in_parts(some_rows, n, own_threads() if table.size >= WORTH_A_THREAD else 1)
+        in_parts(some_rows, n, threads_worth(table.size))
         if self.offset is not None:
             table[:, d] = self.offset(norms)
             table[:, d + 1] = 1.0

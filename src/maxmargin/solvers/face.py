@@ -77,12 +77,25 @@ def factored(Q):
         shifted = room(Q.shape, np.float64)
         shifted[...] = Q
         shifted.flat[:: len(Q) + 1] += jitter * scale
-        # To LAPACK, which counts columns first, this is the lower factor of the transpose.
-        lower, failed = dpotrf(shifted.T, lower=1, clean=1, overwrite_a=1)
-        if not failed:
-            return lower.T
+        R = factored_in_place(shifted)
+        if R is not None:
+            return R
         jitter *= 100.0
     return None
+
+
+def factored_in_place(Q):
+    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
+    # To LAPACK, which counts columns first, this is the lower factor of the transpose.
+    lower, failed = dpotrf(Q.T, lower=1, clean=1, overwrite_a=1)
+    return None if failed else lower.T
+
+
+def curvature(active, F):
+    """Q_FF of some variables of an `Active` set."""
+    Q = active.rows.block(F % active.size)
+    Q.flat[:: F.size + 1] = active.v.diagonal[F]
+    return Q
 
 
 @compiled
@@ -189,8 +202,7 @@ def face_step(active, must_end=None, most=None):
     F = active.free()
     if F.size < 2:
         return FaceResult(0, 0.0, False)
-    Q = active.rows.block(F % active.size)
-    Q.flat[:: F.size + 1] = v.diagonal[F]
+    Q = curvature(active, F)
     R = factored(Q)
     if R is None:
         return FaceResult(0, 0.0, False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..compiled import compiled
 from ..memory import room
-from ..threads import WORTH_A_THREAD, in_parts, own_threads
+from ..threads import in_parts, threads_worth
 from .records import RowStore
 
 # Rows are computed in batches of about this many bytes.
@@ -73,7 +73,7 @@ class FullRows:
         def some_rows(start, stop):
             gather_rows(block, self.matrix, samples, samples, start, stop)
 
-        in_parts(some_rows, samples.size, own_threads() if block.size >= WORTH_A_THREAD else 1)
+        in_parts(some_rows, samples.size, threads_worth(block.size))
         return block
 
     def combine(self, samples, coefficients):

@@ -66,7 +66,8 @@ class Samples:
         self.stages = [] if alpha.any() else list(stages)
         self.returned_with = None  # the coefficients at the last return
         self.in_last = np.full(problem.samples, -1)  # where a sample stands in the last block
-        self._remember(np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=gram.dtype))
+        self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
+        self.last_matrix = np.zeros((0, 0), dtype=gram.dtype)
         self.grow()
 
     # ---- the four questions ----------------------------------------------------------------
@@ -197,8 +198,7 @@ class Samples:
         self.last, self.last_matrix = samples, matrix
 
     def _forget_last(self):
-        if hasattr(self, "last"):
-            self.in_last[self.last] = -1
+        self.in_last[self.last] = -1
 
     def free(self):
         """The samples with a free variable."""

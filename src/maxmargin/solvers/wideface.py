@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import LinAlgError, solve
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 
-from .face import FaceResult
+from .face import FaceResult, curvature, factored_in_place
 
 # Stopping more than this part of the variables is left to pair steps.
 MOST_STOPPED = 0.25
@@ -34,8 +34,8 @@ def wide_face_step(active, must_end=None):
     nothing = FaceResult(0, 0.0, False)
     if F.size < 2:
         return nothing
-    Q = active.rows.block(F % active.size)
-    Q.flat[:: F.size + 1] = v.diagonal[F] * (1.0 + JITTER)
+    Q = curvature(active, F)
+    Q.flat[:: F.size + 1] *= 1.0 + JITTER
     R = factored_in_place(Q)
     if R is None or (must_end is not None and must_end()):
         return nothing
@@ -100,13 +100,6 @@ def balanced(reached, alpha, lower, upper, group):
         roomiest = members[np.argmax(room[members])]
         reached[roomiest] -= excess
     return np.clip(reached, lower, upper)
-
-
-def factored_in_place(Q):
-    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
-    # To LAPACK, which counts columns first, this is the lower factor of the transpose.
-    lower, failed = dpotrf(Q.T, lower=1, clean=0, overwrite_a=1)
-    return None if failed else lower.T
 
 
 def solved(R, b):
