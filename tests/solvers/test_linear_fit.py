@@ -231,6 +231,49 @@ def test_wide_data_is_solved_by_conjugate_gradients():
         assert solution.certificate.relative_gap <= 1e-6
 
 
+@pytest.mark.parametrize("name", ["hinge", "epsilon_insensitive"])
+def test_faces_that_lose_their_last_sample_do_not_stall_a_free_intercept(name):
+    """One or two features, few free samples: the intercept is often between two kinks."""
+    rng = np.random.default_rng(11)
+    for _ in range(300):
+        n, d = int(10 ** rng.uniform(0.7, 3.0)), int(rng.integers(1, 4))
+        X = rng.standard_normal((n, d)) * 10 ** rng.uniform(-2, 2, d)
+        outputs = X @ rng.standard_normal(d)
+        outputs += rng.choice([0.0, 0.1, 1.0]) * outputs.std() * rng.standard_normal(n)
+        y = outputs / (outputs.std() + 1e-12)
+        if name == "hinge":
+            y = np.where(y > np.quantile(y, rng.choice([0.5, 0.9])), 1.0, -1.0)
+        solution = fit_linear(X, make_loss(name, y, np.full(n, 10 ** rng.uniform(-3, 3)), 0.1))
+        assert solution.converged, (n, d)
+        assert solution.certificate.relative_gap <= 2e-6 or solution.certificate.primal < 1e-2
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS[:2])
+@pytest.mark.parametrize("name", ["hinge", "squared_hinge"])
+def test_separable_wide_data_converge_however_large_the_cost(name, intercept):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((500, 1500))
+    y = np.where(X[:, 0] + rng.standard_normal(500) > 0, 1.0, -1.0)
+    solution = fit_linear(X, make_loss(name, y, np.full(500, 100.0), 0.0), intercept=intercept)
+    assert solution.converged
+    assert solution.certificate.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("C", [0.3, 10.0])
+def test_sparse_wide_data_are_solved_by_coordinate_descent_alone(C):
+    rng = np.random.default_rng(0)
+    X = sp.random(2000, 8000, density=0.02, random_state=0, format="csr")
+    y = np.where(X @ rng.standard_normal(8000) > 0, 1.0, -1.0)
+    loss = make_loss("hinge", y, np.full(2000, C), 0.0)
+    sizes = []
+    solution = fit_linear(
+        X, loss, intercept=Intercept(True, 1.0), callback=lambda p: sizes.append(p.steps)
+    )
+    assert solution.converged
+    assert len(sizes) < solution.steps / 2  # epochs between looks, no Newton steps
+    assert solution.certificate.relative_gap <= 1e-6
+
+
 def test_large_cost_on_frequent_features_without_scaling_converges():
     rng = np.random.default_rng(0)
     n, d, k = 6000, 20_000, 30

@@ -23,6 +23,7 @@ from . import response, sweeps
 from .certificate import feasible
 from .losses import LOGISTIC
 from .records import Budget, LinearProblem, Point, TraceRows
+from .systems import cost_of_run
 
 ORDERS = ("permutation", "blocks", "cyclic")
 BLOCK = 8
@@ -31,8 +32,14 @@ STOPS = ("gap", "range", "step")
 # part of it.
 RECENTRED = 0.3
 # Before the first Newton step: the work of so many epochs, in at most so many. On data with fewer
-# samples than so many times the features: again, as long as that reduces the gap to this fraction.
-EPOCHS, MOST_EPOCHS, WIDE, REDUCED = 2, 12, 20, 0.4
+# samples than so many times the features: again, as long as epochs promise to get there sooner.
+EPOCHS, MOST_EPOCHS, WIDE = 2, 12, 20
+# Between looks: this fraction of the epochs or of the work so far, where that is more.
+LOOK = 0.2
+# Above this fraction of the objective a gap says nothing about the speed of descent.
+TELLING_GAP = 0.5
+# Everybody is looked at again when the gap has not fallen to this fraction between looks.
+STUCK = 0.5
 # Where the gap decides, everybody is looked at again whenever the range has fallen to this.
 RETURNED = 0.1
 # Seed of the permutations where none is given; any odd number will do.
@@ -82,6 +89,7 @@ class CoordinateDescent:
             pull = self.kappa * float(self.beta.sum())
             if self.range <= RECENTRED * abs(pull):
                 self.b += pull
+                self.everyone_back()
         if self.switches.order == "permutation":
             sweeps.shuffle(self.order, self.count, self.state)
         elif self.switches.order == "blocks":
@@ -189,18 +197,20 @@ def run_coordinate(
 def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[CoordinateDescent, str]:
     """A few epochs from zero; the state, and its status if nothing is left to do.
 
-    On wide data the work of two epochs, and of two more as long as that reduces the gap enough;
-    epochs over what shrinking leaves count as parts. Else two epochs, or one where the loss is
-    smooth and Newton's method needs few steps anyway.
+    On wide data the work of two epochs, and of two more as long as they promise to get there in
+    less time than Newton's method would take; epochs over what shrinking leaves count as parts.
+    Else two epochs, or one where the loss is smooth and Newton's method needs few steps anyway.
     """
+    matrix = problem.matrix
+    wide = matrix.n < WIDE * matrix.d
     descent = CoordinateDescent(problem, None, Switches(order="blocks"))
-    n, wide = problem.matrix.n, problem.matrix.n < WIDE * problem.matrix.d
-    work = n if problem.loss.smooth and not wide else EPOCHS * n
-    last = np.inf
+    work = matrix.n if problem.loss.smooth and not wide else EPOCHS * matrix.n
+    outlook = Outlook(tol)
     while True:
-        done = 0
-        for _ in range(MOST_EPOCHS):
-            if done >= work or budget.ended():
+        # Looking costs as much as an epoch: the longer the run, the rarer.
+        done, begun = 0, budget.steps
+        while done < max(work, LOOK * outlook.work):
+            if budget.steps - begun >= max(MOST_EPOCHS, LOOK * begun) or budget.ended():
                 break
             done += descent.count
             descent.epoch()
@@ -213,9 +223,45 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
         support = int(np.count_nonzero(descent.beta))
         if budget.asked_to_stop(primal, gap, support, descent.count):
             return descent, "stopped"
-        if gap > REDUCED * last:
+        rows = outlook.rows(done, descent.range, gap / max(abs(primal), gap))
+        if 2.0 * matrix.row_cost.product * rows > newton_cost(problem, descent.beta):
             return descent, ""
-        last = gap
+        if outlook.stuck:
+            descent.everyone_back()
+        descent.switches = Switches(order="permutation")
+
+
+class Outlook:
+    """How long coordinate descent will take, by how fast its range and its gap have shrunk in the
+    second half of its work."""
+
+    def __init__(self, tol: float) -> None:
+        self.digits = -np.log(max(tol, np.finfo(np.float64).eps))
+        self.work, self.stuck = 0.0, False
+        self.seen: list[tuple[float, float, float]] = []
+
+    def rows(self, work: float, spread: float, gap: float) -> float:
+        """Rows to visit, at the present speed, from a gap as large as the objective down to one
+        within the tolerance."""
+        self.work += work
+        self.stuck = bool(self.seen) and gap > STUCK * self.seen[-1][2]
+        self.seen.append((self.work, spread, gap))
+        then, spread_then, gap_then = next(s for s in self.seen if s[0] >= 0.4 * self.work)
+        if then == self.work:
+            return 0.0
+        shrunk = spread / spread_then if spread_then > 0.0 else 1.0
+        if gap_then < TELLING_GAP:
+            shrunk = max(shrunk, gap / gap_then)
+        if shrunk == 0.0:
+            return 0.0
+        return self.digits * (self.work - then) / -np.log(shrunk) if shrunk < 1.0 else np.inf
+
+
+def newton_cost(problem: LinearProblem, beta: np.ndarray) -> float:
+    """Nanoseconds that Newton's method may take for as much."""
+    loss = problem.loss
+    face = (beta != 0.0) & (beta > loss.lower) & (beta < loss.upper)
+    return cost_of_run(problem.matrix, int(np.count_nonzero(face)), loss.smooth)
 
 
 def check_switches(order: Any, stop: Any) -> None:

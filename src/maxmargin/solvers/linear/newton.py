@@ -28,10 +28,12 @@ from .matrix import Matrix
 from .records import LinearProblem
 from .systems import NewtonSystem
 
-# A smoothed problem is solved when its own gap is below this fraction of the rest of the gap, or
-# of all of it for a dual point that is not the response to z.
+# A smoothed problem is solved when its own gap is below this fraction of the rest of the gap and
+# below (β − centre)²/σ, or for a dual point that is not the response to z of all of the gap.
 SOLVED, SOLVED_INEXACTLY = 0.5, 0.2
 LINE_ACCURACY = 0.1
+# Halvings of a step along which the intercept follows.
+SEARCHES = 40
 # An inexact Newton step may leave this fraction of its gain.
 STEP_ACCURACY = 0.1
 # Samples kept awake: so many times the face, and so many more.
@@ -164,17 +166,7 @@ class ProximalNewton:
         """Balances the intercept and brings β, h, w_β and the gap up to date."""
         s = self.awake
         if self.intercept.fitted:
-            precision = 1e-14 * (np.abs(s.beta).sum() + abs(self.resting.total))
-            shift = response.balance(
-                s.loss,
-                s.z,
-                s.center,
-                self.inv_sigma,
-                self.resting.total,
-                self.intercept.penalty,
-                self.b,
-                precision,
-            )
+            shift = self.balance(s.z)
             s.z += shift
             self.b += shift
         beta = np.empty(s.z.size)
@@ -182,6 +174,15 @@ class ProximalNewton:
         self.w_beta += s.matrix.combine(beta - s.beta)
         s.beta = beta
         self.measure(total + self.resting.total)
+
+    def balance(self, z: Float) -> float:
+        """How far the intercept must move for outputs z."""
+        s, resting = self.awake, self.resting.total
+        precision = 1e-14 * (np.abs(s.beta).sum() + abs(resting))
+        penalty = self.intercept.penalty
+        return response.balance(
+            s.loss, z, s.center, self.inv_sigma, resting, penalty, self.b, precision
+        )
 
     def measure(self, total: float) -> None:
         """The objective, the gradient and the gap at the present w, b and β."""
@@ -225,7 +226,9 @@ class ProximalNewton:
 
     def solved(self) -> bool:
         """Whether the smoothed problem is; then `dual` is the new centre."""
-        if self.defect <= SOLVED * self.slack:
+        s = self.awake
+        moved = s.beta - s.center
+        if self.defect <= min(SOLVED * self.slack, self.inv_sigma * float(moved @ moved)):
             self.dual = self.awake.beta
             return True
         return self.dual is not self.awake.beta and self.inner_gap <= SOLVED_INEXACTLY * self.gap
@@ -277,9 +280,12 @@ class ProximalNewton:
         linear = float((self.w - self.resting.w) @ dw)
         linear += (penalty * self.b - self.resting.total) * db
         quadratic = float(dw @ dw) + penalty * db * db
-        t = response.line_search(
-            s.loss, s.z, dz, s.center, self.inv_sigma, linear, quadratic, LINE_ACCURACY
-        )
+        if self.intercept.fitted and penalty == 0.0 and not s.h.any():
+            t = self.search_with_intercept(dz, linear, quadratic)
+        else:
+            t = response.line_search(
+                s.loss, s.z, dz, s.center, self.inv_sigma, linear, quadratic, LINE_ACCURACY
+            )
         farthest = float(np.abs(dz).max()) if dz.size else 0.0
         t = min(t, ((1.0 + LEASH) * self.leash - self.wandered) / max(farthest, TINY))
         self.stride = t
@@ -293,6 +299,28 @@ class ProximalNewton:
         self.moved = t * farthest
         self.wandered = float(np.abs(s.z - s.origin).max()) if self.index is not None else 0.0
         self.inner += 1
+
+    def search_with_intercept(self, dz: Float, linear: float, quadratic: float) -> float:
+        """The step length along dz when the intercept, balanced anew, follows.
+
+        On an empty face the intercept is anywhere between two kinks. With b held, the first sample
+        that reaches its kink would end the step.
+        """
+        s, reach, low, high = self.awake, 1.0, 0.0, 1.0
+        beta, h = np.empty(s.z.size), np.empty(s.z.size)
+        for _ in range(SEARCHES):
+            z = s.z + reach * dz
+            z += self.balance(z)
+            response.respond(s.loss, z, s.center, self.inv_sigma, beta, h)
+            slope = linear + reach * quadratic - float(beta @ dz)
+            if slope > 0.0:
+                high = reach
+            else:
+                low = reach
+            if high - low <= LINE_ACCURACY * high:
+                break
+            reach = 0.5 * (low + high)
+        return high
 
     # ---- who is awake ----------------------------------------------------------------------
 

@@ -69,8 +69,10 @@ def room_to_shift(loss, z, shift, center, inv_sigma):
             up = min(up, v - highest)
         elif v <= lowest:
             down = min(down, lowest - v)
-        else:
+        elif abs(v) <= loss.epsilon:
             up, down = min(up, v + loss.epsilon), min(down, loss.epsilon - v)
+        else:  # within rounding of a bound
+            return 0.0, 0.0
     return down, up
 
 

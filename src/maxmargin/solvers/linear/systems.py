@@ -38,6 +38,9 @@ CANCELLED = 1e5
 CHOLESKY_COST = 0.05
 # So many inexact steps are worth an exact one.
 INEXACTNESS = 3.0
+# Iterations of the first inexact step, and steps of a run, to estimate what they cost.
+FIRST_ITERATIONS = 15.0
+EXACT_STEPS, INEXACT_STEPS, SMOOTH_STEPS = 12, 12, 6
 
 
 class Step(NamedTuple):
@@ -75,7 +78,7 @@ class FeatureSystem:
 
     def cost(self, matrix: Matrix, h: Float, face: int) -> float:
         changed = min(np.count_nonzero(h != self.counted), face)
-        return changed * matrix.row_cost.outer + self.d**3 / 3 * CHOLESKY_COST + 4.0 * self.d**2
+        return changed * matrix.row_cost.outer + _cholesky_cost(self.d)
 
     def step(self, matrix: Matrix, h: Float, scale: float, g_w: Float, g_b: float) -> Step:
         self._update(matrix, h)
@@ -125,11 +128,7 @@ class SampleSystem:
 
     def cost(self, matrix: Matrix, h: Float, face: int) -> float:
         new = int(np.count_nonzero(self.slot[h != 0.0] < 0))
-        return (
-            new * (self.size + 0.5 * new) * matrix.row_cost.inner
-            + face**3 / 3 * CHOLESKY_COST
-            + 4.0 * face**2
-        )
+        return new * (self.size + 0.5 * new) * matrix.row_cost.inner + _cholesky_cost(face)
 
     def step(self, matrix: Matrix, h: Float, g_w: Float, g_b: float) -> Step:
         face = np.flatnonzero(h)
@@ -265,7 +264,7 @@ class NewtonSystem:
 
     def __init__(self, matrix: Matrix, intercept: Intercept) -> None:
         self.intercept = intercept
-        self.iterations = 15.0
+        self.iterations = FIRST_ITERATIONS
         self.features: FeatureSystem | None = None
         self.samples = SampleSystem(matrix.n, intercept)
         self.iterative: IterativeSystem | None = None
@@ -321,6 +320,31 @@ class NewtonSystem:
         return step
 
     def _iterative_cost(self, matrix: Matrix, face: int) -> float:
-        setup = 0.0 if self.iterative else 4.0 * matrix.entries
-        each = 2.0 * matrix.row_cost.product + 0.4 * HEAVY_COLUMNS
-        return setup + INEXACTNESS * face * (self.iterations * each + 0.04 * HEAVY_COLUMNS**2)
+        setup = 0.0 if self.iterative else _heavy_cost(matrix)
+        return setup + INEXACTNESS * _iterations_cost(matrix, face, self.iterations)
+
+
+def cost_of_run(matrix: Matrix, face: int, smooth: bool) -> float:
+    """Nanoseconds that a run of Newton steps may take whose face has about this size."""
+    steps = SMOOTH_STEPS if smooth else INEXACT_STEPS
+    costs = [_heavy_cost(matrix) + steps * _iterations_cost(matrix, face, FIRST_ITERATIONS)]
+    if face <= MOST_SAMPLES:
+        gram = 0.5 * face**2 * matrix.row_cost.inner
+        costs.append(gram + EXACT_STEPS * _cholesky_cost(face))
+    if matrix.d <= MOST_FEATURES:
+        gram = face * matrix.row_cost.outer
+        costs.append(gram + EXACT_STEPS * _cholesky_cost(matrix.d))
+    return min(costs) + EXACT_STEPS * 2.0 * matrix.n * matrix.row_cost.product
+
+
+def _cholesky_cost(size: int) -> float:
+    return size**3 / 3 * CHOLESKY_COST + 4.0 * size**2
+
+
+def _heavy_cost(matrix: Matrix) -> float:
+    return 4.0 * matrix.entries
+
+
+def _iterations_cost(matrix: Matrix, face: int, iterations: float) -> float:
+    each = 2.0 * matrix.row_cost.product + 0.4 * HEAVY_COLUMNS
+    return face * (iterations * each + 0.04 * HEAVY_COLUMNS**2)
