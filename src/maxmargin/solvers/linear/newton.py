@@ -45,9 +45,10 @@ REST_WORTH = 0.4
 LEASH = 2.0
 # How much stronger the pull becomes again when samples at rest should not have rested.
 SOFTENED = 100.0
-# A smoothed problem that so many steps have not solved is too hard: the pull becomes so much
-# stronger. With smooth losses, a step shorter than so much of Newton's tells it sooner.
-HARD, SOFTER, SHORT = 15, 4.0, 0.3
+# A smoothed problem that so many steps, or exact steps with a kinked loss, have not solved is too
+# hard: the pull becomes so much stronger. With smooth losses, a step shorter than so much of
+# Newton's tells it sooner.
+HARD, HARD_EXACTLY, SOFTER, SHORT = 15, 30, 4.0, 0.3
 # The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less.
 FIRST_PULL, FIRST_BAND = 3.0, 2.0
 # Smooth losses are smoothed further when there are fewer samples than so many times the features
@@ -235,9 +236,9 @@ class ProximalNewton:
 
     def too_hard(self) -> bool:
         """Whether the smoothed problem is, and a stronger pull would make it easier. Exact steps
-        for losses with kinks get there anyway."""
-        patient = self.inner < HARD or not (self.smooth or self.system.inexact)
-        return not patient and 0.0 < self.inv_sigma < self.first_pull
+        for losses with kinks mostly get there anyway."""
+        most = HARD if self.smooth or self.system.inexact else HARD_EXACTLY
+        return self.inner >= most and 0.0 < self.inv_sigma < self.first_pull
 
     # ---- steps -----------------------------------------------------------------------------
 

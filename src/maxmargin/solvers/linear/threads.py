@@ -25,7 +25,7 @@ _pools: dict[int, ThreadPoolExecutor] = {}
 def parts_of(work: Any, entries: int) -> list[tuple[int, int]]:
     """Ranges of equal work; `work` is a cumulative count such as the indptr of a CSR matrix."""
     last = work.size - 1
-    count = min(numba.get_num_threads(), MOST_THREADS, max(1, entries // WORTH_A_THREAD))
+    count = _threads_for(entries)
     if count == 1 or last < count:
         return [(0, last)]
     marks = np.searchsorted(work, np.linspace(work[0], work[-1], count + 1)[1:-1])
@@ -35,9 +35,16 @@ def parts_of(work: Any, entries: int) -> list[tuple[int, int]]:
 
 def even_parts(count: int, entries: int) -> list[tuple[int, int]]:
     """Ranges of equally many rows."""
-    threads = min(numba.get_num_threads(), MOST_THREADS, max(1, entries // WORTH_A_THREAD))
+    threads = _threads_for(entries)
+    if threads == 1:
+        return [(0, count)]
     edges = [round(k * count / threads) for k in range(threads + 1)]
     return [(a, b) for a, b in pairwise(edges) if a < b] or [(0, count)]
+
+
+def _threads_for(entries: int) -> int:
+    wanted = min(MOST_THREADS, entries // WORTH_A_THREAD)
+    return min(numba.get_num_threads(), wanted) if wanted > 1 else 1
 
 
 def run_parts(task: Callable[[int, int], Any], parts: list[tuple[int, int]]) -> list[Any]:
