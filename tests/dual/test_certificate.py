@@ -153,13 +153,14 @@ def test_relative_gap_of_nothing_is_nothing():
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 3), (3, 7), (100, 100)])
 def test_expansion_does_not_depend_on_the_size_of_blocks(monkeypatch, rows, columns):
-    monkeypatch.setattr(expansion, "BLOCK_ROWS", rows)
-    monkeypatch.setattr(expansion, "BLOCK_COLUMNS", columns)
+    monkeypatch.setattr(expansion, "_block", lambda gram: (rows, columns))
     rng = np.random.default_rng(0)
     matrix, coef = rng.normal(size=(7, 7)), np.array([0.0, 1.0, 0.0, -2.0, 3.0, 0.0, 0.5])
     matrix += matrix.T
-    expected = [sum(matrix[i, j] * coef[j] for j in range(7)) for i in range(7)]
+    expected = np.array([sum(matrix[i, j] * coef[j] for j in range(7)) for i in range(7)])
     np.testing.assert_allclose(kernel_expansion(coef, gram_of(matrix)), expected, rtol=1e-13)
+    at_support = expansion._expansion_at_support(coef, gram_of(matrix), None)
+    np.testing.assert_allclose(at_support, expected[coef != 0], rtol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -190,8 +191,7 @@ def test_only_rows_of_samples_with_a_coefficient_are_computed():
 
 
 def test_expansion_pauses_after_each_block(monkeypatch):
-    monkeypatch.setattr(expansion, "BLOCK_ROWS", 1)
-    monkeypatch.setattr(expansion, "BLOCK_COLUMNS", 2)
+    monkeypatch.setattr(expansion, "_block", lambda gram: (1, 2))
     pauses = []
     kernel_expansion(np.array([1.0, 0.0, 2.0]), gram_of(K), pause=lambda: pauses.append(None))
     assert len(pauses) == 2 * 2

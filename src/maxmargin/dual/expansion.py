@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from ..kernels.base import Gram
 from .problem import DualProblem, Float, Int
 
-# A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB.
-BLOCK_ROWS, BLOCK_COLUMNS = 2048, 4096
-# Rounding is taken to be this many times the largest error seen.
-SAFETY = 4.0
+# A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB, or what
+# stays in the cache where inputs have so few features that reading values takes as long as
+# computing them.
+BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
+# Rounding is taken to be this many times the largest error seen at about so many support vectors.
+SAFETY, PROBED = 4.0, 1000
 
 Pause = Callable[[], object]
 
@@ -47,32 +49,61 @@ def sharp_expansion(
     coef = problem.per_sample(alpha)
     if _has_constraints(problem):
         return kernel_expansion(coef, exact, pause)
-    rough = _expansion(coef, gram, pause, np.arange(gram.n))
+    support = np.flatnonzero(coef)
+    probed = support[:: max(1, support.size // PROBED)]
+    rough = np.full(gram.n, np.nan)
+    for samples in (np.flatnonzero(coef == 0), probed):
+        rough[samples] = _expansion(coef, gram, pause, samples)
     sharp = rough.copy()
-    known = np.zeros(gram.n, dtype=bool)
-    wanted = coef != 0
-    while wanted.any():
-        sharp[wanted] = kernel_expansion(coef, exact, pause, np.flatnonzero(wanted))
-        known |= wanted
-        seen = float(np.abs(sharp - rough)[known].max())
+    sharp[support] = _expansion_at_support(coef, exact, pause)
+    known = coef != 0
+    while True:
+        seen = float(np.nanmax(np.abs(sharp - rough)[known], initial=0.0))
         error = max(SAFETY * seen, gram.rounding * float(np.linalg.norm(coef)))
-        wanted = ~known & ~_decided(problem, alpha, sharp, error)
-    return sharp
+        wanted = np.flatnonzero(~known & ~_decided(problem, alpha, sharp, error))
+        if not wanted.size:
+            return sharp
+        sharp[wanted] = kernel_expansion(coef, exact, pause, wanted)
+        known[wanted] = True
 
 
 def _expansion(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
     support = np.flatnonzero(coef)
     weights = coef.astype(gram.dtype)
     result = np.zeros(samples.size)
-    for left in range(0, samples.size, BLOCK_COLUMNS):
-        part = slice(left, left + BLOCK_COLUMNS)
+    height, width = _block(gram)
+    for left in range(0, samples.size, width):
+        part = slice(left, left + width)
         columns = samples[part] if samples[part].size < gram.n else None
-        for top in range(0, support.size, BLOCK_ROWS):
-            rows = support[top : top + BLOCK_ROWS]
+        for top in range(0, support.size, height):
+            rows = support[top : top + height]
             result[part] += weights[rows] @ gram.rows(rows, columns)
             if pause is not None:
                 pause()
     return result
+
+
+def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float:
+    """The same for the samples with a coefficient, each block serving twice."""
+    support = np.flatnonzero(coef)
+    weights = coef[support]
+    result = np.zeros(support.size)
+    side = _block(gram)[0]
+    blocks = [slice(top, top + side) for top in range(0, support.size, side)]
+    for i, upper in enumerate(blocks):
+        for lower in blocks[i:]:
+            values = gram.rows(support[upper], support[lower])
+            result[lower] += weights[upper] @ values
+            if lower is not upper:
+                result[upper] += values @ weights[lower]
+            if pause is not None:
+                pause()
+    return result
+
+
+def _block(gram: Gram) -> tuple[int, int]:
+    few = getattr(gram.X, "ndim", 1) == 2 and gram.X.shape[1] < FEW_FEATURES
+    return CACHED_BLOCK if few else BLOCK
 
 
 def _has_constraints(problem: DualProblem) -> bool:
