@@ -252,6 +252,7 @@ def test_effort_shrinks_with_the_samples_and_grows_no_further_than_the_thesis():
         15_000 * (2 / 4.5) ** 1.5 / 14_142, rel=1e-3
     )
     assert effort("posterior", 21, 200) < 0.4
+    assert effort("posterior", 120, 200) == pytest.approx(0.25 * effort("posterior", 30, 200))
     assert effort("kta", 21, 10_000) == 1.0
 
 

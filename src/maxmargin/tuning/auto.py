@@ -36,6 +36,8 @@ LEAST_SECONDS = 0.05
 SHARE = 0.6
 # Evaluations of a noisy objective with 200 samples, and the power of n by which they get fewer.
 EVALUATIONS, FEWER = 15_000, 1.5
+# Parameters beyond which evaluations get fewer by the square root of their number.
+MANY_PARAMETERS = 30
 
 
 def _has_probabilities(model: Any) -> bool:
@@ -304,6 +306,7 @@ def effort(strategy: str, size: int, samples: int) -> float:
     if strategy not in ("posterior", "likelihood"):
         return 1.0
     evaluations = EVALUATIONS * min(1.0, (200.0 / samples) ** FEWER)
+    evaluations *= min(1.0, np.sqrt(MANY_PARAMETERS / size))
     return float(min(1.0, evaluations / (10_000.0 * np.sqrt(size))))
 
 

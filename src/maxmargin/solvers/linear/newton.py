@@ -49,8 +49,9 @@ SOFTENED = 100.0
 # hard: the pull becomes so much stronger. With smooth losses, a step shorter than so much of
 # Newton's tells it sooner.
 HARD, HARD_EXACTLY, SOFTER, SHORT = 15, 30, 4.0, 0.3
-# The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less.
-FIRST_PULL, FIRST_BAND = 3.0, 2.0
+# The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less;
+# with kinks the former grows with the samples, if they are more than so many times the features.
+FIRST_PULL, FIRST_BAND, TALL = 3.0, 2.0, 100
 # Smooth losses are smoothed further when there are fewer samples than so many times the features
 # and they are this much stiffer than the first pull.
 SMOOTHED_BELOW, SMOOTHED_ABOVE = 50, 4.0
@@ -379,4 +380,5 @@ def first_pull(matrix: Matrix, loss: Loss) -> float:
         stiff = loss.kind != LOGISTIC and float((1.0 / loss.ridge).mean()) > SMOOTHED_ABOVE * sigma
         return 1.0 / sigma if stiff and matrix.n < SMOOTHED_BELOW * matrix.d else 0.0
     residual = max(float(np.abs(loss.target).mean()), TINY)
+    sigma *= max(1.0, matrix.n / (TALL * matrix.d))
     return 1.0 / min(sigma, FIRST_BAND * float(loss.height.mean()) / residual)
