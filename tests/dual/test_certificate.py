@@ -153,7 +153,7 @@ def test_relative_gap_of_nothing_is_nothing():
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 3), (3, 7), (100, 100)])
 def test_expansion_does_not_depend_on_the_size_of_blocks(monkeypatch, rows, columns):
-    monkeypatch.setattr(expansion, "_block", lambda gram: (rows, columns))
+    monkeypatch.setattr(expansion, "_block", lambda _: (rows, columns))
     rng = np.random.default_rng(0)
     matrix, coef = rng.normal(size=(7, 7)), np.array([0.0, 1.0, 0.0, -2.0, 3.0, 0.0, 0.5])
     matrix += matrix.T
@@ -191,7 +191,7 @@ def test_only_rows_of_samples_with_a_coefficient_are_computed():
 
 
 def test_expansion_pauses_after_each_block(monkeypatch):
-    monkeypatch.setattr(expansion, "_block", lambda gram: (1, 2))
+    monkeypatch.setattr(expansion, "_block", lambda _: (1, 2))
     pauses = []
     kernel_expansion(np.array([1.0, 0.0, 2.0]), gram_of(K), pause=lambda: pauses.append(None))
     assert len(pauses) == 2 * 2

@@ -246,14 +246,14 @@ def test_nothing_warns_on_plain_data():
         AutoSVC(strategy="kta").fit(*blobs(60))
 
 
-def test_effort_shrinks_with_the_samples_and_grows_no_further_than_the_thesis():
-    assert effort("posterior", 2, 50) == effort("posterior", 2, 200) == 1.0
-    assert effort("posterior", 2, 450) == pytest.approx(
+def test_effort_shrinks_with_samples_and_features_and_grows_no_further_than_the_thesis():
+    assert effort("posterior", 2, 50, 2) == effort("posterior", 2, 200, 2) == 1.0
+    assert effort("posterior", 2, 450, 2) == pytest.approx(
         15_000 * (2 / 4.5) ** 1.5 / 14_142, rel=1e-3
     )
-    assert effort("posterior", 21, 200) < 0.4
-    assert effort("posterior", 120, 200) == pytest.approx(0.25 * effort("posterior", 30, 200))
-    assert effort("kta", 21, 10_000) == 1.0
+    assert effort("posterior", 21, 200, 20) < 0.4
+    assert effort("posterior", 9, 200, 120) == pytest.approx(0.5 * effort("posterior", 9, 200, 30))
+    assert effort("kta", 21, 10_000, 20) == 1.0
 
 
 def test_constant_features_keep_their_scale():

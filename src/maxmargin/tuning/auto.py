@@ -36,8 +36,8 @@ LEAST_SECONDS = 0.05
 SHARE = 0.6
 # Evaluations of a noisy objective with 200 samples, and the power of n by which they get fewer.
 EVALUATIONS, FEWER = 15_000, 1.5
-# Parameters beyond which evaluations get fewer by the square root of their number.
-MANY_PARAMETERS = 30
+# Features beyond which they get fewer by the square root of their number.
+MANY_FEATURES = 30
 
 
 def _has_probabilities(model: Any) -> bool:
@@ -249,7 +249,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             start,
             prior=self.prior,
             k=feasible_folds(labels, self.cv),
-            effort=effort(strategy, start.theta.size + 1, labels.size),
+            effort=effort(strategy, start.theta.size + 1, *inputs.shape),
             max_seconds=max(limit, 0.0),
             random_state=seed,
             n_jobs=self.n_jobs,
@@ -301,12 +301,12 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         return np.asarray(self.svc_.predict_proba(X))
 
 
-def effort(strategy: str, size: int, samples: int) -> float:
+def effort(strategy: str, size: int, samples: int, features: int) -> float:
     """The part of a strategy's iterations that is affordable: ten seconds' worth of machines."""
     if strategy not in ("posterior", "likelihood"):
         return 1.0
     evaluations = EVALUATIONS * min(1.0, (200.0 / samples) ** FEWER)
-    evaluations *= min(1.0, np.sqrt(MANY_PARAMETERS / size))
+    evaluations *= min(1.0, np.sqrt(MANY_FEATURES / features))
     return float(min(1.0, evaluations / (10_000.0 * np.sqrt(size))))
 
 
