@@ -95,6 +95,12 @@ def threads_worth(entries: int) -> int:
     return own_threads() if entries >= WORTH_A_THREAD else 1
 
 
+def threads_beside_blas(entries: int) -> int:
+    """The same for products, which BLAS divides itself if it may."""
+    threads = threads_worth(entries)
+    return threads if threads > 1 and blas_threads() == 1 else 1
+
+
 def blas_threads() -> int:
     """How many threads BLAS uses here; one inside a worker that was told so."""
     threads = [int(library.get_num_threads()) for library in _blas().lib_controllers]

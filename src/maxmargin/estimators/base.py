@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..kernels import Linear, Precomputed
 from ..kernels.given import as_square, check_symmetric
 from ..solvers import SELECTIONS, STATUSES
-from ..threads import threads_for
+from ..threads import own_threads, single_threaded_blas
 from . import parameters as p
 from .certificates import Certificates
 from .expansion import expansion_values, like, weights_of_features
@@ -113,16 +113,16 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         count = X.shape[0] if hasattr(X, "shape") else len(X)
         weight = checked_weights(sample_weight, count)
         targets, weight = self._targets(y, weight)
-        samples = self._samples(X, targets, weight)
-        self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
-        self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
-        settings = self._settings()
-        penalty = float(getattr(self, "C", 1.0))
-        dtype = working_dtype(self.precision, self.kernel_, samples.X, penalty, settings.tol)
-        grams = Grams(self.kernel_, samples.X, dtype)
-        jobs = effective_n_jobs(getattr(self, "n_jobs", None))
-        trainer = Trainer(grams, settings, clock, reporter, jobs)
-        with threads_for(samples.X):
+        with single_threaded_blas(own_threads()):
+            samples = self._samples(X, targets, weight)
+            self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
+            self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
+            settings = self._settings()
+            penalty = float(getattr(self, "C", 1.0))
+            dtype = working_dtype(self.precision, self.kernel_, samples.X, penalty, settings.tol)
+            grams = Grams(self.kernel_, samples.X, dtype)
+            jobs = effective_n_jobs(getattr(self, "n_jobs", None))
+            trainer = Trainer(grams, settings, clock, reporter, jobs)
             tasks = resumed(self._tasks(samples, trainer), previous, self)
             reporter.begin(len(tasks), **data)
             outcomes = self._solved(samples, tasks, trainer)

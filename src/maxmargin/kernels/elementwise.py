@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 from numpy import float32, int32
 
 from ..compiled import compiled_fused
-from ..threads import WORTH_A_THREAD, blas_threads, in_parts
+from ..threads import in_parts, threads_worth
 from .base import Array
 from .memory_lines import memory_line
 
@@ -30,7 +30,7 @@ LN2_LOW = float32(-2.1219444005469057e-4)
 
 def exponential(block: Array) -> None:
     """x ← exp(min(x, 0))"""
-    threads = blas_threads() if block.size >= WORTH_A_THREAD else 1
+    threads = threads_worth(block.size)
     in_parts(lambda start, stop: _exponential(block[start:stop]), len(block), threads)
 
 

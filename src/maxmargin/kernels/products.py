@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..compiled import compiled, inlined
 from ..memory import room
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts, threads_beside_blas, threads_worth
 from .base import Array, Float, Inputs
 from .elementwise import chunks
 from .memory_lines import memory_line
@@ -102,7 +102,11 @@ class DensePoints:
         if left.shape[1] > self.features:
             left = left.copy()
             left[:, -2:] = left[:, :-3:-1].copy()
-        np.matmul(left, right.table.T, out=out)
+
+        def some_rows(start: int, stop: int) -> None:
+            np.matmul(left[start:stop], right.table.T, out=out[start:stop])
+
+        in_parts(some_rows, len(left), threads_beside_blas(out.size))
 
     def images(self) -> Array:
         return self.table[:, : self.features]
