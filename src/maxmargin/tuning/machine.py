@@ -31,9 +31,10 @@ EXACT = 1e-11
 ROUNDING = 4 * np.finfo(np.float64).eps
 # Violation up to which pair steps lead, before Newton steps finish.
 ROUGH = 1e-3
-# Pair steps between Newton steps, in multiples of the number of variables.
-STEPS_BETWEEN = 2
-MOST_TURNS = 100
+# Fewer pair steps come between Newton steps where less than one in so many variables is free: such
+# Newton steps are cheap.
+FEW_FREE = 4
+MOST_TURNS = 200
 # How close to a bound a variable counts as being there, as a part of the numbers that a step was
 # computed from, and at the end of the bound, or of the largest variable.
 SNAP, LAST_SNAP = 1e-15, 1e-12
@@ -275,7 +276,9 @@ def optimum(
     repaired(alpha, lower, upper, total)
     scale = float(np.diagonal(Q).max())
     gradient = linear - Q @ alpha
-    tol, most = ROUGH, STEPS_BETWEEN * linear.size + 100
+    few = FEW_FREE * np.count_nonzero((lower < alpha) & (alpha < upper)) < linear.size
+    most = 20 + linear.size // 4 if few else 100 + 2 * linear.size
+    tol = ROUGH
     bounded, finishing = True, False
     for _ in range(MOST_TURNS):
         steps, violation = pair_steps(Q, alpha, gradient, lower, upper, tol, most)
