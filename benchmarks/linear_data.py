@@ -8,18 +8,24 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import normalize
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 import realdata
 
 SETS = ("news20", "a9a", "w8a", "mnist-1-7", "covtype")
+# Not part of the targets.
+MORE = ("normal", "breast", "wide", "wide-sparse", "correlated")
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:
     """Inputs, dense or CSR as people have them, and labels −1 and +1.
 
     news20: the first ten groups against the rest, counts scaled to length 1. covtype: class 2
-    against the rest, standardised. normal: 300,000 normal inputs with noisy labels.
+    against the rest, standardised. breast: 569 samples that ship with scikit-learn, standardised.
+    The others are made up: normal inputs, correlated ones, more features than samples, and rows of
+    some 55 among 50,000 features, all with noisy labels.
     """
     match name:
         case "news20":
@@ -41,9 +47,26 @@ def load(name: str) -> tuple[Any, np.ndarray]:
             return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), np.where(
                 kind == 2, 1, -1
             )
-        case "normal":
+        case "breast":
+            X, kind = load_breast_cancer(return_X_y=True)
+            return (X - X.mean(axis=0)) / X.std(axis=0), np.where(kind == 1, 1, -1)
+        case "normal" | "wide" | "correlated":
             rng = np.random.default_rng(0)
-            X = rng.standard_normal((300_000, 50))
-            noise = 3.0 * rng.standard_normal(300_000)
-            return X, np.where(X @ rng.standard_normal(50) + noise > 0, 1, -1)
-    raise ValueError(f"no data set is called {name!r}; there are {', '.join(SETS)} and normal")
+            n, d = {"normal": (300_000, 50), "wide": (1000, 3000), "correlated": (5000, 100)}[name]
+            X = rng.standard_normal((n, d))
+            noise = 3.0 * rng.standard_normal(n)
+            if name == "correlated":
+                X = X @ rng.standard_normal((d, d)) + 3.0 * rng.standard_normal((n, 1))
+            return X, np.where(X @ rng.standard_normal(d) + noise > 0, 1, -1)
+        case "wide-sparse":
+            rng = np.random.default_rng(0)
+            n, d, each = 5000, 50_000, 60
+            frequency = np.arange(1.0, d + 1.0) ** -0.9
+            columns = rng.choice(d, n * each, p=frequency / frequency.sum()).astype(np.int32)
+            rows = np.repeat(np.arange(n, dtype=np.int32), each)
+            X = sparse.csr_array((np.ones(n * each), (rows, columns)), shape=(n, d))
+            X.sum_duplicates()
+            X = normalize(X.log1p())
+            noise = 0.3 * rng.standard_normal(n)
+            return X, np.where(X @ rng.standard_normal(d) + noise > 0, 1, -1)
+    raise ValueError(f"no data set is called {name!r}; there are {', '.join(SETS + MORE)}")
