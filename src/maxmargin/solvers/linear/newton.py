@@ -231,9 +231,9 @@ class ProximalNewton:
         s = self.awake
         moved = s.beta - s.center
         if self.defect <= min(SOLVED * self.slack, self.inv_sigma * float(moved @ moved)):
-            self.dual = self.awake.beta
+            self.dual = s.beta
             return True
-        return self.dual is not self.awake.beta and self.inner_gap <= SOLVED_INEXACTLY * self.gap
+        return self.dual is not s.beta and self.inner_gap <= SOLVED_INEXACTLY * self.gap
 
     def too_hard(self) -> bool:
         """Whether the smoothed problem is, and a stronger pull would make it easier. Exact steps
