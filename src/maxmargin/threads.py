@@ -2,9 +2,9 @@
 
 NumPy and SciPy bring a pool of BLAS threads each, whose idle members wait busily for a while on
 cores that other work needs: small problems run several times faster without them, and fits keep
-BLAS to one thread throughout. Our own passes over large arrays and the products of a fit release the
-GIL and share one pool, whose members sleep when idle; it belongs to the process that made it, a fork
-begins with none.
+BLAS to one thread throughout. Our own passes over large arrays and the products of a fit release
+the GIL and share one pool, whose members sleep when idle; it belongs to the process that made it,
+a fork begins with none.
 """
 
 from __future__ import annotations
