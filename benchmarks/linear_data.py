@@ -30,8 +30,7 @@ def load(name: str) -> tuple[Any, np.ndarray]:
     match name:
         case "news20":
             X, group = realdata.load("news20")
-            lengths = np.sqrt(X.multiply(X).sum(axis=1))
-            X = sparse.csr_array(sparse.diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ X)
+            X = sparse.csr_array(normalize(X))
             X.sort_indices()
             return X, np.where(group < 10, 1, -1)
         case "a9a" | "w8a":

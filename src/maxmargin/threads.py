@@ -118,7 +118,7 @@ def in_parts(task: Callable[[int, int], Any], size: int, threads: int) -> None:
         return
     edges = [size * k // threads for k in range(threads + 1)]
     parts = [(start, stop) for start, stop in pairwise(edges) if start < stop]
-    others = [_pool().submit(_in_part, task, *part) for part in parts[1:]]
+    others = [shared_pool().submit(_in_part, task, *part) for part in parts[1:]]
     try:
         for part in parts[:1]:
             _in_part(task, *part)
@@ -135,7 +135,8 @@ def _in_part(task: Callable[[int, int], Any], start: int, stop: int) -> None:
         _here.in_part = False
 
 
-def _pool() -> ThreadPoolExecutor:
+def shared_pool() -> ThreadPoolExecutor:
+    """Of this process. Tasks must not wait for others in it."""
     pool = _pools.get(os.getpid())
     if pool is None:
         pool = _pools[os.getpid()] = ThreadPoolExecutor(MOST_THREADS, "maxmargin")

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..kernels.base import count, take
-from .base import blank
+from .base import blank, take_over
 from .fitting import Clock
 from .inputs import training_inputs
 from .online_progress import Pace, QuietReporter, warn_early
@@ -147,7 +147,7 @@ class ActiveLearner(BaseEstimator):
             learner = _Labelled(model, X, oracle, pace)
             curve = learner.course(limit, batch, test)
         model.n_seen_, model.label_curve_, model.status_ = size, curve, curve.reason
-        self._take_over(model)
+        take_over(self, model)
         if curve.reason == "interrupted":
             raise KeyboardInterrupt("fit_active was interrupted; the model so far is kept")
         if curve.reason in ("time_limit", "stopped"):

@@ -88,12 +88,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         with Reporter(self) as reporter:
             data = {"X": X, "y": y, "metadata": metadata}
             interrupted = model._train(X, y, sample_weight, reporter, data, previous)
-            attributes = learned(model)
-            for name in learned(self):
-                if name not in attributes:
-                    delattr(self, name)
-            vars(self).update(attributes)
-            reporter.end(attributes, **data)
+            reporter.end(take_over(self, model), **data)
         if interrupted:
             raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
         return self
@@ -299,6 +294,16 @@ def blank(estimator: Any) -> Any:
     for name in learned(model):
         delattr(model, name)
     return model
+
+
+def take_over(estimator: Any, model: Any) -> dict[str, Any]:
+    """Let an estimator become what a blank copy of it has learned, which is returned."""
+    attributes = learned(model)
+    for name in learned(estimator):
+        if name not in attributes:
+            delattr(estimator, name)
+    vars(estimator).update(attributes)
+    return attributes
 
 
 def learned(estimator: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from ..solvers.linear import (
 )
 from ..solvers.linear.fit import SOLVERS
 from . import parameters as p
-from .base import blank, learned
+from .base import blank, take_over
 from .certificates import Certificates
 from .inputs import checked_weights
 from .linear_inputs import chunked_inputs, chunks_to_predict
@@ -91,12 +91,7 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
         data = {"X": X, "y": y, "metadata": metadata}
         with Reporter(self) as reporter:
             model._train(X, y, sample_weight, reporter, data, previous)
-            attributes = learned(model)
-            for name in learned(self):
-                if name not in attributes:
-                    delattr(self, name)
-            vars(self).update(attributes)
-            reporter.end(attributes, **data)
+            reporter.end(take_over(self, model), **data)
         if "interrupted" in _listed(self.status_):
             raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
         return self

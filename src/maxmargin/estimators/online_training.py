@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from ..kernels import FromFunction, Kernel
 from ..solvers.online import OnlineSettings
-from .base import blank, learned
+from .base import blank, take_over
 from .fitting import Clock
 from .inputs import checked_weights, is_function, resolved_kernel, training_inputs
 from .online_classes import labels_of_stream
@@ -39,17 +39,10 @@ class TrainedOnline(CallbackSupportMixin, BaseEstimator):
         data = {"X": X, "y": y, "metadata": metadata}
         with Reporter(self) as reporter:
             ended = model._train(X, y, sample_weight, reporter, data)
-            self._take_over(model)
-            reporter.end(learned(model), **data)
+            reporter.end(take_over(self, model), **data)
         if ended == "interrupted":
             raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
         return self
-
-    def _take_over(self, model: Any) -> None:
-        """Become what a copy has learned."""
-        for name in learned(self):
-            delattr(self, name)
-        vars(self).update(learned(model))
 
     def _train(self, X: Any, y: Any, sample_weight: Any, reporter: Reporter, data: Any) -> str:
         """Set all fitted attributes; what ended it early, if anything."""

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..memory import room
-from ..threads import WORTH_A_THREAD, in_parts
+from ..threads import in_parts
 from .memory_lines import mirror
 
 Array = NDArray[Any]
@@ -175,8 +175,7 @@ class Gram:
             left = self._select(self.points, indices[start:stop])
             self._block(left, right, out[start:stop])
 
-        threads = self._threads() if out.size >= WORTH_A_THREAD else 1
-        in_parts(some_rows, indices.size, threads)
+        in_parts(some_rows, indices.size, self._threads(out.size))
         self._put_diagonal(out, indices, columns)
         return out
 
@@ -203,8 +202,9 @@ class Gram:
         self._kept = None
         return matrix
 
-    def _threads(self) -> int:
-        """How many threads may compute blocks at the same time."""
+    def _threads(self, entries: int) -> int:
+        """How many threads may compute so many entries at the same time."""
+        del entries
         return 1
 
     def _select(self, points: Any, indices: Array | slice) -> Any:

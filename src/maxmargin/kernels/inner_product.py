@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..threads import blas_threads, own_threads
+from ..threads import threads_beside_blas, threads_worth
 from .base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
 from .products import (
@@ -134,10 +134,9 @@ class VectorGram(Gram):
         super().__init__(kernel, X, dtype)
         self.points = kernel._embedding(X, self.dtype)(X)
 
-    def _threads(self) -> int:
-        # Dense products are shared among the threads of BLAS where it has several.
-        by_blas = isinstance(self.points, DensePoints) and blas_threads() > 1
-        return 1 if by_blas else own_threads()
+    def _threads(self, entries: int) -> int:
+        dense = isinstance(self.points, DensePoints)
+        return threads_beside_blas(entries) if dense else threads_worth(entries)
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
         return points.take(indices)

@@ -126,9 +126,9 @@ def fit_linear(
         else:
             w, b, beta, status = run_newton(problem, start, tol, budget, rows)
         certificate, beta = certify_linear(problem, w, b, beta)
-    gap_counts = solver != "coordinate" or stop == "gap"
-    allowed = MISSED * max(tol * abs(certificate.primal), problem.least_gap())
-    if status == "converged" and gap_counts and certificate.gap > allowed:
+    by_gap = status == "converged" and (solver != "coordinate" or stop == "gap")
+    gap, primal = certificate.gap, abs(certificate.primal)
+    if by_gap and gap > MISSED * tol * primal and gap > MISSED * problem.least_gap():
         status = "precision"
     return LinearSolution(
         w=w,

@@ -229,10 +229,11 @@ class ProximalNewton:
     def solved(self) -> bool:
         """Whether the smoothed problem is; then `dual` is the new centre."""
         s = self.awake
-        moved = s.beta - s.center
-        if self.defect <= min(SOLVED * self.slack, self.inv_sigma * float(moved @ moved)):
-            self.dual = s.beta
-            return True
+        if self.defect <= SOLVED * self.slack:
+            moved = s.beta - s.center
+            if self.defect <= self.inv_sigma * float(moved @ moved):
+                self.dual = s.beta
+                return True
         return self.dual is not s.beta and self.inner_gap <= SOLVED_INEXACTLY * self.gap
 
     def too_hard(self) -> bool:

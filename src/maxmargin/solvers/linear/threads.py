@@ -1,25 +1,23 @@
 """Two or more threads for one large product: the compiled loops release the GIL.
 
 The number of threads is Numba's (``NUMBA_NUM_THREADS``, ``numba.set_num_threads``), which process
-pools already limit. A pool belongs to the process that made it: a fork begins with none.
+pools already limit.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import numba
 import numpy as np
 
+from ...threads import shared_pool
+
 # Entries for each thread: fewer are not worth the wait for a core that may be busy otherwise.
 WORTH_A_THREAD = 300_000
 MOST_THREADS = 4
-
-_pools: dict[int, ThreadPoolExecutor] = {}
 
 
 def parts_of(work: Any, entries: int) -> list[tuple[int, int]]:
@@ -51,8 +49,5 @@ def run_parts(task: Callable[[int, int], Any], parts: list[tuple[int, int]]) -> 
     """The results of all parts; the first is worked on here, the others in threads."""
     if len(parts) == 1:
         return [task(*parts[0])]
-    pool = _pools.get(os.getpid())
-    if pool is None:
-        pool = _pools[os.getpid()] = ThreadPoolExecutor(MOST_THREADS - 1, "maxmargin")
-    futures = [pool.submit(task, *part) for part in parts[1:]]
+    futures = [shared_pool().submit(task, *part) for part in parts[1:]]
     return [task(*parts[0]), *(future.result() for future in futures)]
