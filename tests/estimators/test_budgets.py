@@ -74,6 +74,8 @@ def test_max_seconds_is_kept(limit):
 def test_problems_share_the_time():
     X, _ = chess_board(3000, random_state=0)
     y = np.random.default_rng(0).integers(0, 3, 3000)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        SVC(kernel="linear", C=1e4, max_iter=5000).fit(X, y)  # compiling takes seconds
     model = SVC(kernel="linear", C=1e4, max_seconds=0.6)
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         model.fit(X, y)
