@@ -161,7 +161,7 @@ def solve_dual(problem, K, accuracy=1e-9):
         return Optimum(alpha, dual_value(problem, K, alpha), 0.0)
     x, y = polished(program, *interior_point(program))
     gap, magnitude = program.gap(x, y), program.magnitude(x, y)
-    allowed = accuracy * magnitude + min(program.rounding(x), 1e-6 * magnitude + 1e-9) + 1e-12
+    allowed = accuracy * magnitude + min(program.rounding(x), 1e-6 * magnitude + 1e-8) + 1e-12
     if not gap <= allowed:
         raise ArithmeticError(f"gap {gap:.1e} at values of {magnitude:.1e}")
     alpha[moving] = x
