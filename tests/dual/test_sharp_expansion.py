@@ -10,6 +10,7 @@ from maxmargin import solve
 from maxmargin.data import chess_board
 from maxmargin.dual import certify_expansion, hard_margin, hinge, kernel_expansion, sharp_expansion
 from maxmargin.kernels import Gaussian, Gram
+from maxmargin.kernels.held import HeldRows
 
 
 class Counting(Gram):
@@ -20,6 +21,10 @@ class Counting(Gram):
     def rows(self, indices, columns=None, out=None):
         self.asked += self.n if columns is None else columns.size
         return super().rows(indices, columns, out)
+
+    def among(self, samples):
+        self.asked += samples.size
+        return super().among(samples)
 
 
 def board(n=600, C=10.0):
@@ -52,6 +57,26 @@ def test_samples_clearly_outside_the_margin_are_not_computed_again():
     exact = Counting(Gaussian(2.0), X, np.float64)
     sharp_expansion(problem, alpha, gram, exact)
     assert np.count_nonzero(alpha) <= exact.asked < 0.7 * problem.samples
+
+
+@pytest.mark.parametrize("held", [0.0, 0.5, 1.0])
+def test_rows_in_memory_are_not_computed_again(held):
+    problem, alpha, _, X = board()
+    rough, exact = Counting(Gaussian(2.0), X, np.float32), Gaussian(2.0).bind(X)
+    support = np.flatnonzero(alpha)
+    kept = support[: int(held * support.size)]
+    slot = np.full(rough.n, -1)
+    slot[kept] = np.arange(kept.size)[::-1]
+    rough.held = HeldRows(rough.rows(kept[::-1]), slot)
+    rough.asked = 0
+    sharp = sharp_expansion(problem, alpha, rough, exact)
+    assert (rough.asked == 0) == (held == 1.0)
+    found, expected = (
+        certify_expansion(problem, alpha, values)
+        for values in (sharp, kernel_expansion(alpha, exact))
+    )
+    assert found.gap == pytest.approx(expected.gap, rel=1e-9)
+    assert found.primal == pytest.approx(expected.primal, rel=1e-12)
 
 
 def test_a_rough_gram_that_errs_a_lot_decides_nothing():

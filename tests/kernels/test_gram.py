@@ -236,3 +236,13 @@ def test_a_call_from_another_thread_in_the_middle_of_one_does_no_harm():
     for columns in (mine, other, mine):
         found = gram.rows(np.array([0]), columns)
         np.testing.assert_allclose(found, kernel(X[:1], X[columns]), rtol=1e-13)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Linear(), Precomputed()], ids=repr)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_matrix_among_some_inputs_is_that_part_of_the_whole(kernel, dtype):
+    gram = kernel.bind(Gaussian(0.5)(X) if kernel == Precomputed() else X, dtype)
+    some = np.array([40, 3, 17])
+    part = gram.among(some)
+    assert part.dtype == dtype
+    np.testing.assert_allclose(part.matrix(), gram.rows(some, some), rtol=1e-5)

@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import Gram
+from ..kernels.held import add_rows
 from .problem import DualProblem, Float, Int
 
 # A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB, or what
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
+# Rows and columns of a block that serves twice.
+SIDE = 512
 # Rounding is taken to be this many times the largest error seen at about so many support vectors.
 SAFETY, PROBED = 4.0, 1000
 
@@ -51,9 +54,10 @@ def sharp_expansion(
         return kernel_expansion(coef, exact, pause)
     support = np.flatnonzero(coef)
     probed = support[:: max(1, support.size // PROBED)]
+    asked = coef == 0
+    asked[probed] = True
     rough = np.full(gram.n, np.nan)
-    for samples in (np.flatnonzero(coef == 0), probed):
-        rough[samples] = _expansion(coef, gram, pause, samples)
+    rough[asked] = _expansion(coef, gram, pause, np.flatnonzero(asked))
     sharp = rough.copy()
     sharp[support] = _expansion_at_support(coef, exact, pause)
     known = coef != 0
@@ -71,6 +75,13 @@ def _expansion(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Fl
     support = np.flatnonzero(coef)
     weights = coef.astype(gram.dtype)
     result = np.zeros(samples.size)
+    if gram.held is not None:
+        slots = gram.held.slot[support]
+        present = slots >= 0
+        total = np.zeros(gram.n)
+        add_rows(total, gram.held.values, slots[present], coef[support[present]])
+        result += total[samples]
+        support = support[~present]
     height, width = _block(gram)
     for left in range(0, samples.size, width):
         part = slice(left, left + width)
@@ -88,11 +99,11 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     support = np.flatnonzero(coef)
     weights = coef[support]
     result = np.zeros(support.size)
-    side = _block(gram)[0]
-    blocks = [slice(top, top + side) for top in range(0, support.size, side)]
+    gram, places = gram.among(support), np.arange(support.size)
+    blocks = [slice(top, top + SIDE) for top in range(0, support.size, SIDE)]
     for i, upper in enumerate(blocks):
         for lower in blocks[i:]:
-            values = gram.rows(support[upper], support[lower])
+            values = gram.rows(places[upper], places[lower])
             result[lower] += weights[upper] @ values
             if lower is not upper:
                 result[upper] += values @ weights[lower]

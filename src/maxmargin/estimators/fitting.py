@@ -232,18 +232,25 @@ class Trainer:
     # ---- one task --------------------------------------------------------------------------
 
     def _solved(self, task: Task, number: int, seconds: float) -> Outcome:
-        samples = task.indices
         try:
             gram = self._gram(task)
         except OutOfTime:
             return self._untouched(task)
         listener = self._listener(number, task.name)
+        try:
+            return self._certified(task, gram, seconds, listener)
+        finally:
+            gram.release_rows()
+
+    def _certified(self, task: Task, gram: KeptGram, seconds: float, listener: Any) -> Outcome:
+        samples = task.indices
         solution = self._solve(task.machine.problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
             return self._read(task, solution, gram, self.grams.rough(gram))
         outcome = self._read(task, solution, self.grams.exact(samples), gram)
         if not self._needs_double(outcome):
             return outcome
+        gram.release_rows()
         double = self.grams.double(samples)
         left = self.clock.left()
         rest = self._solve(

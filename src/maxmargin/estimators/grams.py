@@ -12,6 +12,7 @@ import numpy as np
 from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.base import STRIPE
 from ..kernels.given import PrecomputedGram
+from ..kernels.held import HeldRows
 from ..kernels.inner_product import VectorKernel
 from ..memory import room
 from .samples import chosen
@@ -85,13 +86,25 @@ def single_is_enough(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool
 
 
 class KeptGram(Gram):
-    """A Gram matrix that stays in memory once it was computed whole."""
+    """A Gram matrix that stays in memory once it was computed whole, as rows do until released."""
 
     def __init__(self, inner: Gram) -> None:
         super().__init__(inner.kernel, inner.X, inner.dtype)
         self.inner = inner
-        self.whole = getattr(inner, "whole", None)
         self._computing = threading.Lock()
+        self._keep(getattr(inner, "whole", None))
+
+    def _keep(self, whole: np.ndarray | None) -> None:
+        self.whole = whole
+        self.held = None if whole is None else HeldRows(whole, np.arange(self.n))
+
+    def keep_rows(self, rows: HeldRows) -> None:
+        if self.held is None:
+            self.held = rows
+
+    def release_rows(self) -> None:
+        if self.whole is None:
+            self.held = None
 
     def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
         if self.whole is None:
@@ -108,7 +121,7 @@ class KeptGram(Gram):
     def matrix(self, pause: Callable[[], object] | None = None) -> np.ndarray:
         with self._computing:
             if self.whole is None:
-                self.whole = self.inner.matrix(pause)
+                self._keep(self.inner.matrix(pause))
         return self.whole
 
 
@@ -193,8 +206,11 @@ class Grams:
 
     def rough(self, gram: KeptGram) -> Gram | None:
         """The same in float32, if that is faster than what is in memory, or None."""
-        kept = gram.whole is not None
-        if kept or not isinstance(self.kernel, VectorKernel) or gram.n < WORTH_ROUGH:
+        if (
+            gram.held is not None
+            or not isinstance(self.kernel, VectorKernel)
+            or gram.n < WORTH_ROUGH
+        ):
             return None
         return self.kernel.bind(gram.X, np.float32)
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from ..memory import room
 from ..threads import in_parts
+from .held import HeldRows
 from .memory_lines import mirror
 
 Array = NDArray[Any]
@@ -137,6 +138,7 @@ class Gram:
     """
 
     points: Any
+    held: HeldRows | None = None  # rows in memory
 
     def __init__(self, kernel: Kernel, X: Inputs, dtype: Any = None) -> None:
         self.kernel = kernel
@@ -201,6 +203,13 @@ class Gram:
                 pause()
         self._kept = None
         return matrix
+
+    def among(self, samples: Array) -> Gram:
+        """The matrix of some of the inputs."""
+        return self.kernel.bind(take(self.X, samples), self.dtype)
+
+    def keep_rows(self, rows: HeldRows) -> None:
+        """Offered rows that their owner does not need any more; to most of no use."""
 
     def _threads(self, entries: int) -> int:
         """How many threads may compute so many entries at the same time."""

@@ -61,6 +61,10 @@ class PrecomputedGram(Gram):
         ready = self.X.dtype == self.dtype and self.X.flags.c_contiguous
         return self.X if ready else None
 
+    def among(self, samples: Array) -> PrecomputedGram:
+        part = self.X[np.ix_(samples, samples)]
+        return PrecomputedGram(self.kernel, part, self.dtype)  # type: ignore[arg-type]
+
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         del pause
         matrix = np.array(self.X, dtype=self.dtype, order="C")

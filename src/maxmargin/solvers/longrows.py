@@ -10,31 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled import compiled
+from ..kernels.held import HeldRows, add_rows
 from ..memory import room
-from ..threads import WORTH_A_THREAD, in_parts, own_threads
 from .rows import BATCH_BYTES
 
-# Columns summed at a time: their totals stay in the first-level cache.
-STRIPE = 2048
 # There is room for at least this many blocks.
 FEWEST_BLOCKS = 3
-
-
-@compiled
-def sum_rows(total, values, slots, coefficients, start, stop):
-    """total[start:stop] += Σ_k coefficients_k · values[slots_k, start:stop]"""
-    sums = np.empty(STRIPE)
-    for left in range(start, stop, STRIPE):
-        width = min(STRIPE, stop - left)
-        part = sums[:width]
-        part[:] = 0.0
-        for k in range(slots.size):
-            c = coefficients[k]
-            row = values[slots[k], left : left + width]
-            for s in range(width):
-                part[s] += c * row[s]
-        for s in range(width):
-            total[left + s] += part[s]
 
 
 @compiled
@@ -63,7 +44,6 @@ class LongRows:
         self.gram, self.block, self.pause = gram, block, pause
         self.columns = None  # all of them
         self.evaluations = self.misses = 0
-        self.threads = own_threads()
         item = gram.dtype.itemsize
         fewest = FEWEST_BLOCKS * min(block, gram.n) * gram.n
         size = int(min(max(budget / item, fewest), gram.n * gram.n))
@@ -128,16 +108,8 @@ class LongRows:
     def combine(self, samples, coefficients):
         """Σ coefficients·rows over all columns, of rows in memory."""
         total = np.zeros(self.n)
-        self._add(total, self.values, self.slot[samples], coefficients)
+        add_rows(total, self.values, self.slot[samples], coefficients)
         return total
-
-    def _add(self, total, values, slots, coefficients):
-        threads = self.threads if total.size * slots.size >= WORTH_A_THREAD else 1
-
-        def add(start, stop):
-            sum_rows(total, values, slots, coefficients, start, stop)
-
-        in_parts(add, total.size, threads)
 
     def expansion(self, support, coefficients, columns):
         """Σ coefficients·K[support, columns] from scratch; all indices are of the whole matrix."""
@@ -148,7 +120,7 @@ class LongRows:
         for first in range(0, support.size, batch):
             part = support[first : first + batch]
             values = self.gram.rows(part, columns=columns, out=scratch[: part.size])
-            self._add(total, values, np.arange(part.size), coefficients[first : first + batch])
+            add_rows(total, values, np.arange(part.size), coefficients[first : first + batch])
             self.evaluations += part.size * width
             self.pause()
         return total
@@ -173,5 +145,7 @@ class LongRows:
         self._lay_out(self.gram.n if columns is None else columns.size)
 
     def give_back(self):
-        """End: only the counts are of use any more, and the run is free of this reference to it."""
+        """End: the matrix may keep the rows, and the run is free of this reference to it."""
+        if self.columns is None:
+            self.gram.keep_rows(HeldRows(self.values, self.slot))
         self.memory = self.values = self.pause = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled import compiled
+from ..kernels.held import add_rows
 from ..memory import room
 from ..threads import in_parts, threads_worth
 from .records import RowStore
@@ -18,16 +19,6 @@ from .records import RowStore
 BATCH_BYTES = 64 << 20
 # The loop may need the rows of two pairs at once.
 FEWEST_SLOTS = 4
-
-
-@compiled
-def add_rows(total, values, slots, coefficients):
-    """total += Σ_k coefficients_k · values[slots_k]"""
-    for k in range(slots.size):
-        c = coefficients[k]
-        row = values[slots[k]]
-        for s in range(total.size):
-            total[s] += c * row[s]
 
 
 @compiled

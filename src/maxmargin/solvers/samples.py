@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compiled import compiled
 from ..memory import room
-from ..threads import in_parts
+from ..threads import in_parts, threads_worth
 from .active import Active
 from .longrows import LongRows
 from .rows import FullRows
@@ -102,8 +102,9 @@ class Samples:
         def some_rows(start, stop):
             assemble(matrix, self.last_matrix, known, rows, slots, places, start, stop)
 
-        in_parts(some_rows, samples.size, self.rows.threads)
-        in_parts(partial(complete, matrix, known), samples.size, self.rows.threads)
+        threads = threads_worth(matrix.size)
+        in_parts(some_rows, samples.size, threads)
+        in_parts(partial(complete, matrix, known), samples.size, threads)
         self._remember(samples, matrix)
         return self.live.part(places, FullRows(matrix))
 
