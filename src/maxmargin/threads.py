@@ -61,20 +61,24 @@ def one_pool() -> Iterator[None]:
 def single_threaded_blas(own: int = 1) -> Iterator[None]:
     """One thread for BLAS, and so many for our own passes.
 
-    The setting is one for the whole process, and threadpoolctl lets only the thread that changed it
-    restore it: other threads than the main one leave it alone.
+    The setting is one for the whole process: other threads than the main one leave it alone.
     """
     global _own
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = _own
-    with _blas().limit(limits=1):
+    changed = [(library, library.get_num_threads()) for library in _blas().lib_controllers]
+    changed = [(library, threads) for library, threads in changed if threads > 1]
+    try:
+        for library, _ in changed:
+            library.set_num_threads(1)
         _own = own
-        try:
-            yield
-        finally:
-            _own = before
+        yield
+    finally:
+        _own = before
+        for library, threads in changed:
+            library.set_num_threads(threads)
 
 
 def threads_for(X: Any) -> AbstractContextManager[None]:

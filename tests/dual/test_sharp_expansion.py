@@ -10,7 +10,7 @@ from maxmargin import solve
 from maxmargin.data import chess_board
 from maxmargin.dual import certify_expansion, hard_margin, hinge, kernel_expansion, sharp_expansion
 from maxmargin.kernels import Gaussian, Gram
-from maxmargin.kernels.held import HeldRows
+from maxmargin.kernels.held import HeldRows, KnownSums
 
 
 class Counting(Gram):
@@ -77,6 +77,21 @@ def test_rows_in_memory_are_not_computed_again(held):
     )
     assert found.gap == pytest.approx(expected.gap, rel=1e-9)
     assert found.primal == pytest.approx(expected.primal, rel=1e-12)
+
+
+@pytest.mark.parametrize("moved", [0, 1, 40])
+def test_of_sums_that_are_known_only_what_changed_is_computed(moved):
+    problem, alpha, _, X = board()
+    rough, exact = Counting(Gaussian(2.0), X, np.float32), Gaussian(2.0).bind(X)
+    before = alpha.copy()
+    before[np.flatnonzero(alpha)[:moved]] *= 0.5
+    rough.summed = KnownSums(before, kernel_expansion(before, exact))
+    sharp = sharp_expansion(problem, alpha, rough, exact)
+    assert (rough.asked == 0) == (moved == 0)
+    assert sharp == pytest.approx(kernel_expansion(alpha, exact), abs=1e-4)
+    found = certify_expansion(problem, alpha, sharp)
+    expected = certify_expansion(problem, alpha, kernel_expansion(alpha, exact))
+    assert found.gap == pytest.approx(expected.gap, rel=1e-9)
 
 
 def test_a_rough_gram_that_errs_a_lot_decides_nothing():

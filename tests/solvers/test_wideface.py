@@ -13,6 +13,7 @@ from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.solvers import blocks
 from maxmargin.solvers.face import factored_in_place
+from maxmargin.solvers.rows import FullRows
 from maxmargin.solvers.wideface import balanced, stopped_newton, wide_face_step
 
 
@@ -69,6 +70,35 @@ def test_a_step_gains_what_it_says_and_stays_feasible(kind, C):
     after = problem.value(alpha, expected)
     assert result.gain >= 0.0
     assert after - before == pytest.approx(result.gain, rel=1e-8, abs=1e-12 * abs(after))
+
+
+@pytest.mark.parametrize("spread", [0.3, 3.0, 100.0])
+def test_float32_is_enough_or_float64_finishes(spread):
+    """Points so close that float32 cannot factor their Gram matrix, and points far apart."""
+    rng = np.random.default_rng(0)
+    X, y = spread * rng.normal(size=(60, 2)), np.sign(rng.normal(size=60))
+    K = Gaussian(0.3)(X)
+    problem = hinge(y, 1e6).problem
+    start = problem.feasible(0.1 * y * rng.uniform(0.5, 1.5, 60))
+    reached = []
+    for dtype in (np.float32, np.float64):
+        active = active_at(problem, K, start)
+        active.rows = FullRows(K.astype(dtype))
+        wide_face_step(active)
+        assert_feasible(active.v.alpha, problem)
+        alpha = active.v.alpha
+        reached.append(problem.value(alpha, problem.gradient(alpha, K @ alpha)))
+    assert reached[0] == pytest.approx(reached[1], rel=1e-3)
+
+
+def test_what_is_stopped_stays_at_its_bound():
+    alpha = np.array([0.5, 1.0, 1.0, 0.0])
+    reached = np.array([0.4, 2.0, 0.7, 0.0])
+    lower, upper, group = np.zeros(4), np.full(4, 2.0), np.zeros(4, int)
+    repaired = balanced(reached, alpha, lower, upper, group)
+    assert repaired.sum() == pytest.approx(alpha.sum(), rel=1e-15)
+    assert repaired[1] == 2.0
+    assert repaired[3] == 0.0
 
 
 def test_sums_are_kept_to_the_last_bits_and_boxes_exactly():

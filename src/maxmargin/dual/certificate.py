@@ -149,11 +149,12 @@ def _gap(problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float) -
         above=np.isinf(problem.upper) & (problem.ridge == 0),
         below=np.isinf(problem.lower) & (problem.ridge == 0),
     )
-    f = problem.of_samples(kernel_alpha)
-    scale = _scale(problem, f, hard)
-    if not np.isfinite(scale):
-        return np.inf
-    bias = _bias_within(problem, problem.linear - scale * f, hard, bias)
+    f, scale = problem.of_samples(kernel_alpha), 1.0
+    if hard.above.any() or hard.below.any():
+        scale = _scale(problem, f, hard)
+        if not np.isfinite(scale):
+            return np.inf
+        bias = _bias_within(problem, problem.linear - scale * f, hard, bias)
     residual = problem.linear - scale * f - bias[problem.group]
     best = _best_response(problem, residual, hard)
     terms = (best - alpha) * (residual - 0.5 * problem.ridge * (best + alpha))

@@ -261,9 +261,11 @@ def _vector(name: str, values: ArrayLike) -> Float:
 
 def _labels(y: ArrayLike) -> Float:
     labels = _vector("y", y)
-    other = np.setdiff1d(labels, [-1.0, 1.0])
-    if other.size:
-        raise ValueError(f"y must hold labels -1 and +1 only, got {other[0]:g}: encode the classes")
+    other = np.abs(labels) != 1.0
+    if other.any():
+        raise ValueError(
+            f"y must hold labels -1 and +1 only, got {labels[other].min():g}: encode the classes"
+        )
     return labels
 
 

@@ -54,7 +54,7 @@ class DualProblem:
             array = getattr(self, name)
             if array.shape != (size,):
                 raise ValueError(f"{name} must have shape ({size},), got {array.shape}")
-            if np.isnan(array).any():
+            if array.dtype.kind == "f" and np.isnan(array).any():
                 raise ValueError(f"{name} contains NaN")
         if self.samples <= 0 or size % self.samples:
             raise ValueError(
@@ -74,8 +74,10 @@ class DualProblem:
         for g, total in enumerate(self.totals):
             members = self.group == g
             low, high = self.lower[members].sum(), self.upper[members].sum()
-            bounds = np.abs(np.append(self.lower[members], self.upper[members]))
-            slack = ROUNDING * (abs(total) + bounds[np.isfinite(bounds)].sum())
+            bounds = abs(total)
+            for bound in (self.lower[members], self.upper[members]):
+                bounds += np.abs(bound).sum(where=np.isfinite(bound))
+            slack = ROUNDING * bounds
             if not low - slack <= total <= high + slack:
                 raise ValueError(
                     f"infeasible: the variables of group {g} sum to between {low:g} and "

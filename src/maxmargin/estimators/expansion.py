@@ -32,7 +32,7 @@ def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
     coef, level = np.zeros(samples.size), None
     indices = slice(None) if task.indices is None else task.indices
     coef[indices] = outcome.expansion.coef
-    if not problem.ridge.any():
+    if samples.has_copies and not problem.ridge.any():
         limit = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
         limit = limit.reshape(problem.copies, problem.samples).max(axis=0)
         level = np.zeros(samples.size)

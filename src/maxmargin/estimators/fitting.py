@@ -240,7 +240,7 @@ class Trainer:
         try:
             return self._certified(task, gram, seconds, listener)
         finally:
-            gram.release_rows()
+            gram.release()
 
     def _certified(self, task: Task, gram: KeptGram, seconds: float, listener: Any) -> Outcome:
         samples = task.indices
@@ -250,7 +250,7 @@ class Trainer:
         outcome = self._read(task, solution, self.grams.exact(samples), gram)
         if not self._needs_double(outcome):
             return outcome
-        gram.release_rows()
+        gram.release()
         double = self.grams.double(samples)
         left = self.clock.left()
         rest = self._solve(

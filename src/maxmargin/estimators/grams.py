@@ -12,7 +12,7 @@ import numpy as np
 from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.base import STRIPE
 from ..kernels.given import PrecomputedGram
-from ..kernels.held import HeldRows
+from ..kernels.held import HeldRows, KnownSums
 from ..kernels.inner_product import VectorKernel
 from ..memory import room
 from .samples import chosen
@@ -29,7 +29,7 @@ MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
 # Samples beyond which float32 is worth a try where float64 decides.
 WORTH_ROUGH = 4000
 # Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
-PROBED, PROBED_ROWS = 1000, 100
+PROBED, PROBED_ROWS = 500, 50
 
 
 def memory_budget(cache_size: float, samples: int) -> float:
@@ -86,7 +86,8 @@ def single_is_enough(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool
 
 
 class KeptGram(Gram):
-    """A Gram matrix that stays in memory once it was computed whole, as rows do until released."""
+    """A Gram matrix that stays in memory once it was computed whole; rows and sums that a solver
+    leaves do until released."""
 
     def __init__(self, inner: Gram) -> None:
         super().__init__(inner.kernel, inner.X, inner.dtype)
@@ -102,7 +103,11 @@ class KeptGram(Gram):
         if self.held is None:
             self.held = rows
 
-    def release_rows(self) -> None:
+    def keep_sums(self, sums: KnownSums) -> None:
+        self.summed = sums
+
+    def release(self) -> None:
+        self.summed = None
         if self.whole is None:
             self.held = None
 

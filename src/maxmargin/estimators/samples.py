@@ -12,9 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..compiled import compiled
+from ..kernels.products import taken
+from ..threads import in_parts, threads_worth
+
 # Elements of a block of inputs that is hashed at a time: it stays in the cache.
-HASH_BLOCK = 1 << 14
+HASH_BLOCK = 1 << 16
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+SHIFT_1, SHIFT_2 = np.uint64(32), np.uint64(29)
+NOTHING, MINUS_ZERO = np.uint64(0), np.uint64(1 << 63)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
@@ -49,6 +55,11 @@ class Samples(NamedTuple):
     def size(self) -> int:
         return self.weight.size
 
+    @property
+    def has_copies(self) -> bool:
+        """Whether some distinct sample stands for several."""
+        return np.count_nonzero(self.member >= 0) > self.size
+
     def spread(self, coef: np.ndarray, level: np.ndarray | None = None) -> np.ndarray:
         """Coefficients of distinct samples handed out to the samples given.
 
@@ -58,7 +69,7 @@ class Samples(NamedTuple):
         """
         spread = np.zeros(self.member.size)
         present = np.flatnonzero(self.member >= 0)
-        if present.size == self.size:
+        if not self.has_copies:
             spread[present] = coef[self.member[present]]
             return spread
         order = present[np.argsort(self.member[present], kind="stable")]
@@ -118,8 +129,12 @@ def distinct(
     place = np.cumsum(own) - 1
     if ordered:
         order = np.argsort(keys, kind="stable")
-        X, y, keys = chosen(X, order, square), None if y is None else y[order], keys[order]
-        place = np.argsort(order, kind="stable")[place]
+        dense = isinstance(X, np.ndarray) and X.ndim == 2 and not square
+        X = taken(X, order) if dense else chosen(X, order, square)
+        y, keys = None if y is None else y[order], keys[order]
+        rank = np.empty_like(order)
+        rank[order] = np.arange(order.size)
+        place = rank[place]
     member = np.full(weight.size, -1)
     member[kept] = place[first]
     total = np.bincount(member[kept], weight[kept])
@@ -137,6 +152,9 @@ def chosen(X: Any, indices: np.ndarray, square: bool = False) -> Any:
 
 def first_equals(X: Any, y: np.ndarray | None, keys: np.ndarray) -> np.ndarray:
     """For each sample the first that is equal to it, often itself."""
+    ascending = np.sort(keys)
+    if (ascending[1:] != ascending[:-1]).all():
+        return np.arange(keys.size)
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     owner = first[place]
     copies = np.flatnonzero(owner != np.arange(keys.size))
@@ -191,22 +209,36 @@ def content_keys(X: Any, y: np.ndarray | None, square: bool = False) -> np.ndarr
 
 def _dense_keys(X: np.ndarray, square: bool) -> np.ndarray:
     rows, columns = X.shape
-    salt = np.zeros(1, np.uint64) if square else mixed(np.arange(columns, dtype=np.uint64))
+    places = np.arange(columns, dtype=np.uint64)
+    salt = np.zeros_like(places) if square else mixed(places)
     keys = np.empty(rows, dtype=np.uint64)
     step = max(1, HASH_BLOCK // max(columns, 1))
-    values = np.empty((step, columns))
-    shifted = np.empty((step, columns), dtype=np.uint64)
-    for start in range(0, rows, step):
-        count = min(step, rows - start)
-        part = slice(start, start + count)
-        np.add(X[part], 0.0, out=values[:count])  # the bits of -0.0 become those of 0.0
-        keys[part] = stirred(values[:count].view(np.uint64), salt, shifted[:count]).sum(axis=1)
+
+    def some_rows(first: int, last: int) -> None:
+        for start in range(first, last, step):
+            part = slice(start, min(start + step, last))
+            numbers = np.ascontiguousarray(X[part], dtype=np.float64)
+            row_keys(numbers.view(np.uint64), salt, keys[part])
+
+    in_parts(some_rows, rows, threads_worth(X.size))
     return keys
+
+
+@compiled
+def row_keys(bits: np.ndarray, salt: np.ndarray, keys: np.ndarray) -> None:
+    """Hashes of rows of float64, given by their bits; those of -0.0 count as those of 0.0."""
+    for i in range(bits.shape[0]):
+        total = NOTHING
+        for f in range(bits.shape[1]):
+            number = (NOTHING if bits[i, f] == MINUS_ZERO else bits[i, f]) + salt[f]
+            number = (number ^ (number >> SHIFT_1)) * MIX_1
+            total += number ^ (number >> SHIFT_2)
+        keys[i] = total
 
 
 def _sparse_keys(X: Any) -> np.ndarray:
     salt = mixed(X.indices.astype(np.uint64))
-    entries = stirred(bits(X.data), salt, np.empty(X.data.size, dtype=np.uint64))
+    entries = stirred(bits(X.data), salt)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
     return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
 
@@ -233,15 +265,11 @@ def bits(values: np.ndarray) -> np.ndarray:
     return (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
 
 
-def stirred(numbers: np.ndarray, salt: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """Numbers in place made such that a sum of them tells where each of them was."""
-    numbers += salt
-    np.right_shift(numbers, np.uint64(32), out=room)
-    numbers ^= room
-    numbers *= MIX_1
-    np.right_shift(numbers, np.uint64(29), out=room)
-    numbers ^= room
-    return numbers
+def stirred(numbers: np.ndarray, salt: np.ndarray) -> np.ndarray:
+    """Numbers made such that a sum of them tells where each of them was."""
+    numbers = numbers + salt
+    numbers = (numbers ^ (numbers >> SHIFT_1)) * MIX_1
+    return numbers ^ (numbers >> SHIFT_2)
 
 
 def mixed(numbers: np.ndarray) -> np.ndarray:

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..memory import room
-from ..threads import in_parts
-from .held import HeldRows
+from .held import HeldRows, KnownSums
 from .memory_lines import mirror
 
 Array = NDArray[Any]
@@ -139,6 +138,7 @@ class Gram:
 
     points: Any
     held: HeldRows | None = None  # rows in memory
+    summed: KnownSums | None = None  # the last sums that somebody made known
 
     def __init__(self, kernel: Kernel, X: Inputs, dtype: Any = None) -> None:
         self.kernel = kernel
@@ -171,13 +171,7 @@ class Gram:
             mirror(out)
             np.fill_diagonal(out, self._cached_diagonal()[indices])
             return out
-        right = self._restricted(columns)
-
-        def some_rows(start: int, stop: int) -> None:
-            left = self._select(self.points, indices[start:stop])
-            self._block(left, right, out[start:stop])
-
-        in_parts(some_rows, indices.size, self._threads(out.size))
+        self._compute(indices, self._restricted(columns), out)
         self._put_diagonal(out, indices, columns)
         return out
 
@@ -211,10 +205,12 @@ class Gram:
     def keep_rows(self, rows: HeldRows) -> None:
         """Offered rows that their owner does not need any more; to most of no use."""
 
-    def _threads(self, entries: int) -> int:
-        """How many threads may compute so many entries at the same time."""
-        del entries
-        return 1
+    def keep_sums(self, sums: KnownSums) -> None:
+        """Offered sums; to most of no use."""
+
+    def _compute(self, indices: Array, right: Any, out: Array) -> None:
+        """Write the rows `indices` over what `_select` made of the columns."""
+        self._block(self._select(self.points, indices), right, out)
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
         """Some of the points, in the form `_block` takes."""

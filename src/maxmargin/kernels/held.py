@@ -1,4 +1,4 @@
-"""Gram rows in memory, and sums of them."""
+"""Gram rows in memory, sums of them, and sums that are known."""
 
 from __future__ import annotations
 
@@ -21,19 +21,35 @@ class HeldRows(NamedTuple):
     slot: NDArray[np.intp]
 
 
+class KnownSums(NamedTuple):
+    """Σ_j coef_j K_ij for every sample i, computed from the kernel and nothing else."""
+
+    coef: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+
 @compiled
 def sum_rows(total, values, slots, coefficients, start, stop):  # type: ignore[no-untyped-def]
-    """total[start:stop] += Σ_k coefficients_k · values[slots_k, start:stop]"""
+    """total[start:stop] += Σ_k coefficients_k · values[slots_k, start:stop], four rows a pass"""
     sums = np.empty(STRIPE)
     for left in range(start, stop, STRIPE):
         width = min(STRIPE, stop - left)
         part = sums[:width]
         part[:] = 0.0
-        for k in range(slots.size):
-            c = coefficients[k]
-            row = values[slots[k], left : left + width]
+        fours = slots.size - slots.size % 4
+        for k in range(0, fours, 4):
+            a, b = coefficients[k], coefficients[k + 1]
+            c, d = coefficients[k + 2], coefficients[k + 3]
+            row_a = values[slots[k], left : left + width]
+            row_b = values[slots[k + 1], left : left + width]
+            row_c = values[slots[k + 2], left : left + width]
+            row_d = values[slots[k + 3], left : left + width]
             for s in range(width):
-                part[s] += c * row[s]
+                part[s] += (a * row_a[s] + b * row_b[s]) + (c * row_c[s] + d * row_d[s])
+        for k in range(fours, slots.size):
+            a, row_a = coefficients[k], values[slots[k], left : left + width]
+            for s in range(width):
+                part[s] += a * row_a[s]
         for s in range(width):
             total[left + s] += part[s]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..threads import threads_beside_blas, threads_worth
+from ..threads import in_parts, threads_beside_blas, threads_worth
 from .base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
 from .products import (
@@ -134,9 +134,22 @@ class VectorGram(Gram):
         super().__init__(kernel, X, dtype)
         self.points = kernel._embedding(X, self.dtype)(X)
 
-    def _threads(self, entries: int) -> int:
-        dense = isinstance(self.points, DensePoints)
-        return threads_beside_blas(entries) if dense else threads_worth(entries)
+    def _compute(self, indices: Array, right: Any, out: Array) -> None:
+        if isinstance(right, DensePoints):
+            # BLAS rearranges what it is given on the right: each thread a part of it.
+            left = self._select(self.points, indices)
+
+            def some_columns(start: int, stop: int) -> None:
+                part = slice(start, stop)
+                self._block(left, right.take(part), out[:, part])
+
+            in_parts(some_columns, len(right), threads_beside_blas(out.size))
+            return
+
+        def some_rows(start: int, stop: int) -> None:
+            self._block(self._select(self.points, indices[start:stop]), right, out[start:stop])
+
+        in_parts(some_rows, indices.size, threads_worth(out.size))
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
         return points.take(indices)

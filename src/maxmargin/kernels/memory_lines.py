@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import compiled
+from ..threads import in_parts, threads_worth
 
 Array = NDArray[Any]
 
@@ -30,11 +31,15 @@ def mirror(matrix: Array, start: int = 0, stop: int | None = None) -> None:
     n = len(matrix)
     stop = n if stop is None else min(stop, n)
     line = memory_line(matrix)
-    if line is not None:
-        mirror_line(*line, n, start, stop)
+    if line is None:
+        for i in range(start, stop):
+            matrix[i + 1 :, i] = matrix[i, i + 1 :]
         return
-    for i in range(start, stop):
-        matrix[i + 1 :, i] = matrix[i, i + 1 :]
+
+    def some_rows(first: int, last: int) -> None:
+        mirror_line(*line, n, start + first, start + last)
+
+    in_parts(some_rows, stop - start, threads_worth((stop - start) * (n - start)))
 
 
 @compiled

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..compiled import compiled, inlined
 from ..memory import room
-from ..threads import in_parts, threads_beside_blas, threads_worth
+from ..threads import WORTH_A_THREAD, in_parts, threads_beside_blas, threads_worth
 from .base import Array, Float, Inputs
 from .elementwise import chunks
 from .memory_lines import memory_line
@@ -95,7 +95,7 @@ class DensePoints:
         return len(self.table)
 
     def take(self, indices: Array | slice) -> DensePoints:
-        return DensePoints(self.table[as_slice(indices)], self.features)
+        return DensePoints(taken(self.table, as_slice(indices)), self.features)
 
     def products(self, right: DensePoints, out: Array) -> None:
         left = self.table
@@ -301,6 +301,22 @@ def squared_norms(X: Inputs) -> Float:
         rows = X[part].astype(np.float64, copy=False)
         norms[part] = np.vecdot(rows, rows)
     return norms
+
+
+def taken(table: Array, indices: Array | slice) -> Array:
+    """Some rows of a table: a view of successive ones, a copy of others."""
+    if isinstance(indices, slice) or len(indices) * table.shape[1] < WORTH_A_THREAD:
+        return table[indices]
+    if indices.min() < 0 or indices.max() >= len(table):
+        return table[indices]
+    copy = room((len(indices), table.shape[1]), table.dtype)
+
+    def some_rows(start: int, stop: int) -> None:
+        # Alone among the modes "clip" writes without a buffer.
+        np.take(table, indices[start:stop], axis=0, out=copy[start:stop], mode="clip")
+
+    in_parts(some_rows, len(indices), threads_worth(copy.size))
+    return copy
 
 
 def as_slice(indices: Array | slice) -> Array | slice:

@@ -120,6 +120,11 @@ class Active:
         bottoms = np.array([(v.gradient + fall).min() for fall in v.fall])
         return tops, bottoms
 
+    def violation(self):
+        """ψ: how far rising exceeds falling, in the worst group."""
+        tops, bottoms = self.extremes()
+        return float(max(0.0, (tops - bottoms).max()))
+
     def settled(self):
         """Variables at a bound whose gradient holds them there (the shrinking rule)."""
         v = self.v

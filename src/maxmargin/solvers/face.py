@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf, spotrf
 
 from ..compiled import compiled
 from ..memory import room
@@ -87,13 +87,14 @@ def factored(Q):
 def factored_in_place(Q):
     """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
     # To LAPACK, which counts columns first, this is the lower factor of the transpose.
-    lower, failed = dpotrf(Q.T, lower=1, clean=1, overwrite_a=1)
+    potrf = spotrf if Q.dtype == np.float32 else dpotrf
+    lower, failed = potrf(Q.T, lower=1, clean=1, overwrite_a=1)
     return None if failed else lower.T
 
 
-def curvature(active, F):
+def curvature(active, F, **precision):
     """Q_FF of some variables of an `Active` set."""
-    Q = active.rows.block(F % active.size)
+    Q = active.rows.block(F % active.size, **precision)
     Q.flat[:: F.size + 1] = active.v.diagonal[F]
     return Q
 

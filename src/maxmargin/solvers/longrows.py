@@ -71,6 +71,9 @@ class LongRows:
 
     def _given_up(self, count, precious):
         """Slots for `count` new rows, ascending; what they hold is forgotten."""
+        empty = np.flatnonzero(self.owner < 0)
+        if empty.size >= count:
+            return empty[:count]
         order = self.used.astype(np.float64)
         order[self.owner < 0] = -1.0
         if precious is not None:
@@ -109,6 +112,20 @@ class LongRows:
         """Σ coefficients·rows over all columns, of rows in memory."""
         total = np.zeros(self.n)
         add_rows(total, self.values, self.slot[samples], coefficients)
+        return total
+
+    def sums(self, support, coefficients):
+        """Σ coefficients·K[support] for every sample, from rows in memory where there are any."""
+        columns = np.arange(self.gram.n) if self.columns is None else self.columns
+        place = np.full(self.gram.n, -1)
+        place[columns] = np.arange(columns.size)
+        here = place[support] >= 0
+        here[here] = self.slot[place[support[here]]] >= 0
+        total = np.zeros(self.gram.n)
+        total[columns] = self.combine(place[support[here]], coefficients[here])
+        total[columns] += self.expansion(support[~here], coefficients[~here], self.columns)
+        away = np.flatnonzero(place < 0)
+        total[away] = self.expansion(support, coefficients, away)
         return total
 
     def expansion(self, support, coefficients, columns):

@@ -16,7 +16,7 @@ from ..threads import in_parts, threads_worth
 from .records import RowStore
 
 # Rows are computed in batches of about this many bytes.
-BATCH_BYTES = 64 << 20
+BATCH_BYTES = 128 << 20
 # The loop may need the rows of two pairs at once.
 FEWEST_SLOTS = 4
 
@@ -58,8 +58,8 @@ class FullRows:
     def restricted(self, keep):
         return FullRows(gather_block(self.matrix, keep, keep), self.evaluations)
 
-    def block(self, samples):
-        block = room((samples.size, samples.size), np.float64)
+    def block(self, samples, dtype=np.float64):
+        block = room((samples.size, samples.size), dtype)
 
         def some_rows(start, stop):
             gather_rows(block, self.matrix, samples, samples, start, stop)

@@ -14,6 +14,7 @@ from .smo import run_slab
 from .solution import Progress, Solution, TraceBuilder
 from .wideface import wide_face_step
 
+EPSILON = float(np.finfo(np.float64).eps)
 LONGEST_SLAB = 1000
 # Seconds without a call of the callback while rows are computed.
 LONGEST_SILENCE = 0.2
@@ -92,11 +93,14 @@ class Run:
 
     def slab(self):
         """A slab of steps, with the rows fetched that the loop finds missing; why it ended."""
+        control = self.control._replace(tol=max(self.control.tol, self.noise()))
+        self.violation = self.active.violation()
+        if self.violation <= control.tol:
+            return r.CONVERGED
         steps = int(min(self.slab_length(), self.steps_left()))
         before = self.memory.integers.copy()
         dual = self.memory.reals[r.DUAL]
         buffers = self.trace.buffers(steps)
-        control = self.control._replace(tol=max(self.control.tol, self.noise()))
         took, event = 0, r.ROW_MISSING
         while event == r.ROW_MISSING:
             event, missing, self.violation = run_slab(
@@ -120,9 +124,8 @@ class Run:
 
     def account(self, took, before, gain):  # noqa: ARG002 (of use to subclasses)
         """Take note of a slab of `took` steps that gained that much."""
-        free = self.memory.integers[[r.FREE_STEPS, r.PLANNED_STEPS]].sum()
-        free -= before[[r.FREE_STEPS, r.PLANNED_STEPS]].sum()
-        self.free_share = free / took
+        new = self.memory.integers - before
+        self.free_share = float(new[r.FREE_STEPS] + new[r.PLANNED_STEPS]) / took
         self.since_face += took * self.active.v.alpha.size * STEP_COST
 
     def stagnates(self, gain):
@@ -188,7 +191,7 @@ class Run:
     def noise(self):
         """The violation that rounding of the gradient alone can cause."""
         v = self.active.v
-        return np.finfo(np.float64).eps * (
+        return EPSILON * (
             4.0 * self.scale * float(np.linalg.norm(v.alpha)) + float(np.abs(v.gradient).max())
         )
 

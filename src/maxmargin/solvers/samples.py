@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from ..compiled import compiled
+from ..kernels.held import KnownSums
 from ..memory import room
 from ..threads import in_parts, threads_worth
 from .active import Active
@@ -73,8 +74,7 @@ class Samples:
     # ---- the four questions ----------------------------------------------------------------
 
     def violation(self):
-        tops, bottoms = self.live.extremes()
-        return float(max(0.0, (tops - bottoms).max()))
+        return self.live.violation()
 
     def most_violating(self, count):
         """About `count` samples: those that most want to rise, and to fall, in each group."""
@@ -156,17 +156,15 @@ class Samples:
 
     def return_all(self):
         """Know every gradient again; samples that turn out not to be settled are live again."""
+        if self.returned_with is None:
+            self.refresh()
+            return
         problem = self.problem
         self.live.write(self.alpha, self.gradient)
         away = np.setdiff1d(np.arange(problem.samples), self.live.samples, assume_unique=True)
         variables = (np.arange(problem.copies)[:, None] * problem.samples + away).ravel()
         coefficients = problem.per_sample(self.alpha)
-        change = coefficients
-        if self.returned_with is None:
-            held = problem.ridge[variables] * self.alpha[variables]
-            self.gradient[variables] = problem.linear[variables] - held
-        else:
-            change = coefficients - self.returned_with
+        change = coefficients - self.returned_with
         moved = np.flatnonzero(change)
         pull = self.rows.expansion(moved, change[moved], away)
         self.gradient[variables] -= np.tile(pull, problem.copies)
@@ -176,10 +174,10 @@ class Samples:
     def refresh(self):
         """All gradients anew, free of accumulated rounding."""
         self.live.write(self.alpha, self.gradient)
-        support, coefficients = self._expansion()
-        pull = self.rows.expansion(support, coefficients, None)
+        pull = self.rows.sums(*self._expansion())
         self.gradient = self.problem.gradient(self.alpha, pull)
         self.returned_with = self.problem.per_sample(self.alpha)
+        self.rows.gram.keep_sums(KnownSums(self.returned_with, pull))
         self._revive()
 
     def _revive(self):

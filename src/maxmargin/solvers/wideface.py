@@ -12,9 +12,11 @@ so that one factorisation serves however many are stopped. V grows until all oth
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.linalg import LinAlgError, solve
-from scipy.linalg.lapack import dpotrs
+from scipy.linalg.lapack import dpotrs, spotrs
 
 from .face import FaceResult, curvature, factored_in_place
 
@@ -24,38 +26,74 @@ MOST_STOPPED = 0.25
 JITTER = 1e-7
 # Sets V that are tried.
 MOST_ROUNDS = 10
+# A step arrived if no more than this part of the spread of gradients is left.
+ARRIVED = 0.1
 
 
 def wide_face_step(active, must_end=None):
     """Go to the optimum of the free variables of an `Active` set, stopping those it would take out
-    of the box at their bounds; a point that is feasible and no worse."""
+    of the box at their bounds; a point that is feasible and no worse.
+
+    Where rows are float32 the factorisation is too, if that gets there.
+    """
+    rounds, gain = 0, 0.0
+    for dtype in dict.fromkeys([active.rows.matrix.dtype, np.dtype(np.float64)]):
+        attempt = newton_step(active, dtype)
+        rounds, gain = rounds + attempt.rounds, gain + attempt.gain
+        if attempt.arrived or (must_end is not None and must_end()):
+            break
+    return FaceResult(rounds, gain, False)
+
+
+class Attempt(NamedTuple):
+    rounds: int
+    gain: float
+    arrived: bool
+
+
+def newton_step(active, dtype):
+    """A step with the factor in this precision, taken if it gains.
+
+    It arrived if little is left of the spread of gradients that it was to level, or if more than
+    precision was in the way.
+    """
     v = active.v
     F = active.free()
-    nothing = FaceResult(0, 0.0, False)
+    nothing, failed = Attempt(0, 0.0, True), Attempt(0, 0.0, False)
     if F.size < 2:
         return nothing
-    Q = curvature(active, F)
+    Q = curvature(active, F, dtype=dtype)
     Q.flat[:: F.size + 1] *= 1.0 + JITTER
     R = factored_in_place(Q)
-    if R is None or (must_end is not None and must_end()):
-        return nothing
-    alpha, gradient = v.alpha[F], v.gradient[F]
-    lower, upper, group = v.lower[F], v.upper[F], v.group[F]
+    if R is None:
+        return failed
+    alpha, lower, upper, group = v.alpha[F], v.lower[F], v.upper[F], v.group[F]
+    gradient = levelled(v.gradient[F], group)
     way = stopped_newton(R, gradient, lower - alpha, upper - alpha, group)
     if way is None:
         return nothing
     direction, held, rounds = way
     slope, bend = float(direction @ gradient), float(direction @ (gradient - held))
     if not slope > 0.0:
-        return nothing
+        return failed
     step = min(1.0, slope / bend) if bend > 0.0 else 1.0
     reached = balanced(np.clip(alpha + step * direction, lower, upper), alpha, lower, upper, group)
+    before = v.gradient[F]
     active.place(F, reached)
-    gain = 0.5 * float((reached - alpha) @ (gradient + v.gradient[F]))
+    gain = 0.5 * float((reached - alpha) @ (before + v.gradient[F]))
     if gain < 0.0:
         active.place(F, alpha)
-        return nothing
-    return FaceResult(rounds, gain, False)
+        return failed
+    inside = (lower < reached) & (reached < upper)
+    left = levelled(v.gradient[F[inside]], group[inside])
+    arrived = step < 1.0 or np.abs(left).max(initial=0.0) <= ARRIVED * np.abs(gradient).max()
+    return Attempt(rounds, gain, bool(arrived))
+
+
+def levelled(gradient, group):
+    """The gradient without its mean in each group, which the sums over groups hold anyway."""
+    totals, counts = np.bincount(group, gradient), np.bincount(group)
+    return gradient - (totals / np.maximum(counts, 1))[group]
 
 
 def stopped_newton(R, gradient, lowest, highest, group):
@@ -91,12 +129,14 @@ def stopped_newton(R, gradient, lowest, highest, group):
 
 
 def balanced(reached, alpha, lower, upper, group):
-    """The point reached, with the sum over each group put back to that of α by the variable with
-    the most room; what rounding makes of a sum is far less than that."""
+    """The point reached, with the sum over each group put back to that of α by the variable
+    farthest inside; what rounding makes of a sum is far less than that."""
+    room = np.minimum(reached - lower, upper - reached)
     for g in np.unique(group):
         members = np.flatnonzero(group == g)
         excess = float((reached[members] - alpha[members]).sum())
-        room = reached - lower if excess > 0.0 else upper - reached
+        if not room[members].max() > abs(excess):
+            room[members] = (reached - lower if excess > 0.0 else upper - reached)[members]
         roomiest = members[np.argmax(room[members])]
         reached[roomiest] -= excess
     return np.clip(reached, lower, upper)
@@ -104,4 +144,5 @@ def balanced(reached, alpha, lower, upper, group):
 
 def solved(R, b):
     """(RᵀR)⁻¹ b"""
-    return dpotrs(R.T, b, lower=1)[0]
+    potrs = spotrs if R.dtype == np.float32 else dpotrs
+    return potrs(R.T, b, lower=1)[0].astype(np.float64, copy=False)
