@@ -19,8 +19,8 @@ from .problem import DualProblem, Float, Int
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
-# Rows and columns of a block that serves twice.
-SIDE = 1024
+# Rows and columns of a block that serves twice, likewise.
+SIDE, CACHED_SIDE = 1024, 256
 # Rounding is taken to be this many times the largest error seen at about so many support vectors.
 SAFETY, PROBED = 4.0, 1000
 
@@ -92,7 +92,7 @@ def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
         add_rows(total, gram.held.values, slots[present], coef[support[present]])
         result += total[samples]
         support = support[~present]
-    height, width = _block(gram)
+    height, width = CACHED_BLOCK if _has_few_features(gram) else BLOCK
     for left in range(0, samples.size, width):
         part = slice(left, left + width)
         columns = samples[part] if samples[part].size < gram.n else None
@@ -110,7 +110,8 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     weights = coef[support]
     result = np.zeros(support.size)
     gram, places = gram.among(support), np.arange(support.size)
-    blocks = [slice(top, top + SIDE) for top in range(0, support.size, SIDE)]
+    side = CACHED_SIDE if _has_few_features(gram) else SIDE
+    blocks = [slice(top, top + side) for top in range(0, support.size, side)]
     for i, upper in enumerate(blocks):
         for lower in blocks[i:]:
             values = gram.rows(places[upper], places[lower])
@@ -122,9 +123,8 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     return result
 
 
-def _block(gram: Gram) -> tuple[int, int]:
-    few = getattr(gram.X, "ndim", 1) == 2 and gram.X.shape[1] < FEW_FEATURES
-    return CACHED_BLOCK if few else BLOCK
+def _has_few_features(gram: Gram) -> bool:
+    return getattr(gram.X, "ndim", 1) == 2 and gram.X.shape[1] < FEW_FEATURES
 
 
 def _has_constraints(problem: DualProblem) -> bool:

@@ -24,7 +24,7 @@ SMALL_BLOCK, BLOCK, LARGE_BLOCK = 512, 1024, 2048
 MANY_SAMPLES, MANY_FEATURES = 20_000, 256
 # A block is optimised to this part of the violation found outside it, with at most so many steps
 # for each of its variables.
-INNER_SHARE, INNER_STEPS = 0.2, 10
+INNER_SHARE, INNER_STEPS = 0.1, 10
 # Samples come in stages, the first not smaller than this, each so many times as large as the one
 # before, and left at so many times tol.
 SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 3, 100

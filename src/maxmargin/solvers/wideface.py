@@ -103,7 +103,8 @@ def stopped_newton(R, gradient, lowest, highest, group):
     present = np.unique(group)
     B = (group[:, None] == present).astype(np.float64)
     c = np.zeros(present.size)
-    x, S = solved(R, gradient), solved(R, B)
+    both = solved(R, np.column_stack([gradient, B]))
+    x, S = both[:, 0], both[:, 1:]
     stopped = np.zeros(0, dtype=np.int64)
     for rounds in range(1, MOST_ROUNDS + 1):
         top = np.vstack([B.T @ S, S[stopped]])
