@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..kernels import Linear, Precomputed
 from ..kernels.base import take
 from ..kernels.inner_product import VectorKernel
 from ..memory import room
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts, own_threads, single_threaded_blas, threads_beside_blas
 from .fitting import Outcome, Task
 from .inputs import is_function
 from .samples import Samples
@@ -21,7 +20,7 @@ from .samples import Samples
 # Kernel values of new samples and support vectors that are held at a time.
 PREDICTION_BLOCK = 1 << 23
 # ... of vectors, where they are summed as soon as they are there; GEMM wants some rows.
-VECTOR_BLOCK, FEWEST_ROWS = 1 << 20, 256
+VECTOR_BLOCK, FEWEST_ROWS = 1 << 21, 256
 # So many functions are summed from float32 values in one pass; for more, values are widened first.
 FEW_FUNCTIONS = 3
 
@@ -78,30 +77,35 @@ def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
 def vector_values(
     kernel: VectorKernel, X: Any, support_vectors: Any, coef: np.ndarray, wide: bool
 ) -> np.ndarray:
-    """The same for kernels of vectors: support vectors are prepared once, and blocks of kernel
-    values stay in the cache until they are summed."""
+    """The same for kernels of vectors: support vectors are prepared once, and every thread computes
+    and sums blocks of its own."""
     dtype = np.float64 if wide else np.float32
     coef = np.ascontiguousarray(coef, dtype=np.float64)
     values = np.empty((X.shape[0], len(coef)))
     step = max(FEWEST_ROWS, VECTOR_BLOCK // coef.shape[1])
     step = min(step, max(1, PREDICTION_BLOCK // coef.shape[1]))
-    write = kernel.facing(support_vectors, dtype)
-    gram = room((min(step, len(values)), coef.shape[1]), dtype)
-    for start in range(0, len(values), step):
-        block = slice(start, min(start + step, len(values)))
-        rows = gram[: block.stop - start]
-        write(X[block], rows)
-        if wide or len(coef) > FEW_FUNCTIONS:
-            values[block] = rows.astype(np.float64, copy=False) @ coef.T
-        else:
-            in_parts(partial(sums, rows, coef, values[block]), len(rows), threads_worth(rows.size))
+    with single_threaded_blas(own_threads()):
+        write = kernel.facing(support_vectors, dtype)
+
+        def some_rows(first: int, last: int) -> None:
+            gram = room((min(step, last - first), coef.shape[1]), dtype)
+            for start in range(first, last, step):
+                block = slice(start, min(start + step, last))
+                rows = gram[: block.stop - start]
+                write(X[block], rows)
+                if wide or len(coef) > FEW_FUNCTIONS:
+                    values[block] = rows.astype(np.float64, copy=False) @ coef.T
+                else:
+                    sums(rows, coef, values[block])
+
+        in_parts(some_rows, len(values), threads_beside_blas(len(values) * coef.shape[1]))
     return values
 
 
 @compiled
-def sums(rows, coef, values, start, stop):
-    """values_if = Σ_j coef_fj · rows_ij in float64, for some of the rows"""
-    for i in range(start, stop):
+def sums(rows, coef, values):
+    """values_if = Σ_j coef_fj · rows_ij in float64"""
+    for i in range(rows.shape[0]):
         for f in range(coef.shape[0]):
             total = 0.0
             for j in range(coef.shape[1]):
