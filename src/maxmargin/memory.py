@@ -8,6 +8,7 @@ it runs short.
 
 from __future__ import annotations
 
+import math
 import mmap
 import threading
 from contextlib import suppress
@@ -27,7 +28,7 @@ _kept: list[mmap.mmap] = []
 def room(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """An array with any content, like ``numpy.empty``."""
     dtype = np.dtype(dtype)
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    size = math.prod(shape) * dtype.itemsize
     if size < SMALLEST or not hasattr(mmap, "MADV_FREE"):
         return np.empty(shape, dtype=dtype)
     lease = Lease(_taken(size) or _fresh(size), size)

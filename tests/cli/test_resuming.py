@@ -99,7 +99,7 @@ def run_of(data, holdout=0.2, **wishes):
 
 def test_slices_end_at_the_same_optimum(tmp_path, monkeypatch):
     data = board(tmp_path / "board.csv", 600, noise=0.0)
-    monkeypatch.setattr(fitting, "FIRST_SLICE", 0.01)
+    monkeypatch.setattr(fitting, "FIRST_SLICE", 0.001)
     kept = []
     monkeypatch.setattr(Keeper, "keep", lambda _, state: kept.append(state))
     machine = run_of(data, holdout=0).run().estimator

@@ -92,7 +92,7 @@ def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
         add_rows(total, gram.held.values, slots[present], coef[support[present]])
         result += total[samples]
         support = support[~present]
-    height, width = CACHED_BLOCK if _has_few_features(gram) else BLOCK
+    height, width = _block(gram)
     for left in range(0, samples.size, width):
         part = slice(left, left + width)
         columns = samples[part] if samples[part].size < gram.n else None
@@ -121,6 +121,10 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
             if pause is not None:
                 pause()
     return result
+
+
+def _block(gram: Gram) -> tuple[int, int]:
+    return CACHED_BLOCK if _has_few_features(gram) else BLOCK
 
 
 def _has_few_features(gram: Gram) -> bool:

@@ -100,7 +100,8 @@ class DualProblem:
 
     def of_samples(self, values: Any) -> Float:
         """One value a sample, repeated for every variable of it."""
-        return np.tile(np.asarray(values, dtype=np.float64), self.copies)
+        values = np.asarray(values, dtype=np.float64)
+        return values if self.copies == 1 else np.tile(values, self.copies)
 
     def per_sample(self, alpha: Float) -> Float:
         """α summed over the variables of each sample: the coefficients of the expansion."""

@@ -101,8 +101,10 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             check_consistent_length(X, y)
         return _sequence(X), y
     given = X
-    if y is None:
+    if y is None or is_plain(y):
         X = validate_data(estimator, X, **_format(kernel, X))
+        if y is not None:
+            check_consistent_length(X, y)
     else:
         X, y = validate_data(
             estimator,
@@ -118,6 +120,12 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             f"{X.shape[0]}x{X.shape[1]} matrix: give the kernel of all training samples with all"
         )
     return _for_kernel(kernel, given, X), y
+
+
+def is_plain(y: Any) -> bool:
+    """Whether targets are an array of finite numbers already, of which nothing else is to check."""
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"
+    return plain and bool(np.isfinite(y).all())
 
 
 def new_inputs(estimator: Any, X: Any, like: Any = None) -> Any:

@@ -187,15 +187,14 @@ class Gram:
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         """The whole matrix, exactly symmetric; `pause` is called between blocks and may raise."""
         matrix = room((self.n, self.n), self.dtype)
-        everything = np.arange(self.n)
         for start in range(0, self.n, STRIPE):
-            stripe = slice(start, start + STRIPE)
-            self.rows(everything[stripe], everything[start:], out=matrix[stripe, start:])
-            if start + STRIPE < self.n:  # the last block is symmetric already
-                mirror(matrix, start, start + STRIPE)
+            stripe, rest = slice(start, min(start + STRIPE, self.n)), slice(start, self.n)
+            right = self._select(self.points, rest)
+            self._compute(np.arange(stripe.start, stripe.stop), right, matrix[stripe, rest])
+            mirror(matrix, stripe.start, stripe.stop)
             if pause is not None:
                 pause()
-        self._kept = None
+        np.fill_diagonal(matrix, self._cached_diagonal())
         return matrix
 
     def among(self, samples: Array) -> Gram:

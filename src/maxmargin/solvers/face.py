@@ -23,7 +23,9 @@ from ..memory import room
 # Beyond this many free variables the factorisation costs more than it brings.
 LARGEST_FACE = 3000
 FIRST_JITTER, LAST_JITTER = 1e-14, 1e-6
-REFINEMENTS = 2
+# Newton steps are repeated so often, to undo rounding, unless this part of the spread of gradients
+# is left.
+REFINEMENTS, LEVEL = 2, 1e-12
 # Rounds between two questions whether to end take about this many operations.
 ROUNDS_WORK = 4_000_000
 # How rounds ended.
@@ -141,6 +143,16 @@ def eliminate(A, b):
 
 
 @compiled
+def widest_spread(gradient, group, groups):
+    """The largest difference of gradients inside a group: 0 at the optimum of the face."""
+    low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
+    for k in range(gradient.size):
+        low[group[k]] = min(low[group[k]], gradient[k])
+        high[group[k]] = max(high[group[k]], gradient[k])
+    return max(0.0, np.max(high - low))
+
+
+@compiled
 def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, groups, most):
     """At most so many rounds; returns (rounds, variables still inside, refinements, gain, state).
 
@@ -150,12 +162,17 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, gro
     size, gain = inside.size, 0.0
     place, bent, reach = np.empty(size), np.empty(alpha.size), np.empty(size)
     slopes, member = np.empty(size), np.empty(size, np.int64)
+    first = np.inf
     for rounds in range(most):
         if size < 2 or refined > REFINEMENTS:
             return rounds, size, refined, gain, DONE
         direction = place[:size]
         for k in range(size):
             slopes[k], member[k] = gradient[inside[k]], group[inside[k]]
+        uneven = widest_spread(slopes[:size], member[:size], groups)
+        if refined > 0 and uneven <= LEVEL * first:
+            return rounds, size, refined, gain, DONE
+        first = min(first, uneven) if refined == 0 else first
         newton_direction(R, slopes[:size], member[:size], groups, direction)
         bent[:] = 0.0
         for k in range(size):

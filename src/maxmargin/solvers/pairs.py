@@ -24,7 +24,7 @@ class PairRun(Run):
     def __init__(self, problem, gram, settings, alpha, interrupt, whole_matrix):
         super().__init__(problem, gram, settings, alpha, interrupt)
         self.whole_matrix = whole_matrix
-        self.fresh = True  # whether the gradient was computed from scratch since it was updated
+        self.renewed = 0  # updates of the gradient before it was last computed from scratch
         self.until_shrink = self._shrink_interval()
         self.stagnant, self.stalls = False, 0
         self.polish_steps = None  # pair steps left for polishing, once it began
@@ -54,7 +54,7 @@ class PairRun(Run):
                     self._restore_all()
                 elif self._polish():
                     continue
-                elif not self.fresh:
+                elif self._drift() > POLISHED * self.settings.tol:
                     self._refresh()
                 else:
                     return "converged" if self.violation <= self.settings.tol else "precision"
@@ -71,7 +71,6 @@ class PairRun(Run):
 
     def account(self, took, before, gain):
         super().account(took, before, gain)
-        self.fresh = False
         self.until_shrink -= took
         if self.polish_steps is not None:
             self.polish_steps -= took
@@ -85,10 +84,6 @@ class PairRun(Run):
             return length
         violators = int((~self.active.settled()).sum() - self.active.free().size)
         return min(length, 10 + 2 * max(violators, 0))
-
-    def face(self, most=None):
-        super().face(most)
-        self.fresh = False
 
     def face_is_due(self):
         if self.polish_steps is not None:
@@ -159,7 +154,15 @@ class PairRun(Run):
         self.gradient = self._true_gradient(self.active.rows)
         self.active.v.gradient[...] = self.gradient
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
-        self.fresh = True
+        self.renewed = self._updates()
+
+    def _updates(self):
+        """How often the gradient was changed."""
+        return int(self.memory.integers[r.CLOCK]) + self.face_rounds
+
+    def _drift(self):
+        """What rounding may have added to the gradient since it was computed from scratch."""
+        return (self._updates() - self.renewed) * self.noise()
 
     def _restore_all(self):
         """End shrinking: all variables return, with their gradient reconstructed."""
@@ -175,7 +178,7 @@ class PairRun(Run):
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self.violation = self.problem.violation(self.alpha, self.gradient)
-        self.fresh = True
+        self.renewed = self._updates()
         self.until_shrink = self._shrink_interval()
 
     def _shrink_interval(self):

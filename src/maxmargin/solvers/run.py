@@ -93,9 +93,9 @@ class Run:
 
     def slab(self):
         """A slab of steps, with the rows fetched that the loop finds missing; why it ended."""
-        control = self.control._replace(tol=max(self.control.tol, self.noise()))
+        tol = max(self.control.tol, self.noise())
         self.violation = self.active.violation()
-        if self.violation <= control.tol:
+        if self.violation <= tol:
             return r.CONVERGED
         steps = int(min(self.slab_length(), self.steps_left()))
         before = self.memory.integers.copy()
@@ -107,9 +107,9 @@ class Run:
                 self.active.v,
                 self.active.rows.store,
                 self.active.size,
-                control._replace(max_steps=steps - took),
+                self.control._replace(tol=tol, max_steps=steps - took),
                 self.memory,
-                r.StepTrace(*(column[took:] for column in buffers)),
+                r.StepTrace(*(column[took:] for column in buffers)) if took else buffers,
             )
             took = int(self.memory.integers[r.CLOCK] - before[r.CLOCK])
             if event == r.ROW_MISSING:
