@@ -3,8 +3,8 @@
 NumPy and SciPy bring a pool of BLAS threads each, whose idle members wait busily for a while on
 cores that other work needs: small problems run several times faster without them, and fits keep
 BLAS to one thread throughout. Our own passes over large arrays and the products of a fit release
-the GIL and share one pool, whose members sleep when idle; it belongs to the process that made it,
-a fork begins with none.
+the GIL and share helpers that sleep when idle; they belong to the process that started them, a fork
+begins with none.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,10 @@ MOST_THREADS = 16
 # Products of numbers in a Gram matrix from which on threads help a fit.
 WORTH_THREADS = 2e9
 # Entries of an array below which a second thread costs more than it saves.
-WORTH_A_THREAD = 1 << 18
+WORTH_A_THREAD = 1 << 19
 
-_pools: dict[int, ThreadPoolExecutor] = {}
+# Helpers of each process that have nothing to do; a fork begins with none.
+_idle: dict[int, list[Helper]] = {}
 _here = threading.local()
 # Threads for our own passes while BLAS has but one; None while BLAS has all.
 _own: int | None = None
@@ -115,20 +115,19 @@ def blas_threads() -> int:
 def in_parts(task: Callable[[int, int], Any], size: int, threads: int) -> None:
     """task(start, stop) over the ranges of 0 … size, the first of them in this thread.
 
-    A part of a part is not divided again: a pool full of tasks that wait for others would stop.
+    A part of a part is not divided again: there are threads enough.
     """
     if threads == 1 or getattr(_here, "in_part", False):
         task(0, size)
         return
     edges = [size * k // threads for k in range(threads + 1)]
     parts = [(start, stop) for start, stop in pairwise(edges) if start < stop]
-    others = [shared_pool().submit(_in_part, task, *part) for part in parts[1:]]
+    helpers = [started(_in_part, task, *part) for part in parts[1:]]
     try:
         for part in parts[:1]:
             _in_part(task, *part)
     finally:
-        for other in others:
-            other.result()
+        finished(helpers)
 
 
 def _in_part(task: Callable[[int, int], Any], start: int, stop: int) -> None:
@@ -139,9 +138,62 @@ def _in_part(task: Callable[[int, int], Any], start: int, stop: int) -> None:
         _here.in_part = False
 
 
-def shared_pool() -> ThreadPoolExecutor:
-    """Of this process. Tasks must not wait for others in it."""
-    pool = _pools.get(os.getpid())
-    if pool is None:
-        pool = _pools[os.getpid()] = ThreadPoolExecutor(MOST_THREADS, "maxmargin")
-    return pool
+class Helper:
+    """A thread that does one task after the other, and sleeps in between.
+
+    Waking it costs half of what an executor and its futures do, and large fits do so a hundred
+    times a second.
+    """
+
+    def __init__(self) -> None:
+        self._work, self._done = threading.Lock(), threading.Lock()
+        self._work.acquire()
+        self._done.acquire()
+        self._task: Callable[[], Any] = int
+        self._error: BaseException | None = None
+        threading.Thread(target=self._run, name="maxmargin", daemon=True).start()
+
+    def start(self, task: Callable[[], Any]) -> None:
+        self._task = task
+        self._work.release()
+
+    def wait(self) -> BaseException | None:
+        """For the end of the task; what it raised."""
+        self._done.acquire()
+        error, self._error = self._error, None
+        return error
+
+    def _run(self) -> None:
+        while True:
+            self._work.acquire()
+            try:
+                self._task()
+            except BaseException as error:
+                self._error = error
+            self._task = int
+            self._done.release()
+
+
+def started(task: Callable[..., Any], *arguments: Any) -> Helper:
+    """A helper at work; to be handed to `finished`."""
+    idle = _idle.setdefault(os.getpid(), [])
+    try:
+        helper = idle.pop()
+    except IndexError:
+        helper = Helper()
+    helper.start(partial(task, *arguments))
+    return helper
+
+
+def finished(helpers: list[Helper]) -> None:
+    """Wait for all of them, and raise what the first of them raised.
+
+    One that is still at work when Ctrl-C ends the waiting is not called again.
+    """
+    errors = []
+    for helper in helpers:
+        errors.append(helper.wait())
+        _idle[os.getpid()].append(helper)
+    for error in errors:
+        if error is not None:
+            raise error

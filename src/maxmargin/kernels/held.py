@@ -12,6 +12,8 @@ from ..threads import in_parts, threads_worth
 
 # Columns summed at a time: their totals stay in the first-level cache.
 STRIPE = 2048
+# Entries that are added while one is computed elsewhere.
+ENTRIES_A_PASS = 4
 
 
 class HeldRows(NamedTuple):
@@ -65,4 +67,4 @@ def add_rows(
     def some_columns(start: int, stop: int) -> None:
         sum_rows(total, values, slots, coefficients, start, stop)
 
-    in_parts(some_columns, total.size, threads_worth(total.size * slots.size))
+    in_parts(some_columns, total.size, threads_worth(total.size * slots.size // ENTRIES_A_PASS))

@@ -13,7 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from ...threads import shared_pool
+from ...threads import finished, started
 
 # Entries for each thread: fewer are not worth the wait for a core that may be busy otherwise.
 WORTH_A_THREAD = 300_000
@@ -49,5 +49,14 @@ def run_parts(task: Callable[[int, int], Any], parts: list[tuple[int, int]]) -> 
     """The results of all parts; the first is worked on here, the others in threads."""
     if len(parts) == 1:
         return [task(*parts[0])]
-    futures = [shared_pool().submit(task, *part) for part in parts[1:]]
-    return [task(*parts[0]), *(future.result() for future in futures)]
+    results: list[Any] = [None] * len(parts)
+
+    def work(k: int) -> None:
+        results[k] = task(*parts[k])
+
+    helpers = [started(work, k) for k in range(1, len(parts))]
+    try:
+        work(0)
+    finally:
+        finished(helpers)
+    return results
