@@ -84,6 +84,19 @@ def test_a_face_without_bounds_in_the_way_is_solved_at_once(kind):
     assert problem.violation(active.v.alpha, active.v.gradient) < 1e-10
 
 
+@pytest.mark.parametrize("C", [1.0, 1e6])
+def test_rounds_one_at_a_time_are_the_same_rounds(monkeypatch, C):
+    rng = np.random.default_rng(0)
+    K, y = cloud(rng)
+    problem = machines(y, C)[0].problem
+    start = inside(problem, rng, width=C)
+    at_once, one_by_one = active_at(problem, K, start), active_at(problem, K, start)
+    result = face_step(at_once)
+    monkeypatch.setattr(face, "ROUNDS_WORK", 1)
+    assert face_step(one_by_one).rounds >= result.rounds > 1
+    assert one_by_one.v.alpha == pytest.approx(at_once.v.alpha, rel=1e-9, abs=1e-9 * C)
+
+
 @pytest.mark.parametrize("kind", range(4))
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_what_is_left_free_is_optimal_and_the_rest_is_exactly_at_bounds(kind, C):

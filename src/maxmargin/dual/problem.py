@@ -174,6 +174,8 @@ class DualProblem:
         """
         if alpha is None:
             alpha = np.zeros(self.size)
+            if not self.totals.any() and (self.lower <= 0).all() and (self.upper >= 0).all():
+                return alpha
         alpha = np.asarray(alpha, dtype=np.float64)
         if alpha.shape != (self.size,):
             raise ValueError(f"alpha must have shape ({self.size},), got {alpha.shape}")

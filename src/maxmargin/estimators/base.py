@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from typing import Any
 
@@ -290,9 +289,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
 def blank(estimator: Any) -> Any:
     """A copy with the same parameters that has learned nothing."""
-    model = copy.copy(estimator)
-    for name in learned(model):
-        delattr(model, name)
+    model = object.__new__(type(estimator))
+    vars(model).update((n, value) for n, value in vars(estimator).items() if not is_learned(n))
     return model
 
 
@@ -307,12 +305,13 @@ def take_over(estimator: Any, model: Any) -> dict[str, Any]:
 
 
 def learned(estimator: Any) -> dict[str, Any]:
-    """The fitted attributes: no parameter ends with an underscore."""
-    return {
-        name: value
-        for name, value in vars(estimator).items()
-        if name.endswith("_") and not name.startswith("__")
-    }
+    """The fitted attributes."""
+    return {name: value for name, value in vars(estimator).items() if is_learned(name)}
+
+
+def is_learned(name: str) -> bool:
+    """Whether it is the name of a fitted attribute: no parameter ends with an underscore."""
+    return name[-1] == "_" and name[:2] != "__"
 
 
 def resumed(tasks: list[Task], previous: Any, estimator: Any) -> list[Task]:

@@ -29,7 +29,7 @@ MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
 # Samples beyond which float32 is worth a try where float64 decides.
 WORTH_ROUGH = 4000
 # Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
-PROBED, PROBED_ROWS = 500, 50
+PROBED, PROBED_ROWS = 300, 30
 
 
 def memory_budget(cache_size: float, samples: int) -> float:

@@ -69,11 +69,11 @@ class BlockRun(Run):
     def _stages(self):
         """Random parts of the samples, each contained in the next and several times as large."""
         n = self.problem.samples
-        order = np.random.default_rng(0).permutation(n)
         sizes = []
         while n / STAGE_RATIO >= SMALLEST_STAGE:
             n = int(n / STAGE_RATIO)
             sizes.insert(0, n)
+        order = np.random.default_rng(0).permutation(self.problem.samples) if sizes else None
         return [np.sort(order[:size]) for size in sizes]
 
     def loop(self):
@@ -92,9 +92,11 @@ class BlockRun(Run):
         return status
 
     def _rounds(self):
-        everyone = self.everyone
+        everyone, gain = self.everyone, None
         while True:
             self.violation, self.active = everyone.violation(), everyone.live
+            if gain is not None:
+                self.stagnant, gain = self.stagnates(gain), None
             if everyone.growing and self.violation <= STAGE_GOAL * self.settings.tol:
                 everyone.grow()
                 continue
@@ -115,8 +117,7 @@ class BlockRun(Run):
                 return "unbounded"
             if event == r.TARGET_REACHED:
                 return "target"
-            self.violation = everyone.violation()
-            self.stagnant = self.stagnates(self.memory.reals[r.DUAL] - dual)
+            gain = self.memory.reals[r.DUAL] - dual
             if self.settings.shrinking and self.polish_rounds is None:
                 everyone.settle()
 

@@ -23,8 +23,8 @@ from ..memory import room
 # Beyond this many free variables the factorisation costs more than it brings.
 LARGEST_FACE = 3000
 FIRST_JITTER, LAST_JITTER = 1e-14, 1e-6
-# Newton steps are repeated so often, to undo rounding, unless this part of the spread of gradients
-# is left.
+# Newton steps are repeated so often, to undo rounding, unless no more than this part of the spread
+# of gradients is left.
 REFINEMENTS, LEVEL = 2, 1e-12
 # Rounds between two questions whether to end take about this many operations.
 ROUNDS_WORK = 4_000_000
@@ -162,7 +162,7 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, gro
     size, gain = inside.size, 0.0
     place, bent, reach = np.empty(size), np.empty(alpha.size), np.empty(size)
     slopes, member = np.empty(size), np.empty(size, np.int64)
-    first = np.inf
+    first = 0.0
     for rounds in range(most):
         if size < 2 or refined > REFINEMENTS:
             return rounds, size, refined, gain, DONE
@@ -170,9 +170,10 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, gro
         for k in range(size):
             slopes[k], member[k] = gradient[inside[k]], group[inside[k]]
         uneven = widest_spread(slopes[:size], member[:size], groups)
-        if refined > 0 and uneven <= LEVEL * first:
+        if refined == 0:
+            first = max(first, uneven)
+        elif uneven <= LEVEL * first:
             return rounds, size, refined, gain, DONE
-        first = min(first, uneven) if refined == 0 else first
         newton_direction(R, slopes[:size], member[:size], groups, direction)
         bent[:] = 0.0
         for k in range(size):

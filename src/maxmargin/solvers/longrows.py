@@ -132,6 +132,8 @@ class LongRows:
         """Σ coefficients·K[support, columns] from scratch; all indices are of the whole matrix."""
         width = self.gram.n if columns is None else columns.size
         total = np.zeros(width)
+        if not width:
+            return total
         batch = max(1, min(self.block, BATCH_BYTES // (max(1, width) * self.gram.dtype.itemsize)))
         scratch = room((min(batch, support.size), width), self.gram.dtype)
         for first in range(0, support.size, batch):

@@ -38,9 +38,9 @@ def wide_face_step(active, must_end=None):
     """
     rounds, gain = 0, 0.0
     for dtype in dict.fromkeys([active.rows.matrix.dtype, np.dtype(np.float64)]):
-        attempt = newton_step(active, dtype)
+        attempt = newton_step(active, dtype, must_end)
         rounds, gain = rounds + attempt.rounds, gain + attempt.gain
-        if attempt.arrived or (must_end is not None and must_end()):
+        if attempt.arrived:
             break
     return FaceResult(rounds, gain, False)
 
@@ -51,7 +51,7 @@ class Attempt(NamedTuple):
     arrived: bool
 
 
-def newton_step(active, dtype):
+def newton_step(active, dtype, must_end=None):
     """A step with the factor in this precision, taken if it gains.
 
     It arrived if little is left of the spread of gradients that it was to level, or if more than
@@ -65,6 +65,8 @@ def newton_step(active, dtype):
     Q = curvature(active, F, dtype=dtype)
     Q.flat[:: F.size + 1] *= 1.0 + JITTER
     R = factored_in_place(Q)
+    if must_end is not None and must_end():
+        return nothing
     if R is None:
         return failed
     alpha, lower, upper, group = v.alpha[F], v.lower[F], v.upper[F], v.group[F]
