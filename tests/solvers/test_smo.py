@@ -6,7 +6,7 @@ import pytest
 from checks import assert_feasible, assert_optimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import KINDS, case_of, cases, gram_of, samples
+from strategies import KINDS, Sample, case_of, cases, gram_of, samples
 
 from maxmargin import solve
 from maxmargin.solvers import SELECTIONS, chunking, projected_gradient, run
@@ -113,6 +113,19 @@ def test_the_solvers_of_the_lectures_reach_the_optimum(solver, kind, data):
     slack = 1e-5 * (1.0 + np.abs(optimum.alpha).sum())
     rounding = 1e-7 * (1.0 + abs(optimum.value))
     assert optimum.value - slack <= solution.dual <= optimum.value + rounding
+
+
+def test_a_direction_of_nothing_but_rounding_leaves_the_sums_alone():
+    """Three equal points and three apart; found by the test above, in a face of 1e-109 entries."""
+    e = float(np.exp(-250.0))
+    K = np.eye(6) + e * (1.0 - np.eye(6))
+    K[np.ix_([0, 2, 3], [0, 2, 3])] = 1.0
+    K[4, [0, 2, 3, 5]] = K[[0, 2, 3, 5], 4] = K[1, [0, 2, 3]] = K[[0, 2, 3], 1] = 0.0
+    labels, weight = np.array([-1.0, 1, -1, -1, -1, 1]), np.array([1, 1, 0.5, 0.5, 0.5, 0.5])
+    case = case_of("nu_svc", Sample(K, labels, np.zeros(6), weight, 1e-3, 0.0, 0.05))
+    solution = chunking(case.problem, gram_of(K), chunk=3, tol=1e-5)
+    assert_feasible(solution.alpha, case.problem)
+    assert_optimal(solution, case)
 
 
 @settings(max_examples=40)

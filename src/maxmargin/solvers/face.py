@@ -121,11 +121,13 @@ def newton_direction(R, gradient, group, groups, direction):
     eliminate(system, right)
     for g in range(groups):
         direction -= right[g] * spread[g]
-    excess = np.zeros(groups)
-    for k in range(size):
-        excess[group[k]] += direction[k]
-    for k in range(size):
-        direction[k] -= excess[group[k]] / counts[group[k]]
+    # Twice: what the first pass leaves of a direction may be no more than its rounding.
+    for _ in range(2):
+        excess = np.zeros(groups)
+        for k in range(size):
+            excess[group[k]] += direction[k]
+        for k in range(size):
+            direction[k] -= excess[group[k]] / counts[group[k]]
 
 
 @compiled
