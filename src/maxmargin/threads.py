@@ -122,12 +122,7 @@ def in_parts(task: Callable[[int, int], Any], size: int, threads: int) -> None:
         return
     edges = [size * k // threads for k in range(threads + 1)]
     parts = [(start, stop) for start, stop in pairwise(edges) if start < stop]
-    helpers = [started(_in_part, task, *part) for part in parts[1:]]
-    try:
-        for part in parts[:1]:
-            _in_part(task, *part)
-    finally:
-        finished(helpers)
+    together([partial(_in_part, task, *part) for part in parts])
 
 
 def _in_part(task: Callable[[int, int], Any], start: int, stop: int) -> None:
@@ -173,18 +168,28 @@ class Helper:
             self._done.release()
 
 
-def started(task: Callable[..., Any], *arguments: Any) -> Helper:
-    """A helper at work; to be handed to `finished`."""
+def together(tasks: list[Callable[[], Any]]) -> None:
+    """Do all of them, the first in this thread and each other in one of its own."""
+    helpers = [_started(task) for task in tasks[1:]]
+    try:
+        for task in tasks[:1]:
+            task()
+    finally:
+        _finish(helpers)
+
+
+def _started(task: Callable[[], Any]) -> Helper:
+    """A helper at work; to be handed to `_finish`."""
     idle = _idle.setdefault(os.getpid(), [])
     try:
         helper = idle.pop()
     except IndexError:
         helper = Helper()
-    helper.start(partial(task, *arguments))
+    helper.start(task)
     return helper
 
 
-def finished(helpers: list[Helper]) -> None:
+def _finish(helpers: list[Helper]) -> None:
     """Wait for all of them, and raise what the first of them raised.
 
     One that is still at work when Ctrl-C ends the waiting is not called again.

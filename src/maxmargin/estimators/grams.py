@@ -123,6 +123,9 @@ class KeptGram(Gram):
     def diagonal(self) -> np.ndarray:
         return self.inner.diagonal()
 
+    def among(self, samples: np.ndarray) -> Gram:
+        return self.inner.among(samples)
+
     def matrix(self, pause: Callable[[], object] | None = None) -> np.ndarray:
         with self._computing:
             if self.whole is None:

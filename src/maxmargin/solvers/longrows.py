@@ -134,7 +134,7 @@ class LongRows:
         total = np.zeros(width)
         if not width:
             return total
-        batch = max(1, min(self.block, BATCH_BYTES // (max(1, width) * self.gram.dtype.itemsize)))
+        batch = max(1, min(self.block, BATCH_BYTES // (width * self.gram.dtype.itemsize)))
         scratch = room((min(batch, support.size), width), self.gram.dtype)
         for first in range(0, support.size, batch):
             part = support[first : first + batch]

@@ -7,13 +7,14 @@ pools already limit.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numba
 import numpy as np
 
-from ...threads import finished, started
+from ...threads import together
 
 # Entries for each thread: fewer are not worth the wait for a core that may be busy otherwise.
 WORTH_A_THREAD = 300_000
@@ -54,9 +55,5 @@ def run_parts(task: Callable[[int, int], Any], parts: list[tuple[int, int]]) -> 
     def work(k: int) -> None:
         results[k] = task(*parts[k])
 
-    helpers = [started(work, k) for k in range(1, len(parts))]
-    try:
-        work(0)
-    finally:
-        finished(helpers)
+    together([partial(work, k) for k in range(len(parts))])
     return results
