@@ -35,13 +35,16 @@ def exponential(block: Array) -> None:
 
 
 def _exponential(block: Array) -> None:
-    line = memory_line(block)
-    if block.dtype == float32 and line is not None and COMPILED:
+    line = memory_line(block) if COMPILED else None
+    if block.dtype == float32 and line is not None:
         exponential32(*line, *block.shape)
         return
     for part in chunks(*block.shape):
         rows = block[part]
-        np.minimum(rows, 0.0, out=rows)
+        if line is not None:
+            cap(line[0], line[1], part.start, part.stop, block.shape[1])
+        else:
+            np.minimum(rows, 0.0, out=rows)
         if block.dtype == float32:
             np.copyto(rows, -np.inf, where=rows < LOWEST32)
         np.exp(rows, out=rows)
@@ -82,6 +85,15 @@ def float_of_bits(_typing, _bits):  # type: ignore[no-untyped-def]
         return builder.bitcast(args[0], ir.FloatType())
 
     return numba.float32(numba.int32), codegen
+
+
+@compiled_fused
+def cap(line: Array, step: int, start: int, stop: int, columns: int) -> None:
+    """x ← min(x, 0) in some rows; NumPy's minimum takes as long as its exponential"""
+    for i in range(start, stop):
+        row = line[i * step : i * step + columns]
+        for j in range(columns):
+            row[j] = 0.0 if row[j] > 0.0 else row[j]
 
 
 @compiled_fused
