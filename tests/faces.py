@@ -13,6 +13,13 @@ def active_at(problem, K, alpha):
     return Active.of(problem, FullRows(K), np.diagonal(K).copy(), alpha, gradient)
 
 
+def point_of(active, problem):
+    """α and gradient of the problem's own variables."""
+    alpha, gradient = np.zeros((2, problem.size))
+    active.write(alpha, gradient)
+    return alpha, gradient
+
+
 def inside(problem, rng, width=1.0):
     """A feasible point with all variables well inside their boxes, cut to the given width."""
     lower, upper = np.maximum(problem.lower, -width), np.minimum(problem.upper, width)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from checks import assert_feasible
-from faces import active_at, cloud, inside, machines
+from faces import active_at, cloud, inside, machines, point_of
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
@@ -105,7 +105,7 @@ def test_what_is_left_free_is_optimal_and_the_rest_is_exactly_at_bounds(kind, C)
     problem = machines(y, C)[kind].problem
     active = active_at(problem, K, inside(problem, rng, width=C))
     face_step(active)
-    alpha, gradient = active.v.alpha, active.v.gradient
+    alpha, gradient = point_of(active, problem)
     assert_feasible(alpha, problem)
     free = problem.free(alpha)
     room = np.minimum(alpha - problem.lower, problem.upper - alpha)
@@ -122,9 +122,9 @@ def test_the_gain_is_the_rise_of_the_dual_value(kind):
     K, y = cloud(rng)
     problem = machines(y, 1.0)[kind].problem
     active = active_at(problem, K, inside(problem, rng))
-    before = problem.value(active.v.alpha, active.v.gradient)
+    before = problem.value(*point_of(active, problem))
     result = face_step(active)
-    after = problem.value(active.v.alpha, active.v.gradient)
+    after = problem.value(*point_of(active, problem))
     assert result.gain > 0.0
     assert result.gain == pytest.approx(after - before, rel=1e-10)
 
@@ -136,9 +136,9 @@ def test_the_gradient_follows_the_step(kind):
     problem = machines(y, 1.0)[kind].problem
     active = active_at(problem, K, inside(problem, rng))
     face_step(active)
-    alpha = active.v.alpha
+    alpha, gradient = point_of(active, problem)
     expected = problem.gradient(alpha, K @ problem.per_sample(alpha))
-    assert active.v.gradient == pytest.approx(expected, abs=1e-10)
+    assert gradient == pytest.approx(expected, abs=1e-10)
 
 
 def test_who_may_rise_and_fall_follows_the_step():

@@ -68,7 +68,10 @@ def test_the_point_is_feasible_after_every_slab(kind, data):
 
     def watched(v, *rest):
         answer = run_slab(v, *rest)
-        points.append(v.alpha.copy())
+        alpha = v.alpha.copy()
+        if case.problem.folds:
+            alpha = np.append(np.maximum(alpha, 0.0), np.minimum(alpha, 0.0))
+        points.append(alpha)
         return answer
 
     run_slab = run.run_slab

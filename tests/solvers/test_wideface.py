@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from checks import assert_feasible
-from faces import active_at, cloud, inside, machines
+from faces import active_at, cloud, inside, machines, point_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,12 +61,12 @@ def test_a_step_gains_what_it_says_and_stays_feasible(kind, C):
     problem = machines(y, C)[kind].problem
     start = solve(problem, Gaussian(0.3).bind(rng.normal(size=(40, 3))), tol=1e-3).alpha
     active = active_at(problem, K, problem.feasible(0.9 * start + 0.1 * inside(problem, rng, C)))
-    before = problem.value(active.v.alpha, active.v.gradient)
+    before = problem.value(*point_of(active, problem))
     result = wide_face_step(active)
-    alpha = active.v.alpha
+    alpha, gradient = point_of(active, problem)
     assert_feasible(alpha, problem)
     expected = problem.gradient(alpha, K @ problem.per_sample(alpha))
-    assert active.v.gradient == pytest.approx(expected, abs=1e-9 * C)
+    assert gradient == pytest.approx(expected, abs=1e-9 * C)
     after = problem.value(alpha, expected)
     assert result.gain >= 0.0
     assert after - before == pytest.approx(result.gain, rel=1e-8, abs=1e-12 * abs(after))

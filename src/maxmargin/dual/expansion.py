@@ -7,19 +7,23 @@ bound that are held there by more than rounding, it needs only to know that they
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations_with_replacement
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import Gram
 from ..kernels.held import add_rows
+from ..threads import in_parts, threads_beside_blas
 from .problem import DualProblem, Float, Int
 
 # A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB, or what
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
-# Rows and columns of a block that serves twice, likewise.
+# Rows and columns of a block that serves twice; fewer if it is to stay in the cache of one thread,
+# as two with small blocks wait for each other.
 SIDE, CACHED_SIDE = 1024, 256
 # Rounding is taken to be this many times the largest error seen at about so many support vectors.
 SAFETY, PROBED = 4.0, 1000
@@ -108,19 +112,26 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     """The same for the samples with a coefficient, each block serving twice."""
     support = np.flatnonzero(coef)
     weights = coef[support]
-    result = np.zeros(support.size)
     gram, places = gram.among(support), np.arange(support.size)
-    side = CACHED_SIDE if _has_few_features(gram) else SIDE
+    threads = threads_beside_blas(support.size**2 // 8)
+    side = CACHED_SIDE if _has_few_features(gram) and threads == 1 else SIDE
     blocks = [slice(top, top + side) for top in range(0, support.size, side)]
-    for i, upper in enumerate(blocks):
-        for lower in blocks[i:]:
+    pairs = list(combinations_with_replacement(blocks, 2))
+    results = []
+
+    def some_pairs(start: int, stop: int) -> None:
+        result = np.zeros(support.size)
+        results.append((start, result))
+        for upper, lower in pairs[start:stop]:
             values = gram.rows(places[upper], places[lower])
             result[lower] += weights[upper] @ values
             if lower is not upper:
                 result[upper] += values @ weights[lower]
             if pause is not None:
                 pause()
-    return result
+
+    in_parts(some_pairs, len(pairs), threads)
+    return np.sum([result for _, result in sorted(results, key=itemgetter(0))], axis=0)
 
 
 def _block(gram: Gram) -> tuple[int, int]:

@@ -11,6 +11,7 @@ fall; `bias` is where the two meet.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,18 @@ class DualProblem:
     @property
     def copies(self) -> int:
         return self.size // self.samples
+
+    @cached_property
+    def folds(self) -> bool:
+        """Whether the two variables of every sample, one between 0 and C, one between −C and 0, are
+        the sides of a single one; the gradient then has a step at 0, and falls there."""
+        if self.copies != 2 or self.ridge.any():
+            return False
+        (up, down), (least, _), (_, most) = (
+            values.reshape(2, self.samples) for values in (self.linear, self.lower, self.upper)
+        )
+        first, second = self.group.reshape(2, self.samples)
+        return not (least.any() or most.any() or (first != second).any() or (up > down).any())
 
     @property
     def index(self) -> Int:

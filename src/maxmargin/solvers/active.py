@@ -13,12 +13,21 @@ import numpy as np
 from . import records as r
 
 
-def penalties(alpha, lower, upper, group, groups):
+def penalties(alpha, lower, upper, kink, group, groups):
     """The rise and fall rows of `Variables`."""
     member = group == np.arange(groups)[:, None]
-    rise = np.where(member & (alpha < upper), 0.0, -np.inf)
-    fall = np.where(member & (alpha > lower), 0.0, np.inf)
+    rising, falling = 0.0, 0.0
+    if kink is not None:
+        rising, falling = np.where(alpha < 0.0, kink, -kink), np.where(alpha > 0.0, -kink, kink)
+    rise = np.where(member & (alpha < upper), rising, -np.inf)
+    fall = np.where(member & (alpha > lower), falling, np.inf)
     return rise, fall
+
+
+def side(alpha, lowest, highest, kink):
+    """The bounds of the side of its kink that a variable is on; at 0 those of both."""
+    lower = np.where((kink > 0.0) & (alpha > 0.0), 0.0, lowest)
+    return lower, np.where((kink > 0.0) & (alpha < 0.0), 0.0, highest)
 
 
 class Active:
@@ -33,33 +42,52 @@ class Active:
         Which samples of the problem these are.
     rows : FullRows, CachedRows or LongRows
         With one column for each of the samples.
+    folded : bool
+        Whether the two variables of each sample are one here, with a kink.
     """
 
-    def __init__(self, v, copies, samples, rows):
+    def __init__(self, v, copies, samples, rows, folded):
         self.v, self.copies, self.samples, self.rows = v, copies, samples, rows
+        self.folded = folded
 
     @classmethod
     def of(cls, problem, rows, diagonal, alpha, gradient, samples=None):
         """The given samples of a problem, or all of them."""
         if samples is None:
             samples = np.arange(problem.samples)
-        a = (np.arange(problem.copies)[:, None] * problem.samples + samples).ravel()
-        lower, upper, group = problem.lower[a], problem.upper[a], problem.group[a]
-        rise, fall = penalties(alpha[a], lower, upper, group, problem.totals.size)
-        ridge = problem.ridge[a]
+        copies, folded = problem.copies, problem.folds
+        a = (np.arange(copies)[:, None] * problem.samples + samples).ravel()
+        alpha, lower, upper = alpha[a], problem.lower[a], problem.upper[a]
+        ridge, group, kink = problem.ridge[a], problem.group[a], None
+        if folded:
+            up, down = problem.linear[a].reshape(2, -1)
+            kink = 0.5 * (down - up)
+            alpha = alpha.reshape(2, -1).sum(axis=0)
+            ridge, group = ridge[: samples.size], group[: samples.size]
+            lower, upper = lower[samples.size :], upper[: samples.size]
+            copies = 1
+        rise, fall = penalties(alpha, lower, upper, kink, group, problem.totals.size)
+        lowest, highest = lower, upper
+        if folded:
+            lower, upper = side(alpha, lowest, highest, kink)
         v = r.Variables(
-            alpha=alpha[a],
-            gradient=gradient[a],
+            alpha=alpha,
+            gradient=np.empty(alpha.size),
             lower=lower,
             upper=upper,
             ridge=ridge,
-            diagonal=np.tile(diagonal[samples], problem.copies) + ridge,
+            diagonal=np.tile(diagonal[samples], copies) + ridge,
             group=group,
             rise=rise,
             fall=fall,
-            scores=np.empty(a.size, dtype=np.float32),
+            scores=np.empty(alpha.size, dtype=np.float32),
+            kink=np.zeros(alpha.size) if kink is None else kink,
+            lowest=lowest,
+            highest=highest,
         )
-        return cls(v, problem.copies, samples, rows)
+        active = cls(v, copies, samples, rows, folded)
+        active.take_gradient(gradient)
+        return active
 
     @property
     def size(self):
@@ -73,24 +101,48 @@ class Active:
         """The samples `keep` (indices into this set) alone."""
         a = self.variables_of(keep)
         v = r.Variables(*(np.ascontiguousarray(array[..., a]) for array in self.v))
-        return Active(v, self.copies, self.samples[keep], rows)
+        return Active(v, self.copies, self.samples[keep], rows, self.folded)
 
     def write(self, alpha, gradient):
         """Put α and G where they belong in arrays of all variables."""
-        places = slice(None)
-        if self.size * self.copies < alpha.size:
-            places = np.arange(self.copies)[:, None] * (alpha.size // self.copies) + self.samples
-            places = places.ravel()
-        alpha[places] = self.v.alpha
-        gradient[places] = self.v.gradient
+        v, places = self.v, self._places(alpha.size)
+        if self.folded:
+            alpha[places] = np.append(np.maximum(v.alpha, 0.0), np.minimum(v.alpha, 0.0))
+            gradient[places] = np.append(v.gradient - v.kink, v.gradient + v.kink)
+        else:
+            alpha[places] = v.alpha
+            gradient[places] = v.gradient
+
+    def take_gradient(self, gradient):
+        """Take G over from an array of all variables."""
+        v = self.v
+        v.gradient[:] = gradient[self._places(gradient.size)][: v.gradient.size]
+        if self.folded:
+            v.gradient[:] += v.kink
+
+    def _places(self, size):
+        """Where the variables of these samples stand among all, which are so many."""
+        copies = 2 if self.folded else self.copies
+        if self.size * copies == size:
+            return slice(None)
+        return (np.arange(copies)[:, None] * (size // copies) + self.samples).ravel()
+
+    def inside(self):
+        """Of every variable, whether it is free: neither at a bound nor at its kink."""
+        v = self.v
+        inside = (v.alpha > v.lower) & (v.alpha < v.upper)
+        return inside & ((v.alpha != 0.0) | (v.kink == 0.0)) if self.folded else inside
 
     def free(self):
-        return np.flatnonzero((self.v.alpha > self.v.lower) & (self.v.alpha < self.v.upper))
+        return np.flatnonzero(self.inside())
 
     def has_free(self):
         """Of every sample, whether one of its variables is free."""
-        inside = (self.v.alpha > self.v.lower) & (self.v.alpha < self.v.upper)
-        return inside.reshape(self.copies, self.size).any(axis=0)
+        return self.inside().reshape(self.copies, self.size).any(axis=0)
+
+    def slopes(self, free):
+        """The gradient of free variables, on the side of the kink where they are."""
+        return self.v.gradient[free] + self.v.rise[self.v.group[free], free]
 
     def per_sample(self, values):
         return values.reshape(self.copies, self.size).sum(axis=0)
@@ -101,11 +153,13 @@ class Active:
         delta = values - v.alpha[variables]
         v.alpha[variables] = values
         v.gradient[variables] -= v.ridge[variables] * delta
-        for g in range(v.rise.shape[0]):
-            member = v.group[variables] == g
-            rising, falling = values < v.upper[variables], values > v.lower[variables]
-            v.rise[g, variables] = np.where(member & rising, 0.0, -np.inf)
-            v.fall[g, variables] = np.where(member & falling, 0.0, np.inf)
+        lower, upper = v.lowest[variables], v.highest[variables]
+        kink = v.kink[variables] if self.folded else None
+        v.rise[:, variables], v.fall[:, variables] = penalties(
+            values, lower, upper, kink, v.group[variables], len(v.rise)
+        )
+        if self.folded:
+            v.lower[variables], v.upper[variables] = side(values, lower, upper, kink)
         change = np.bincount(variables % self.size, delta, minlength=self.size)
         moved = np.flatnonzero(change)
         if moved.size:
@@ -126,12 +180,12 @@ class Active:
         return float(max(0.0, (tops - bottoms).max()))
 
     def settled(self):
-        """Variables at a bound whose gradient holds them there (the shrinking rule)."""
+        """Variables that want neither to rise nor to fall, by the shrinking rule: held at a bound,
+        or at a kink."""
         v = self.v
         tops, bottoms = self.extremes()
-        at_lower = (v.alpha <= v.lower) & (v.gradient < bottoms[v.group])
-        at_upper = (v.alpha >= v.upper) & (v.gradient > tops[v.group])
-        return at_lower | at_upper
+        stays_low = v.gradient + v.rise.max(axis=0) < bottoms[v.group]
+        return stays_low & (v.gradient + v.fall.min(axis=0) > tops[v.group])
 
     def staying(self):
         """Samples (as indices into this set) with a variable that is not settled."""
@@ -139,19 +193,21 @@ class Active:
 
 
 def estimated_gap(v):
-    """Duality gap Σ loss_a(e_a) − α_a e_a + ½ ridge_a α_a², e = G + ridge·α − b, of the active
-    variables; those left out by shrinking contribute nothing at the optimum."""
-    free = (v.alpha > v.lower) & (v.alpha < v.upper)
+    """Duality gap Σ loss_a(e_a) − α_a e_a + κ_a|α_a| + ½ ridge_a α_a², e = G + ridge·α − b, of the
+    active variables; those left out by shrinking contribute nothing at the optimum."""
+    free = (v.alpha > v.lower) & (v.alpha < v.upper) & ((v.alpha != 0) | (v.kink == 0))
     bias = np.zeros(len(v.rise))
     for g in range(bias.size):
         members = free & (v.group == g)
         if members.any():
-            bias[g] = v.gradient[members].mean()
+            bias[g] = (v.gradient[members] + v.rise[g, members]).mean()
         else:
             bias[g] = 0.5 * ((v.gradient + v.rise[g]).max() + (v.gradient + v.fall[g]).min())
     error = v.gradient + v.ridge * v.alpha - bias[v.group]
+    pull = np.sign(error) * np.maximum(np.abs(error) - v.kink, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        best = np.where(v.ridge > 0, error / v.ridge, np.sign(error) * np.inf)
-        best = np.clip(np.where(error == 0, 0.0, best), v.lower, v.upper)
-        loss = np.where(error == 0, 0.0, error * best) - 0.5 * v.ridge * best**2
-    return float((loss - v.alpha * error + 0.5 * v.ridge * v.alpha**2).sum())
+        best = np.where(v.ridge > 0, pull / v.ridge, np.sign(pull) * np.inf)
+        best = np.clip(np.where(pull == 0, 0.0, best), v.lowest, v.highest)
+        loss = np.where(pull == 0, 0.0, pull * best) - 0.5 * v.ridge * best**2
+    own = v.alpha * error - v.kink * np.abs(v.alpha) - 0.5 * v.ridge * v.alpha**2
+    return float((loss - own).sum())

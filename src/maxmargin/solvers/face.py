@@ -227,7 +227,7 @@ def face_step(active, must_end=None, most=None):
     R = factored(Q)
     if R is None:
         return FaceResult(0, 0.0, False)
-    alpha, gradient = v.alpha[F], v.gradient[F]
+    alpha, gradient = v.alpha[F], active.slopes(F)
     inside, refined, rounds, gain, state = np.arange(F.size), 0, 0, 0.0, UNDECIDED
     most = np.iinfo(np.int64).max if most is None else most
     while state == UNDECIDED and rounds < most:

@@ -86,6 +86,9 @@ def in_use(s, n):
         s.rise[:n].reshape((1, n)),
         s.fall[:n].reshape((1, n)),
         s.scores[:n],
+        s.ridge[:n],  # no ridges and no kinks: zeros
+        s.lower[:n],
+        s.upper[:n],
     )
 
 

@@ -152,7 +152,7 @@ class PairRun(Run):
         """The gradient anew, free of accumulated rounding."""
         self.active.write(self.alpha, self.gradient)
         self.gradient = self._true_gradient(self.active.rows)
-        self.active.v.gradient[...] = self.gradient
+        self.active.take_gradient(self.gradient)
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self.renewed = self._updates()
 

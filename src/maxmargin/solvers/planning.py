@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compiled import inlined, largest, smallest
 from . import records as r
-from .selection import curvature, pair_gain
+from .selection import curvature, pair_gain, pair_slope
 
 # A planned step this close to the Newton step gains by itself (Algorithm 7.2).
 PLANNING_ETA = 0.9
@@ -42,6 +42,17 @@ def stays_inside(v, a, move):
 
 
 @inlined
+def at_kink(v, a):
+    return v.alpha[a] == 0.0 and v.kink[a] > 0.0
+
+
+@inlined
+def level(v, a):
+    """The gradient of variable a on the side where it is."""
+    return v.gradient[a] + (v.kink[a] if v.alpha[a] < 0.0 else -v.kink[a])
+
+
+@inlined
 def moved_by(a, i, j, step):
     """What a step along (i, j) adds to variable a."""
     if a == i:
@@ -55,14 +66,18 @@ def moved_by(a, i, j, step):
 def planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
     """(found, step): the planned step of the largest double-step gain over recent pairs."""
     best, step, found = 0.0, 0.0, False
+    if at_kink(v, i) or at_kink(v, j):
+        return found, step
     for n in range(min(control.planning, memory.integers[r.RECENT])):
         p, q = memory.recent[n]
+        if at_kink(v, p) or at_kink(v, q):
+            continue
         q22 = memory.recent_bend[n]
         q12 = coupling(v, row_i, row_j, i, j, p, q, samples)
         determinant = bend * q22 - q12 * q12
         if q22 <= control.floor or determinant <= SMALLEST_DETERMINANT * bend * q22:
             continue
-        w2 = v.gradient[p] - v.gradient[q]
+        w2 = level(v, p) - level(v, q)
         first = (q22 * slope - q12 * w2) / determinant
         second = (w2 - q12 * first) / q22
         if not (
@@ -87,7 +102,7 @@ def better_recent_pair(v, row_i, i, j, samples, control, memory, exact):
     best = pair_gain(v, i, j, curvature(v, row_i, i, j, samples), floor, exact)
     for n in range(1, min(control.planning + 1, memory.integers[r.RECENT])):
         p, q = memory.recent[n]
-        if v.gradient[p] < v.gradient[q]:
+        if pair_slope(v, p, q) < 0.0:
             p, q = q, p
         gain = pair_gain(v, p, q, memory.recent_bend[n], floor, exact)
         if gain > best:
@@ -98,9 +113,12 @@ def better_recent_pair(v, row_i, i, j, samples, control, memory, exact):
 @inlined
 def set_penalties(v, a):
     """Renew what variable a may do after it moved."""
-    g = v.group[a]
-    v.rise[g, a] = 0.0 if v.alpha[a] < v.upper[a] else -np.inf
-    v.fall[g, a] = 0.0 if v.alpha[a] > v.lower[a] else np.inf
+    g, alpha, kink = v.group[a], v.alpha[a], v.kink[a]
+    if kink > 0.0:
+        v.upper[a] = 0.0 if alpha < 0.0 else v.highest[a]
+        v.lower[a] = 0.0 if alpha > 0.0 else v.lowest[a]
+    v.rise[g, a] = (kink if alpha < 0.0 else -kink) if alpha < v.upper[a] else -np.inf
+    v.fall[g, a] = (-kink if alpha > 0.0 else kink) if alpha > v.lower[a] else np.inf
 
 
 @inlined

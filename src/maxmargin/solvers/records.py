@@ -49,6 +49,10 @@ class Variables(NamedTuple):
 
     `rise` and `fall` have a row a group: 0 where the variable belongs to the group and may rise
     (fall), else −∞ (+∞), so that extrema are taken without branches.
+
+    A variable with a kink κ > 0 pays κ|α|: two variables of one sample, folded into one. Its
+    gradient is κ less for α > 0 and κ more for α < 0, which `rise` and `fall` say instead of 0, and
+    its bounds are those of the side it is on, so that steps end at 0.
     """
 
     alpha: np.ndarray
@@ -61,6 +65,9 @@ class Variables(NamedTuple):
     rise: np.ndarray
     fall: np.ndarray
     scores: np.ndarray  # float32 scratch
+    kink: np.ndarray
+    lowest: np.ndarray  # the lower bound of both sides together
+    highest: np.ndarray
 
 
 class RowStore(NamedTuple):

@@ -39,6 +39,10 @@ class Run:
         self.problem, self.gram = problem, gram
         self.settings, self.interrupt = settings, interrupt
         self.alpha = problem.feasible(alpha)
+        if alpha is not None and problem.folds:
+            # What both variables of a sample have in common only costs.
+            both = problem.per_sample(self.alpha)
+            self.alpha = np.concatenate([np.maximum(both, 0.0), np.minimum(both, 0.0)])
         self.diagonal = gram.diagonal()
         self.scale = float(np.abs(self.diagonal).max()) or 1.0
         resolution = max(1e-12, 4 * np.finfo(gram.dtype).eps)

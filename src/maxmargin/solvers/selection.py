@@ -92,10 +92,17 @@ def clipped_gain(slope, bend, room):
 
 
 @inlined
+def pair_slope(v, i, j):
+    """What moving i up and j down gains at first; −∞ where one of them cannot."""
+    g = v.group[i]
+    return (v.gradient[i] + v.rise[g, i]) - (v.gradient[j] + v.fall[g, j])
+
+
+@inlined
 def pair_gain(v, i, j, bend, floor, exact):
     """Gain of moving i up and j down: of the truncated step, or of the free Newton step."""
-    slope = v.gradient[i] - v.gradient[j]
-    if slope <= 0.0 or v.alpha[i] >= v.upper[i] or v.alpha[j] <= v.lower[j]:
+    slope = pair_slope(v, i, j)
+    if slope <= 0.0:
         return 0.0
     bend = max(bend, floor)
     if not exact:
@@ -131,7 +138,7 @@ def exact_partner(v, row, i, g, samples, floor):
     """j of the largest truncated gain with i rising, and that gain."""
     best, partner = 0.0, -1
     for a in range(v.gradient.size):
-        if v.fall[g, a] == 0.0:
+        if v.fall[g, a] < np.inf:
             bend = curvature(v, row, i, a, samples)
             gain = pair_gain(v, i, a, bend, floor, True)
             if gain > best:
@@ -177,21 +184,22 @@ def related_gain(v, row, fixed, samples, floor, best, i, j):
     g = v.group[fixed]
     up_room = v.upper[fixed] - v.alpha[fixed]
     down_room = v.alpha[fixed] - v.lower[fixed]
+    up, down = v.gradient[fixed] + v.rise[g, fixed], v.gradient[fixed] + v.fall[g, fixed]
     for a in range(v.gradient.size):
-        slope = v.gradient[fixed] - v.gradient[a]
-        if slope > 0.0:
-            if up_room <= 0.0 or v.fall[g, a] != 0.0:
-                continue
+        slope = up - (v.gradient[a] + v.fall[g, a])
+        rising = slope > 0.0
+        if rising:
             room = min(up_room, v.alpha[a] - v.lower[a])
         else:
-            if down_room <= 0.0 or v.rise[g, a] != 0.0:
-                continue
+            slope = (v.gradient[a] + v.rise[g, a]) - down
             room = min(down_room, v.upper[a] - v.alpha[a])
+            if slope <= 0.0:
+                continue
         bend = max(curvature(v, row, fixed, a, samples), floor)
-        gain = clipped_gain(abs(slope), bend, room)
+        gain = clipped_gain(slope, bend, room)
         if gain > best:
             best = gain
-            if slope > 0.0:
+            if rising:
                 i, j = fixed, a
             else:
                 i, j = a, fixed
@@ -212,12 +220,19 @@ def max_gain(v, rows, memory, samples, floor):
 
 
 @inlined
+def is_free(v, a):
+    """Whether variable a may rise and fall, and its gradient is the same for both."""
+    g = v.group[a]
+    return v.rise[g, a] == v.fall[g, a]
+
+
+@inlined
 def well_inside(v, a):
     """Whether variable a keeps the distance of Algorithm 6.1 from both bounds."""
+    if not is_free(v, a):
+        return False
     width = v.upper[a] - v.lower[a]
     margin = HYBRID_ETA * width if np.isfinite(width) else 0.0
-    if margin == 0.0:
-        return v.lower[a] < v.alpha[a] < v.upper[a]
     return v.lower[a] + margin <= v.alpha[a] <= v.upper[a] - margin
 
 
@@ -234,10 +249,8 @@ def greedy(v, rows, samples, floor):
 @inlined
 def violates(v, a, threshold, slack):
     """Whether variable a wants to move across the threshold by more than the slack."""
-    excess = v.gradient[a] - threshold
-    return (excess > slack and v.alpha[a] < v.upper[a]) or (
-        excess < -slack and v.alpha[a] > v.lower[a]
-    )
+    g, excess = v.group[a], v.gradient[a] - threshold
+    return excess + v.rise[g, a] > slack or excess + v.fall[g, a] < -slack
 
 
 @inlined
@@ -247,14 +260,14 @@ def platt(v, tops, bottoms, tol, memory):
     integers = memory.integers
     for _ in range(4):
         for a in range(integers[r.CURSOR], v.gradient.size):
-            if integers[r.SWEEP_ALL] == 0 and not v.lower[a] < v.alpha[a] < v.upper[a]:
+            if integers[r.SWEEP_ALL] == 0 and not is_free(v, a):
                 continue
             g = v.group[a]
             middle = 0.5 * (tops[g] + bottoms[g])
             if tops[g] - bottoms[g] > tol and violates(v, a, middle, 0.5 * tol):
                 integers[r.CURSOR] = a + 1
                 integers[r.SWEEP_FOUND] = 1
-                if v.gradient[a] > middle:
+                if v.gradient[a] + v.rise[g, a] > middle:
                     return NO_ROW, a, locate(v.gradient, v.fall[g], bottoms[g])
                 return NO_ROW, locate(v.gradient, v.rise[g], tops[g]), a
         if integers[r.SWEEP_ALL] == 1:
@@ -281,12 +294,12 @@ def random_pair(v, tops, bottoms, tol, memory):
     for k in range(size):
         i = (start + k) % size
         g = v.group[i]
-        if v.rise[g, i] != 0.0 or v.gradient[i] - bottoms[g] <= tol:
+        if v.gradient[i] + v.rise[g, i] - bottoms[g] <= tol:
             continue
         other = next_random(memory) % size
         for n in range(size):
             j = (other + n) % size
-            if v.fall[g, j] == 0.0 and v.gradient[i] - v.gradient[j] > tol:
+            if pair_slope(v, i, j) > tol:
                 return NO_ROW, i, j
     return most_violating(v, tops, bottoms)
 

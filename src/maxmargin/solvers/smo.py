@@ -19,7 +19,7 @@ from .planning import (
     planned_step,
     update_gradient,
 )
-from .selection import curvature, extremes, second_order, select, widest
+from .selection import curvature, extremes, pair_slope, second_order, select, widest
 
 NOTHING = -1
 
@@ -106,7 +106,7 @@ def run_slab(v, rows, samples, control, memory, trace):
 
         row_i = rows.values[rows.slot[i % samples]]
         row_j = rows.values[rows.slot[j % samples]]
-        slope = v.gradient[i] - v.gradient[j]
+        slope = pair_slope(v, i, j)
         bend = curvature(v, row_i, i, j, samples)
         kind, step = step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory)
         if np.isinf(step):

@@ -70,7 +70,8 @@ def newton_step(active, dtype, must_end=None):
     if R is None:
         return failed
     alpha, lower, upper, group = v.alpha[F], v.lower[F], v.upper[F], v.group[F]
-    gradient = levelled(v.gradient[F], group)
+    before = active.slopes(F)
+    gradient = levelled(before, group)
     way = stopped_newton(R, gradient, lower - alpha, upper - alpha, group)
     if way is None:
         return nothing
@@ -80,14 +81,15 @@ def newton_step(active, dtype, must_end=None):
         return failed
     step = min(1.0, slope / bend) if bend > 0.0 else 1.0
     reached = balanced(np.clip(alpha + step * direction, lower, upper), alpha, lower, upper, group)
-    before = v.gradient[F]
+    kinks = before - v.gradient[F]
     active.place(F, reached)
-    gain = 0.5 * float((reached - alpha) @ (before + v.gradient[F]))
+    after = v.gradient[F] + kinks
+    gain = 0.5 * float((reached - alpha) @ (before + after))
     if gain < 0.0:
         active.place(F, alpha)
         return failed
     inside = (lower < reached) & (reached < upper)
-    left = levelled(v.gradient[F[inside]], group[inside])
+    left = levelled(after[inside], group[inside])
     arrived = step < 1.0 or np.abs(left).max(initial=0.0) <= ARRIVED * np.abs(gradient).max()
     return Attempt(rounds, gain, bool(arrived))
 
