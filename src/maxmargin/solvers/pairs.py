@@ -8,12 +8,15 @@ from . import records as r
 from .active import Active
 from .face import LARGEST_FACE
 from .rows import CachedRows, FullRows
-from .run import LONGEST_SLAB, Run
+from .run import LONGEST_SLAB, ROUND_COST, Run
 
 # Copying a smaller problem out pays when at least this part of it leaves.
 LEAST_LEAVING = 0.1
-# The end is polished down to this part of tol, if face steps get there.
-POLISHED = 1e-6
+# The end is polished down to this part of tol, if face steps get there at a cost no larger than that
+# of the solution, or than these seconds.
+POLISHED, CHEAP_POLISH = 1e-6, 5e-3
+# Rounds of a face step, at least.
+FEWEST_ROUNDS = 30
 # More free variables than this are left within tol: exactness would cost more than the solution.
 LARGEST_POLISHED = 1000
 
@@ -27,7 +30,7 @@ class PairRun(Run):
         self.renewed = 0  # updates of the gradient before it was last computed from scratch
         self.until_shrink = self._shrink_interval()
         self.stagnant, self.stalls = False, 0
-        self.polish_steps = None  # pair steps left for polishing, once it began
+        self.polish_until = None  # the cost at which polishing ends, once it began
 
     def prepare(self):
         rows = self._all_rows()
@@ -72,23 +75,28 @@ class PairRun(Run):
     def account(self, took, before, gain):
         super().account(took, before, gain)
         self.until_shrink -= took
-        if self.polish_steps is not None:
-            self.polish_steps -= took
-            if self.polish_steps <= 0:
-                self._end_polish()
+        if self.polish_until is not None and self.spent > self.polish_until:
+            self._end_polish()
         self.stagnant = self.stagnates(gain)
 
     def slab_length(self):
         length = super().slab_length()
-        if self.polish_steps is None:
+        if self.polish_until is None:
             return length
         violators = int((~self.active.settled()).sum() - self.active.free().size)
         return min(length, 10 + 2 * max(violators, 0))
 
     def face_is_due(self):
-        if self.polish_steps is not None:
+        if self.polish_until is not None:
             return self.settings.face and 2 <= self.active.free().size <= LARGEST_FACE
         return super().face_is_due()
+
+    def face(self, most=None):
+        """Its rounds cost no more than the pair steps before it, or than is left for polishing."""
+        polishing = self.polish_until is not None
+        affordable = self.polish_until - self.spent if polishing else self.since_face
+        rounds = int(affordable / (ROUND_COST * self.active.free().size ** 2))
+        super().face(max(FEWEST_ROUNDS, rounds))
 
     def _budgets(self, event):
         """A reason to end now, or None."""
@@ -200,9 +208,9 @@ class PairRun(Run):
         """After convergence: whether to go on towards the exact optimum by face steps."""
         if not self.can_polish() or self.settings.selection == "max_gain":
             return False
-        if self.polish_steps is not None or self.active.free().size > LARGEST_POLISHED:
+        if self.polish_until is not None or self.active.free().size > LARGEST_POLISHED:
             return False
-        self.polish_steps = 1000 + int(self.memory.integers[r.CLOCK]) // 2
+        self.polish_until = self.spent + max(self.spent, CHEAP_POLISH)
         self.control = self.control._replace(tol=POLISHED * self.settings.tol)
         if self.face_is_due():
             self.face()

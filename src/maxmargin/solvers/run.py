@@ -20,9 +20,9 @@ LONGEST_SLAB = 1000
 LONGEST_SILENCE = 0.2
 # Slabs or rounds without progress above rounding before a run is called finished in its precision.
 PATIENCE = 20
-# Seconds that one variable of one step costs, one flop of a factorisation, one gathered entry:
-# only their ratios matter, to weigh face steps against pair steps.
-STEP_COST, FLOP_COST, GATHER_COST = 1.3e-9, 5e-11, 2e-9
+# Seconds that one variable of one step costs, one flop of a factorisation, one gathered entry, one
+# entry of the factor in a round: only their ratios matter, to weigh face steps against pair steps.
+STEP_COST, FLOP_COST, GATHER_COST, ROUND_COST = 1.3e-9, 5e-11, 2e-9, 1e-9
 # A dual beyond this (in units of the squared data radius) means that nothing separates.
 UNBOUNDED_DUAL = 1e13
 
@@ -69,6 +69,7 @@ class Run:
         self.face_rounds = 0
         self.violation = self.best_violation = np.inf
         self.idle = 0
+        self.spent = 0.0  # cost of all steps
         self.since_face = 0.0  # cost of the pair steps since the last face step
         self.free_share = 1.0  # of the last slab's steps
         self.face_patience = 1.0
@@ -130,7 +131,9 @@ class Run:
         """Take note of a slab of `took` steps that gained that much."""
         new = self.memory.integers - before
         self.free_share = float(new[r.FREE_STEPS] + new[r.PLANNED_STEPS]) / took
-        self.since_face += took * self.active.v.alpha.size * STEP_COST
+        cost = took * self.active.v.alpha.size * STEP_COST
+        self.since_face += cost
+        self.spent += cost
 
     def stagnates(self, gain):
         """Whether for long neither the dual nor the violation has got better above rounding."""
@@ -205,17 +208,24 @@ class Run:
         free = self.active.free().size
         if free < 2 or free > LARGEST_FACE:
             return False
-        cost = 1e-4 + FLOP_COST * free**3 / 3 + GATHER_COST * free * (free + self.active.size)
-        return self.free_share > 0.5 and self.since_face > self.face_patience * cost
+        return self.free_share > 0.5 and self.since_face > self.face_patience * self.face_cost(free)
+
+    def face_cost(self, free, rounds=0):
+        """Of a face step on so many free variables."""
+        factor = FLOP_COST * free**3 / 3 + GATHER_COST * free * (free + self.active.size)
+        return 1e-4 + factor + rounds * ROUND_COST * free**2
 
     def face(self, most=None):
-        self._faced(self.violation, face_step(self.active, self.must_end, most))
+        free = self.active.free().size
+        self._faced(self.violation, free, face_step(self.active, self.must_end, most))
 
     def wide_face(self):
-        self._faced(self.violation, wide_face_step(self.active, self.must_end))
+        free = self.active.free().size
+        self._faced(self.violation, free, wide_face_step(self.active, self.must_end))
 
-    def _faced(self, before, result):
+    def _faced(self, before, free, result):
         self.unbounded = result.unbounded
+        self.spent += self.face_cost(free, result.rounds)
         self.since_face = 0.0
         self.face_patience = 1.0 if result.rounds else 2 * self.face_patience
         if result.rounds:
