@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -27,9 +26,6 @@ COMBINED_BLOCK = 1 << 22
 # Below this many samples float64 costs nothing worth saving; of float64 inputs below these.
 SMALL = 2000
 MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
-# Bytes of a whole matrix up to which pairs of classes are cut out of it: one product is faster than
-# many small ones.
-SHARED_WHOLE = 64 << 20
 # Samples beyond which float32 is worth a try where float64 decides.
 WORTH_ROUGH = 4000
 # Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
@@ -171,7 +167,7 @@ class Grams:
     def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
         self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
         self.square = isinstance(kernel, Precomputed)
-        self._blocks: dict[tuple[int, int], np.ndarray] = {}
+        self._blocks: dict[int, np.ndarray] = {}
         self._whole: KeptGram | None = None
 
     @property
@@ -245,27 +241,17 @@ class Grams:
         budget: float,
         pause: Callable[[], object] | None = None,
     ) -> None:
-        """Keep the blocks inside each class, for the pairs that the class is part of; those between
-        classes too, where they are small.
+        """Keep the blocks inside each class, for the pairs that the class is part of.
 
         Nothing is kept where that takes more than `budget` bytes; `pause` may raise.
         """
         self._blocks = {}
         sizes = [samples.size for samples in classes]
-        size, pair = self.dtype.itemsize, sum(sorted(sizes)[-2:]) ** 2
-        if self.square or size * (sum(s * s for s in sizes) + pair) > budget:
+        pair = sum(sorted(sizes)[-2:]) ** 2
+        if self.square or self.dtype.itemsize * (sum(s * s for s in sizes) + pair) > budget:
             return
-        if size * sum(sizes) ** 2 <= min(SHARED_WHOLE, budget - size * pair):
-            whole = self._bound(np.concatenate(classes), self.dtype).matrix(pause)
-            ends = np.cumsum(sizes)
-            parts = [slice(end - s, end) for s, end in zip(sizes, ends)]
-            self._blocks = {
-                (i, j): whole[parts[i], parts[j]]
-                for i, j in combinations_with_replacement(range(len(parts)), 2)
-            }
-            return
-        for c, samples in enumerate(classes):
-            self._blocks[c, c] = self._bound(samples, self.dtype).matrix(pause)
+        blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
+        self._blocks = dict(enumerate(blocks))
 
     def of_pair(
         self,
@@ -276,26 +262,18 @@ class Grams:
         """Of the samples of two classes; what `share` keeps is not computed again."""
         if not self._blocks:
             return self.of(np.concatenate(samples))
-        i, j = places
-        first, second = self._blocks[i, i], self._blocks[j, j]
+        first, second = (self._blocks[place] for place in places)
         corner = len(first)
         matrix = np.empty((corner + len(second),) * 2, dtype=self.dtype)
         matrix[:corner, :corner] = first
         matrix[corner:, corner:] = second
-        self._fill_between(places, samples, matrix[:corner, corner:], pause)
+        right = self._worked(samples[1])
+        for start in range(0, corner, STRIPE):
+            left = self._worked(samples[0][start : start + STRIPE])
+            matrix[start : min(start + STRIPE, corner), corner:] = self.kernel(left, right)
+            pause()
         matrix[corner:, :corner] = matrix[:corner, corner:].T
         return KeptGram(PrecomputedGram(Precomputed(), matrix))
-
-    def _fill_between(self, places, samples, block, pause) -> None:
-        """The block of two classes."""
-        if places in self._blocks:
-            block[...] = self._blocks[places]
-            return
-        right = self._worked(samples[1])
-        for start in range(0, len(block), STRIPE):
-            left = self._worked(samples[0][start : start + STRIPE])
-            block[start : start + STRIPE] = self.kernel(left, right)
-            pause()
 
     def _worked(self, samples: np.ndarray) -> Any:
         """Inputs whose kernel comes out in the precision that is worked with."""
