@@ -131,7 +131,8 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
                 pause()
 
     in_parts(some_pairs, len(pairs), threads)
-    return np.sum([result for _, result in sorted(results, key=itemgetter(0))], axis=0)
+    total: Float = np.sum([result for _, result in sorted(results, key=itemgetter(0))], axis=0)
+    return total
 
 
 def _block(gram: Gram) -> tuple[int, int]:

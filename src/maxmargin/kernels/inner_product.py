@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ from .base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
 from .products import (
     LANES,
+    MANY_FEATURES,
     CSRPoints,
     DensePoints,
     Embedding,
     Offset,
     centre_of,
+    constant_features,
     dense_is_faster,
 )
 
@@ -65,7 +68,7 @@ class VectorKernel(Kernel):
         A, B = as_vectors("A", A), as_vectors("B", B)
         self._check_features(A, B)
         dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
-        embedding = self._embedding(B, dtype)
+        embedding = self._embedding_towards(B, dtype)
         block = np.empty((A.shape[0], B.shape[0]), dtype=dtype)
         size = EMBEDDED_SIZE if A.shape[0] > FEW_ROWS else EMBEDDED_SIZE_FOR_FEW
         features = B.shape[1] if embedding.dense else 1
@@ -78,7 +81,7 @@ class VectorKernel(Kernel):
     def facing(self, B: Inputs, dtype: Any) -> Callable[[Inputs, Array], None]:
         """What writes the block k(A, B) into an array, for many A; B is prepared once."""
         B = as_vectors("B", B)
-        embedding = self._embedding(B, dtype)
+        embedding = self._embedding_towards(B, dtype)
         right = embedding(B)
 
         def write(A: Inputs, out: Array) -> None:
@@ -101,6 +104,22 @@ class VectorKernel(Kernel):
         dense = dense_is_faster(X)
         centre = centre_of(X) if self._stationary and dense else None
         return Embedding(dtype, dense, self._scale(), centre, self._offset() if offsets else None)
+
+    def _embedding_towards(self, B: Inputs, dtype: Any) -> Embedding:
+        """The embedding of B and of what is multiplied with B: without the features that are 0 in
+        the image of all of B."""
+        embedding = self._embedding(B, dtype)
+        if sparse.issparse(B) or B.shape[0] < 2 or B.shape[1] < MANY_FEATURES:
+            return embedding
+        nothing = None if self._stationary else np.zeros(B.shape[1], dtype=B.dtype)
+        constant = constant_features(B, nothing)
+        if not constant.any():
+            return embedding
+        centre = embedding.centre
+        if centre is not None:
+            # Its rounding must not leave anything of the features that are left out.
+            centre = np.where(constant, B[0], centre)
+        return replace(embedding, centre=centre, kept=np.flatnonzero(~constant))
 
     def _arguments(
         self, A: Inputs, B: Inputs | None, W: Array, offsets: bool
@@ -132,7 +151,7 @@ class VectorGram(Gram):
 
     def __init__(self, kernel: VectorKernel, X: Inputs, dtype: Any = None) -> None:
         super().__init__(kernel, X, dtype)
-        self.points = kernel._embedding(X, self.dtype)(X)
+        self.points = kernel._embedding_towards(X, self.dtype)(X)
 
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
         if isinstance(right, DensePoints):

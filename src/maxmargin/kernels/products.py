@@ -25,6 +25,8 @@ from .memory_lines import memory_line
 DENSE_SHARE = 0.1
 # ... unless the dense array takes more bytes than this.
 DENSE_BYTES = 1 << 30
+# Products leave features out where at least this part of them is 0 throughout, of so many or more.
+WORTH_DROPPING, MANY_FEATURES = 0.02, 64
 # Rows of the left factor that the compiled CSR product treats together, and its tile.
 LANES = 64
 TILE = 32
@@ -34,13 +36,18 @@ Offset = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Embedding:
-    """x ↦ scale·(x − centre), with the offset computed from the squared norm of the image."""
+    """x ↦ scale·(x − centre), with the offset computed from the squared norm of the image.
+
+    Where `kept` names features, the others are 0 in all images that these are multiplied with:
+    they count in the norm only.
+    """
 
     dtype: Any
     dense: bool
     scale: float | Float = 1.0
     centre: Array | None = None
     offset: Offset | None = None
+    kept: Array | None = None
 
     def __call__(self, X: Inputs) -> DensePoints | CSRPoints:
         return self._dense(X) if self.dense else self._csr(X)
@@ -51,24 +58,31 @@ class Embedding:
         n, d = X.shape
         plain = self.centre is None and self.offset is None and np.all(self.scale == 1.0)
         if plain:
-            return DensePoints(np.ascontiguousarray(X, dtype=self.dtype), d)
+            X = X if self.kept is None else X[:, self.kept]
+            return DensePoints(np.ascontiguousarray(X, dtype=self.dtype), X.shape[1])
         work = np.result_type(X.dtype, self.dtype)
         scale = np.full(d, self.scale, dtype=work)
         centre = np.full(d, 0.0 if self.centre is None else self.centre, dtype=work)
-        table = room((n, d if self.offset is None else d + 2), dtype=self.dtype)
+        kept, rest, width = self.kept, None, d
+        if kept is not None:
+            rest, width = np.setdiff1d(np.arange(d), kept), kept.size
+        table = room((n, width if self.offset is None else width + 2), dtype=self.dtype)
         norms = np.empty(n)
 
         def some_rows(start: int, stop: int) -> None:
             inputs, images, squares = X[start:stop], table[start:stop], norms[start:stop]
             for rows in chunks(stop - start, d):
                 part = np.ascontiguousarray(inputs[rows], dtype=work)
-                embed(part, centre, scale, images[rows], squares[rows])
+                if kept is None or rest is None:
+                    embed(part, centre, scale, images[rows], squares[rows])
+                else:
+                    embed_some(part, centre, scale, kept, rest, images[rows], squares[rows])
 
         in_parts(some_rows, n, threads_worth(table.size))
         if self.offset is not None:
-            table[:, d] = self.offset(norms)
-            table[:, d + 1] = 1.0
-        return DensePoints(table, d)
+            table[:, width] = self.offset(norms)
+            table[:, width + 1] = 1.0
+        return DensePoints(table, width)
 
     def _csr(self, X: Inputs) -> CSRPoints:
         X = sparse.csr_array(X, dtype=self.dtype, copy=True)
@@ -189,6 +203,30 @@ def embed(X: Array, centre: Array, scale: Array, table: Array, squared_norms: Ar
         squared_norms[i] = total
 
 
+@compiled
+def embed_some(
+    X: Array,
+    centre: Array,
+    scale: Array,
+    kept: Array,
+    rest: Array,
+    table: Array,
+    squared_norms: Array,
+) -> None:
+    """The same for the features that are kept; the others count in the norm only."""
+    for i in range(X.shape[0]):
+        total = 0.0
+        for k in range(kept.size):
+            f = kept[k]
+            table[i, k] = (X[i, f] - centre[f]) * scale[f]
+            total += np.float64(table[i, k]) * np.float64(table[i, k])
+        for k in range(rest.size):
+            f = rest[k]
+            value = np.float64((X[i, f] - centre[f]) * scale[f])
+            total += value * value
+        squared_norms[i] = total
+
+
 @inlined
 def scatter(
     data: Array,
@@ -290,6 +328,18 @@ def centre_of(X: Inputs) -> Array:
     if X.dtype.kind != "f" or sparse.issparse(X):
         return np.asarray(X.sum(axis=0, dtype=np.float64) / n).ravel()
     return np.asarray(np.full(len(X), 1.0 / n, dtype=X.dtype) @ X)
+
+
+def constant_features(X: Inputs, value: Array | None = None) -> Array:
+    """Of every feature of dense inputs, whether it has the same value in all of them, or this."""
+    n, d = X.shape
+    first = np.asarray(X[0]) if value is None else value
+    constant = np.ones(d, dtype=bool)
+    for rows in chunks(n, d):
+        constant &= (X[rows] == first).all(axis=0)
+        if constant.sum() < WORTH_DROPPING * d:
+            return np.zeros(d, dtype=bool)
+    return constant
 
 
 def squared_norms(X: Inputs) -> Float:

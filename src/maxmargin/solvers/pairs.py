@@ -12,8 +12,8 @@ from .run import LONGEST_SLAB, ROUND_COST, Run
 
 # Copying a smaller problem out pays when at least this part of it leaves.
 LEAST_LEAVING = 0.1
-# The end is polished down to this part of tol, if face steps get there at a cost no larger than that
-# of the solution, or than these seconds.
+# The end is polished down to this part of tol, if face steps get there at no more than the cost of
+# the solution, or than these seconds.
 POLISHED, CHEAP_POLISH = 1e-6, 5e-3
 # Rounds of a face step, at least.
 FEWEST_ROUNDS = 30
@@ -96,7 +96,7 @@ class PairRun(Run):
         polishing = self.polish_until is not None
         affordable = self.polish_until - self.spent if polishing else self.since_face
         rounds = int(affordable / (ROUND_COST * self.active.free().size ** 2))
-        super().face(max(FEWEST_ROUNDS, rounds))
+        super().face(max(FEWEST_ROUNDS, rounds) if most is None else most)
 
     def _budgets(self, event):
         """A reason to end now, or None."""
