@@ -256,7 +256,7 @@ class Trainer:
         rest = self._solve(
             task.machine.problem, double, solution.alpha, left, listener, solution.steps
         )
-        return self._read(task, _added(solution, rest), double)
+        return self._read(task, rest.after(solution), double)
 
     def plain_fit(self, machine: Machine, samples: np.ndarray, start: np.ndarray) -> Expansion:
         """The function of a machine on some of the samples, without certificate or progress."""
@@ -373,17 +373,3 @@ def told_by(problem: DualProblem, solution: Solution) -> np.ndarray:
     n = problem.samples
     known = problem.linear - solution.gradient - problem.ridge * solution.alpha
     return known[:n]
-
-
-def _added(first: Solution, second: Solution) -> Solution:
-    """A solution that went on from another, with the cost of both."""
-    costs = (
-        "steps",
-        "face_steps",
-        "planned_steps",
-        "kernel_evaluations",
-        "row_hits",
-        "row_misses",
-        "seconds",
-    )
-    return replace(second, **{name: getattr(first, name) + getattr(second, name) for name in costs})

@@ -85,6 +85,11 @@ class Kernel(ABC):
             total += self.gradient(batch, None, np.diag(w[start : start + DIAGONAL_BATCH]))
         return total
 
+    def rank(self, X: Inputs) -> float:
+        """The largest rank that a Gram matrix of inputs like X can have."""
+        del X
+        return np.inf
+
     def bind(self, X: Inputs, dtype: Any = None) -> Gram:
         """The Gram matrix of X with rows on demand, in `dtype` (that of X when None)."""
         return Gram(self, X, dtype)

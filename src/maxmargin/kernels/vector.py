@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from math import comb
 from numbers import Integral
 from typing import Any
 
@@ -47,6 +48,9 @@ class Linear(VectorKernel):
 
     def diagonal(self, A: Inputs) -> Float:
         return squared_norms(as_vectors("A", A))
+
+    def rank(self, X: Inputs) -> float:
+        return float(X.shape[1])
 
 
 class AffineKernel(VectorKernel):
@@ -151,6 +155,10 @@ class Polynomial(AffineKernel):
     def _slope(self, block: Array) -> None:
         power(block, max(self.degree - 1, 0))
         block *= self.degree
+
+    def rank(self, X: Inputs) -> float:
+        # Monomials of this degree, or up to it.
+        return float(comb(X.shape[1] - (self.coef0 == 0) + self.degree, self.degree))
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,14 @@ shrinking, face steps, budgets, callbacks, Ctrl-C and the check before the end.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..dual.problem import DualProblem
 from ..kernels import Gram, Precomputed
+from . import nested
 from .blocks import BlockRun
 from .interrupt import held_interrupts
 from .pairs import PairRun
@@ -112,10 +114,22 @@ def solve(
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
     driver = chosen_driver(driver, gram, settings)
     with held_interrupts() as interrupt:
-        if driver == "blocks":
-            return BlockRun(problem, gram, settings, alpha, interrupt).finish()
-        run = PairRun(problem, gram, settings, alpha, interrupt, whole_matrix=driver == "full")
-        return run.finish()
+
+        def finished(problem, settings, alpha):
+            if driver == "blocks":
+                return BlockRun(problem, gram, settings, alpha, interrupt).finish()
+            full = driver == "full"
+            return PairRun(problem, gram, settings, alpha, interrupt, whole_matrix=full).finish()
+
+        *smaller, _ = nested.box_sizes(problem, gram, settings) if alpha is None else [1.0]
+        spent = None
+        for box, next_box in pairwise([*(nested.in_box(problem, s) for s in smaller), problem]):
+            found = finished(box, nested.roughly(problem, settings, spent), alpha)
+            spent = found.after(spent)
+            if found.status not in ("converged", "precision"):
+                return nested.read_in(problem, spent)
+            alpha = nested.start_in(next_box, found, box)
+        return finished(problem, nested.after(settings, spent), alpha).after(spent)
 
 
 def as_gram(gram: Gram | np.ndarray) -> Gram:

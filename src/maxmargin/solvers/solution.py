@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,17 @@ STATUSES = {
     "unbounded": "the dual is unbounded: the data cannot be separated without error",
     "precision": "no further progress in this floating-point precision",
 }
+
+# What adds up where one run goes on from another.
+COSTS = (
+    "steps",
+    "face_steps",
+    "planned_steps",
+    "kernel_evaluations",
+    "row_hits",
+    "row_misses",
+    "seconds",
+)
 
 
 class Progress(NamedTuple):
@@ -125,6 +136,13 @@ class Solution:
     @property
     def converged(self) -> bool:
         return self.status in ("converged", "stationary")
+
+    def after(self, earlier: Solution | None) -> Solution:
+        """This solution, which went on from another, with the cost of both."""
+        if earlier is None:
+            return self
+        costs = {name: getattr(earlier, name) + getattr(self, name) for name in COSTS}
+        return replace(self, **costs)
 
     def __repr__(self) -> str:
         return (
