@@ -22,9 +22,11 @@ from .problem import DualProblem, Float, Int
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
-# Rows and columns of a block that serves twice; fewer if it is to stay in the cache of one thread,
-# as two with small blocks wait for each other.
-SIDE, CACHED_SIDE = 1024, 256
+# Rows and columns of a block that serves twice: of many features, and of few, where small blocks stay
+# in the cache of one thread, but keep two waiting for each other.
+SIDE, CACHED_SIDE, SHARED_SIDE = 512, 256, 1024
+# Where values of few features are worth a second thread, there are so many times as many of them.
+FEW_FEATURES_SHARE = 32
 # Rounding is taken to be this many times the largest error seen at about so many support vectors.
 SAFETY, PROBED = 4.0, 1000
 
@@ -113,8 +115,11 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     support = np.flatnonzero(coef)
     weights = coef[support]
     gram, places = gram.among(support), np.arange(support.size)
-    threads = threads_beside_blas(support.size**2 // 8)
-    side = CACHED_SIDE if _has_few_features(gram) and threads == 1 else SIDE
+    if _has_few_features(gram):
+        threads = threads_beside_blas(support.size**2 // FEW_FEATURES_SHARE)
+        side = CACHED_SIDE if threads == 1 else SHARED_SIDE
+    else:
+        threads, side = threads_beside_blas(support.size**2), SIDE
     blocks = [slice(top, top + side) for top in range(0, support.size, side)]
     pairs = list(combinations_with_replacement(blocks, 2))
     results = []
