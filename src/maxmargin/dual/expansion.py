@@ -22,8 +22,8 @@ from .problem import DualProblem, Float, Int
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
-# Rows and columns of a block that serves twice: of many features, and of few, where small blocks stay
-# in the cache of one thread, but keep two waiting for each other.
+# Rows and columns of a block that serves twice: of many features, and of few, where small blocks
+# stay in the cache of one thread, but keep two waiting for each other.
 SIDE, CACHED_SIDE, SHARED_SIDE = 512, 256, 1024
 # Where values of few features are worth a second thread, there are so many times as many of them.
 FEW_FEATURES_SHARE = 32

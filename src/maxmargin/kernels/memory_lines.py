@@ -19,6 +19,8 @@ TILE = 32
 def memory_line(block: Array) -> tuple[Array, int] | None:
     """The memory of a block with contiguous rows as one line, and the step between its rows."""
     rows, columns = block.shape
+    if block.flags.c_contiguous and block.size:
+        return block.reshape(-1), columns
     step, rest = divmod(block.strides[0], block.itemsize)
     if rest or step < columns or block.strides[1] != block.itemsize or not block.size:
         return None

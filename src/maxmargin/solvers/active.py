@@ -53,31 +53,31 @@ class Active:
     @classmethod
     def of(cls, problem, rows, diagonal, alpha, gradient, samples=None):
         """The given samples of a problem, or all of them."""
+        copies, folded, a = problem.copies, problem.folds, slice(None)
         if samples is None:
             samples = np.arange(problem.samples)
-        copies, folded = problem.copies, problem.folds
-        a = (np.arange(copies)[:, None] * problem.samples + samples).ravel()
-        alpha, lower, upper = alpha[a], problem.lower[a], problem.upper[a]
-        ridge, group, kink = problem.ridge[a], problem.group[a], None
+        else:
+            diagonal = diagonal[samples]
+            a = (np.arange(copies)[:, None] * problem.samples + samples).ravel()
+        alpha, gradient, ridge, group = alpha[a], gradient[a], problem.ridge[a], problem.group[a]
+        lower, upper, kink = problem.lower[a], problem.upper[a], None
         if folded:
-            up, down = problem.linear[a].reshape(2, -1)
-            kink = 0.5 * (down - up)
-            alpha = alpha.reshape(2, -1).sum(axis=0)
-            ridge, group = ridge[: samples.size], group[: samples.size]
-            lower, upper = lower[samples.size :], upper[: samples.size]
-            copies = 1
+            n, copies = samples.size, 1
+            kink = 0.5 * (problem.linear[a][n:] - problem.linear[a][:n])
+            alpha, gradient = alpha[:n] + alpha[n:], gradient[:n] + kink
+            ridge, group, lower, upper = ridge[:n], group[:n], lower[n:], upper[:n]
         rise, fall = penalties(alpha, lower, upper, kink, group, problem.totals.size)
-        lowest, highest = lower, upper
+        lowest, highest = lower.copy(), upper.copy()
         if folded:
             lower, upper = side(alpha, lowest, highest, kink)
         v = r.Variables(
-            alpha=alpha,
-            gradient=np.empty(alpha.size),
-            lower=lower,
-            upper=upper,
-            ridge=ridge,
-            diagonal=np.tile(diagonal[samples], copies) + ridge,
-            group=group,
+            alpha=alpha.copy(),
+            gradient=gradient.copy(),
+            lower=lower.copy(),
+            upper=upper.copy(),
+            ridge=ridge.copy(),
+            diagonal=(diagonal if copies == 1 else np.tile(diagonal, copies)) + ridge,
+            group=group.copy(),
             rise=rise,
             fall=fall,
             scores=np.empty(alpha.size, dtype=np.float32),
@@ -85,9 +85,7 @@ class Active:
             lowest=lowest,
             highest=highest,
         )
-        active = cls(v, copies, samples, rows, folded)
-        active.take_gradient(gradient)
-        return active
+        return cls(v, copies, samples, rows, folded)
 
     @property
     def size(self):
@@ -184,6 +182,8 @@ class Active:
         or at a kink."""
         v = self.v
         tops, bottoms = self.extremes()
+        if tops.size == 1:
+            return (v.gradient + v.rise[0] < bottoms) & (v.gradient + v.fall[0] > tops)
         stays_low = v.gradient + v.rise.max(axis=0) < bottoms[v.group]
         return stays_low & (v.gradient + v.fall.min(axis=0) > tops[v.group])
 

@@ -27,9 +27,11 @@ ROUGH = 0.1
 
 def box_sizes(problem: DualProblem, gram: Gram, settings: Settings) -> list[float]:
     """The boxes to solve in, as parts of that of the problem, which is the last."""
-    largest = float(np.maximum(np.abs(problem.lower), np.abs(problem.upper)).max())
     low_rank = SAMPLES_A_DIMENSION * gram.kernel.rank(gram.X) <= problem.samples
-    if not low_rank or np.isinf(largest) or problem.totals.any() or settings.trace:
+    if not low_rank or problem.totals.any() or settings.trace:
+        return [1.0]
+    largest = float(np.maximum(np.abs(problem.lower), np.abs(problem.upper)).max())
+    if np.isinf(largest):
         return [1.0]
     step = 1.0 / (float(gram.diagonal().mean()) or 1.0)
     sizes = [1.0]
