@@ -13,6 +13,7 @@ from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.solvers import blocks
 from maxmargin.solvers.face import factored_in_place
+from maxmargin.solvers.factor import Factor
 from maxmargin.solvers.rows import FullRows
 from maxmargin.solvers.wideface import balanced, stopped_newton, wide_face_step
 
@@ -28,7 +29,7 @@ def test_the_direction_is_optimal_for_all_that_are_not_stopped(seed, groups, wid
     rng = np.random.default_rng(seed)
     Q, gradient, group = positive(rng, 24), 10.0 * rng.normal(size=24), np.arange(24) % groups
     lowest, highest = -width * rng.uniform(0.1, 1.0, 24), width * rng.uniform(0.1, 1.0, 24)
-    way = stopped_newton(factored_in_place(Q.copy()), gradient, lowest, highest, group)
+    way = stopped_newton(Factor.of(Q.copy(), np.arange(24)), gradient, lowest, highest, group)
     if way is None:
         return
     d, held, _ = way
@@ -45,7 +46,7 @@ def test_the_direction_is_optimal_for_all_that_are_not_stopped(seed, groups, wid
 def test_too_many_in_the_way_are_left_to_pairs():
     rng = np.random.default_rng(0)
     tight = np.full(40, 1e-6)
-    R = factored_in_place(positive(rng, 40))
+    R = Factor.of(positive(rng, 40), np.arange(40))
     assert stopped_newton(R, rng.normal(size=40), -tight, tight, np.zeros(40, int)) is None
 
 

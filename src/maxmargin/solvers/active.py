@@ -91,6 +91,10 @@ class Active:
     def size(self):
         return self.samples.size
 
+    def names(self):
+        """A number for each variable that it keeps in any other set, ascending."""
+        return (self.samples + (np.arange(self.copies) << 48)[:, None]).ravel()
+
     def variables_of(self, samples):
         """The variables of samples, both given as indices into this set."""
         return (np.arange(self.copies)[:, None] * self.size + samples).ravel()

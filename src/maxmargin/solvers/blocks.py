@@ -17,6 +17,7 @@ from . import records as r
 from .pairs import LARGEST_POLISHED
 from .run import Ended, Run
 from .samples import Samples
+from .wideface import MOST_LEFT, wide_face_step
 
 # Samples of a block: more where there are many, and more again where they have many features, as
 # products of many rows are faster.
@@ -65,6 +66,7 @@ class BlockRun(Run):
         self.recent = np.zeros(0, dtype=np.int64)
         self.stagnant, self.refreshes = False, 0
         self.polish_rounds = None  # rounds left for polishing, once it began
+        self.wide, self.factor = False, None  # the factor of the last block of all free samples
 
     def _stages(self):
         """Random parts of the samples, each contained in the next and several times as large."""
@@ -127,11 +129,12 @@ class BlockRun(Run):
         eager = everyone.most_violating(max(2, size // 2))
         free = everyone.free()
         self.wide = self._few_are_new(eager, free)
-        if self.wide:
-            size = max(size, eager.size + free.size)
         wanted = [eager, self.recent]
         if self.wide or self.polish_rounds is not None:
             wanted.insert(1, free)
+        if self.wide:
+            wanted.insert(2, self._factored(free))
+            size = max(size, sum(samples.size for samples in wanted[:3]))
         open_to = everyone.is_live()
         chosen = []
         for samples in wanted:
@@ -139,6 +142,13 @@ class BlockRun(Run):
             open_to[samples] = False
         self.recent = np.concatenate(chosen)[:size]
         return np.sort(self.recent)
+
+    def _factored(self, free):
+        """Samples that are in the factor of the last such block, and no more free."""
+        if self.factor is None:
+            return free[:0]
+        left = np.setdiff1d(self.factor.names % (1 << 48), free)
+        return left if left.size <= MOST_LEFT * free.size else left[:0]
 
     def _few_are_new(self, eager, free):
         """Whether what is left is a matter of the free variables, which then form one block."""
@@ -167,6 +177,14 @@ class BlockRun(Run):
                 else:
                     self.face(MOST_ROUNDS)
         return r.STEPS_DONE
+
+    def wide_face(self):
+        free = self.active.free().size
+        known = self.factor if self.wide else None
+        result = wide_face_step(self.active, self.must_end, known)
+        if self.wide:
+            self.factor = result.factor
+        self.faced(self.violation, free, result)
 
     def _budgets(self):
         """A reason to end now, or None."""

@@ -36,6 +36,7 @@ class FaceResult(NamedTuple):
     rounds: int
     gain: float
     unbounded: bool
+    factor: object = None  # what a next step may begin with
 
 
 @compiled

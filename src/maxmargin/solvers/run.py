@@ -12,7 +12,6 @@ from .face import LARGEST_FACE, face_step
 from .settings import may_be_unbounded
 from .smo import run_slab
 from .solution import Progress, Solution, TraceBuilder
-from .wideface import wide_face_step
 
 EPSILON = float(np.finfo(np.float64).eps)
 LONGEST_SLAB = 1000
@@ -217,13 +216,9 @@ class Run:
 
     def face(self, most=None):
         free = self.active.free().size
-        self._faced(self.violation, free, face_step(self.active, self.must_end, most))
+        self.faced(self.violation, free, face_step(self.active, self.must_end, most))
 
-    def wide_face(self):
-        free = self.active.free().size
-        self._faced(self.violation, free, wide_face_step(self.active, self.must_end))
-
-    def _faced(self, before, free, result):
+    def faced(self, before, free, result):
         self.unbounded = result.unbounded
         self.spent += self.face_cost(free, result.rounds)
         self.since_face = 0.0
