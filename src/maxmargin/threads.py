@@ -26,6 +26,8 @@ MOST_THREADS = 16
 WORTH_THREADS = 2e9
 # Entries of an array below which a second thread costs more than it saves.
 WORTH_A_THREAD = 1 << 19
+# Terms of a sum of products that take as long as what else there is to do for an entry.
+TERMS_AN_ENTRY = 64
 
 # Helpers of each process that have nothing to do; a fork begins with none.
 _idle: dict[int, list[Helper]] = {}
@@ -100,9 +102,10 @@ def threads_worth(entries: int) -> int:
     return own_threads() if entries >= WORTH_A_THREAD else 1
 
 
-def threads_beside_blas(entries: int) -> int:
-    """The same for products, which BLAS divides itself if it may."""
-    threads = threads_worth(entries)
+def threads_beside_blas(entries: int, depth: int = 1) -> int:
+    """The same for products, which BLAS divides itself if it may; each entry is a sum of so many
+    terms."""
+    threads = threads_worth(entries * max(1, depth // TERMS_AN_ENTRY))
     return threads if threads > 1 and blas_threads() == 1 else 1
 
 

@@ -98,7 +98,8 @@ def vector_values(
                 else:
                     sums(rows, coef, values[block])
 
-        in_parts(some_rows, len(values), threads_beside_blas(len(values) * coef.shape[1]))
+        threads = threads_beside_blas(len(values) * coef.shape[1], support_vectors.shape[1])
+        in_parts(some_rows, len(values), threads)
     return values
 
 

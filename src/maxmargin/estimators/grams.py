@@ -67,7 +67,9 @@ def is_large(X: Any) -> bool:
     """Whether rows of the Gram matrix are worth saving on."""
     if getattr(X, "dtype", None) == np.float32:
         return X.shape[0] > SMALL
-    return np.ndim(X) == 2 and (X.shape[0] > MANY_SAMPLES or np.prod(X.shape) > MANY_ENTRIES)
+    if np.ndim(X) != 2 or X.shape[0] <= SMALL:
+        return False
+    return bool(X.shape[0] > MANY_SAMPLES or np.prod(X.shape) > MANY_ENTRIES)
 
 
 def single_is_enough(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool:

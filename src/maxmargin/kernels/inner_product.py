@@ -162,7 +162,8 @@ class VectorGram(Gram):
                 part = slice(start, stop)
                 self._block(left, right.take(part), out[:, part])
 
-            in_parts(some_columns, len(right), threads_beside_blas(out.size))
+            threads = threads_beside_blas(out.size, right.features)
+            in_parts(some_columns, len(right), threads)
             return
 
         def some_rows(start: int, stop: int) -> None:

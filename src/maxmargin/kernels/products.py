@@ -120,7 +120,7 @@ class DensePoints:
         def some_rows(start: int, stop: int) -> None:
             np.matmul(left[start:stop], right.table.T, out=out[start:stop])
 
-        in_parts(some_rows, len(left), threads_beside_blas(out.size))
+        in_parts(some_rows, len(left), threads_beside_blas(out.size, self.features))
 
     def images(self) -> Array:
         return self.table[:, : self.features]
