@@ -212,6 +212,9 @@ class Gram:
     def keep_sums(self, sums: KnownSums) -> None:
         """Offered sums; to most of no use."""
 
+    def release(self) -> None:
+        """Let go of what was offered."""
+
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
         """Write the rows `indices` over what `_select` made of the columns."""
         self._block(self._select(self.points, indices), right, out)

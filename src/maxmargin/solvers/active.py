@@ -12,6 +12,8 @@ import numpy as np
 
 from . import records as r
 
+MOST_SAMPLES = 1 << 48
+
 
 def penalties(alpha, lower, upper, kink, group, groups):
     """The rise and fall rows of `Variables`."""
@@ -93,7 +95,7 @@ class Active:
 
     def names(self):
         """A number for each variable that it keeps in any other set, ascending."""
-        return (self.samples + (np.arange(self.copies) << 48)[:, None]).ravel()
+        return (self.samples + MOST_SAMPLES * np.arange(self.copies)[:, None]).ravel()
 
     def variables_of(self, samples):
         """The variables of samples, both given as indices into this set."""

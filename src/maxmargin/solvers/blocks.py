@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from . import records as r
+from .active import MOST_SAMPLES
 from .pairs import LARGEST_POLISHED
 from .run import Ended, Run
 from .samples import Samples
@@ -33,7 +34,7 @@ SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 3, 100
 # free ones, which then form one block, up to so many.
 FEW, WIDEST_FACE = 0.02, 6000
 # Such a block and its factor may take this part of the memory for rows.
-FACE_SHARE, BYTES_AN_ENTRY = 0.4, 12
+FACE_SHARE, BYTES_AN_ENTRY = 0.4, 16
 # So many free variables of a block take a face step that stops them at bounds one by one, in at
 # most so many rounds; more are stopped together.
 FEW_FREE, MOST_ROUNDS = 400, 30
@@ -147,7 +148,7 @@ class BlockRun(Run):
         """Samples that are in the factor of the last such block, and no more free."""
         if self.factor is None:
             return free[:0]
-        left = np.setdiff1d(self.factor.names % (1 << 48), free)
+        left = np.setdiff1d(self.factor.names % MOST_SAMPLES, free)
         return left if left.size <= MOST_LEFT * free.size else left[:0]
 
     def _few_are_new(self, eager, free):

@@ -129,6 +129,7 @@ def solve(
             if found.status not in ("converged", "precision"):
                 return nested.read_in(problem, spent)
             alpha = nested.start_in(next_box, found, box)
+            gram.release()
         return finished(problem, nested.after(settings, spent), alpha).after(spent)
 
 
