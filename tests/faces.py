@@ -33,6 +33,12 @@ def cloud(rng, n=40):
     return rbf_kernel(X, gamma=0.3), y
 
 
+def positive(rng, size):
+    """A positive definite matrix."""
+    A = rng.normal(size=(size, size))
+    return A @ A.T + np.eye(size)
+
+
 def machines(y, C):
     return [
         hinge(y, C),

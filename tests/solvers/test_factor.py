@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from faces import active_at, cloud, inside, machines, point_of
+from faces import active_at, cloud, inside, machines, point_of, positive
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,11 +14,6 @@ from maxmargin.kernels import Gaussian
 from maxmargin.solvers import wideface
 from maxmargin.solvers.factor import Factor
 from maxmargin.solvers.wideface import grown_factor, new_factor, stopped_newton, wide_face_step
-
-
-def positive(rng, size):
-    A = rng.normal(size=(size, size))
-    return A @ A.T + np.eye(size)
 
 
 def solved(factor, b):

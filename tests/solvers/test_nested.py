@@ -96,8 +96,9 @@ def test_max_steps_holds_for_all_boxes_together(kind, most):
     assert found.bias == pytest.approx(problem.bias(found.alpha, gradient), rel=1e-6)
 
 
-def test_the_callback_sees_steps_and_seconds_grow_and_may_stop():
-    problem, gram = machines(300.0)["hinge"].problem, Linear().bind(noisy()[0])
+@pytest.mark.parametrize("kind", ["hinge", "epsilon_svr"])
+def test_the_callback_sees_steps_and_seconds_grow_and_may_stop(kind):
+    problem, gram = machines(300.0)[kind].problem, Linear().bind(noisy()[0])
     seen = []
     solve(problem, gram, callback=lambda progress: seen.append(progress))
     assert len(seen) > 3

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from checks import assert_feasible
-from faces import active_at, cloud, inside, machines, point_of
+from faces import active_at, cloud, inside, machines, point_of, positive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,11 +16,6 @@ from maxmargin.solvers.face import factored_in_place
 from maxmargin.solvers.factor import Factor
 from maxmargin.solvers.rows import FullRows
 from maxmargin.solvers.wideface import balanced, stopped_newton, wide_face_step
-
-
-def positive(rng, size):
-    A = rng.normal(size=(size, size))
-    return A @ A.T + np.eye(size)
 
 
 @given(seed=st.integers(0, 999), groups=st.integers(1, 3), width=st.sampled_from([0.3, 1.0, 10.0]))

@@ -69,14 +69,15 @@ class Active:
             alpha, gradient = alpha[:n] + alpha[n:], gradient[:n] + kink
             ridge, group, lower, upper = ridge[:n], group[:n], lower[n:], upper[:n]
         rise, fall = penalties(alpha, lower, upper, kink, group, problem.totals.size)
-        lowest, highest = lower.copy(), upper.copy()
+        # Where there are no kinks, both pairs of bounds are the same and stay so.
+        lower, upper = lowest, highest = lower.copy(), upper.copy()
         if folded:
             lower, upper = side(alpha, lowest, highest, kink)
         v = r.Variables(
             alpha=alpha.copy(),
             gradient=gradient.copy(),
-            lower=lower.copy(),
-            upper=upper.copy(),
+            lower=lower,
+            upper=upper,
             ridge=ridge.copy(),
             diagonal=(diagonal if copies == 1 else np.tile(diagonal, copies)) + ridge,
             group=group.copy(),
@@ -197,23 +198,22 @@ class Active:
         """Samples (as indices into this set) with a variable that is not settled."""
         return np.flatnonzero(~self.settled().reshape(self.copies, self.size).all(axis=0))
 
-
-def estimated_gap(v):
-    """Duality gap Σ loss_a(e_a) − α_a e_a + κ_a|α_a| + ½ ridge_a α_a², e = G + ridge·α − b, of the
-    active variables; those left out by shrinking contribute nothing at the optimum."""
-    free = (v.alpha > v.lower) & (v.alpha < v.upper) & ((v.alpha != 0) | (v.kink == 0))
-    bias = np.zeros(len(v.rise))
-    for g in range(bias.size):
-        members = free & (v.group == g)
-        if members.any():
-            bias[g] = (v.gradient[members] + v.rise[g, members]).mean()
-        else:
-            bias[g] = 0.5 * ((v.gradient + v.rise[g]).max() + (v.gradient + v.fall[g]).min())
-    error = v.gradient + v.ridge * v.alpha - bias[v.group]
-    pull = np.sign(error) * np.maximum(np.abs(error) - v.kink, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        best = np.where(v.ridge > 0, pull / v.ridge, np.sign(pull) * np.inf)
-        best = np.clip(np.where(pull == 0, 0.0, best), v.lowest, v.highest)
-        loss = np.where(pull == 0, 0.0, pull * best) - 0.5 * v.ridge * best**2
-    own = v.alpha * error - v.kink * np.abs(v.alpha) - 0.5 * v.ridge * v.alpha**2
-    return float((loss - own).sum())
+    def estimated_gap(self):
+        """Duality gap Σ loss_a(e_a) − α_a e_a + κ_a|α_a| + ½ ridge_a α_a², e = G + ridge·α − b, of
+        these variables; those left out by shrinking contribute nothing at the optimum."""
+        v, free = self.v, self.inside()
+        bias = np.zeros(len(v.rise))
+        for g in range(bias.size):
+            members = free & (v.group == g)
+            if members.any():
+                bias[g] = (v.gradient[members] + v.rise[g, members]).mean()
+            else:
+                bias[g] = 0.5 * ((v.gradient + v.rise[g]).max() + (v.gradient + v.fall[g]).min())
+        error = v.gradient + v.ridge * v.alpha - bias[v.group]
+        pull = np.sign(error) * np.maximum(np.abs(error) - v.kink, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = np.where(v.ridge > 0, pull / v.ridge, np.sign(pull) * np.inf)
+            best = np.clip(np.where(pull == 0, 0.0, best), v.lowest, v.highest)
+            loss = np.where(pull == 0, 0.0, pull * best) - 0.5 * v.ridge * best**2
+        own = v.alpha * error - v.kink * np.abs(v.alpha) - 0.5 * v.ridge * v.alpha**2
+        return float((loss - own).sum())

@@ -45,18 +45,16 @@ def box_sizes(problem: DualProblem, gram: Gram, settings: Settings) -> list[floa
 
 
 def in_box(problem: DualProblem, size: float) -> DualProblem:
-    if size == 1.0:
-        return problem
     return replace(problem, lower=size * problem.lower, upper=size * problem.upper)
 
 
 def roughly(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
     """The settings for a box that is not the last one, after an earlier one."""
     tol = max(settings.tol, ROUGH * float(np.abs(problem.linear).mean()))
-    return replace(after(settings, earlier), tol=tol)
+    return replace(after(problem, settings, earlier), tol=tol)
 
 
-def after(settings: Settings, earlier: Solution | None) -> Settings:
+def after(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
     """What is left of the budgets; the callback is told the cost of everything so far."""
     if earlier is None:
         return settings
@@ -67,7 +65,7 @@ def after(settings: Settings, earlier: Solution | None) -> Settings:
             progress._replace(
                 steps=progress.steps + earlier.steps,
                 seconds=progress.seconds + earlier.seconds,
-                rows=progress.rows + earlier.kernel_evaluations // max(1, earlier.alpha.size),
+                rows=progress.rows + earlier.kernel_evaluations // problem.samples,
             )
         )
 

@@ -130,7 +130,7 @@ def solve(
                 return nested.read_in(problem, spent)
             alpha = nested.start_in(next_box, found, box)
             gram.release()
-        return finished(problem, nested.after(settings, spent), alpha).after(spent)
+        return finished(problem, nested.after(problem, settings, spent), alpha).after(spent)
 
 
 def as_gram(gram: Gram | np.ndarray) -> Gram:

@@ -7,7 +7,6 @@ import time
 import numpy as np
 
 from . import records as r
-from .active import estimated_gap
 from .face import LARGEST_FACE, face_step
 from .settings import may_be_unbounded
 from .smo import run_slab
@@ -154,7 +153,7 @@ class Run:
             steps=int(self.memory.integers[r.CLOCK]),
             violation=float(self.violation),
             dual=float(self.memory.reals[r.DUAL]),
-            gap=estimated_gap(v),
+            gap=self.active.estimated_gap(),
             seconds=time.perf_counter() - self.began,
             support=int((v.alpha != 0).sum()),
             active=self.active.size,
