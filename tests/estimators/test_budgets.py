@@ -199,8 +199,9 @@ warm.fit(X, y)
 told = threading.Lock()
 
 def going(progress):
-    if progress.steps > 1000 and told.acquire(blocking=False):
+    if progress.steps > 100 and told.acquire(blocking=False):
         print("going", flush=True)
+    time.sleep(0.02)  # or the fit is over before anyone can press Ctrl-C
 
 model = SVC(gamma=0.5, C=1e6, warm_start=True, n_jobs={jobs}, callback=going)
 try:

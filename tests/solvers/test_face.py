@@ -5,14 +5,36 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from checks import assert_feasible
-from faces import active_at, cloud, inside, machines, point_of
+from faces import active_at, cloud, inside, machines, point_of, positive
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin.dual import hard_margin, hinge
 from maxmargin.solvers import face
-from maxmargin.solvers.face import delete_from_factor, face_step, factored, newton_direction
+from maxmargin.solvers.face import (
+    UNBOUNDED,
+    FaceResult,
+    delete_from_factor,
+    face_step,
+    factored,
+    newton_direction,
+)
+from maxmargin.solvers.smallface import factor_of, free_variables, small_face_step
+
+
+def compiled_step(active, most=10**6):
+    v = active.v
+    rounds, gain, state = small_face_step(
+        v, active.rows.store, active.size, free_variables(v), most
+    )
+    return FaceResult(rounds, gain, state == UNBOUNDED)
+
+
+@pytest.fixture(params=[face_step, compiled_step])
+def take_step(request):
+    """The face step from Python, and the one that never leaves compiled code."""
+    return request.param
 
 
 def upper_factor(Q):
@@ -52,7 +74,23 @@ def test_a_singular_matrix_is_factored_with_a_negligible_shift():
 
 
 def test_an_indefinite_matrix_is_not_factored():
-    assert factored(np.array([[1.0, 2.0], [2.0, 1.0]])) is None
+    indefinite = np.array([[1.0, 2.0], [2.0, 1.0]])
+    assert factored(indefinite) is None
+    assert not factor_of(indefinite, 1e-6, np.empty((2, 2)))
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 100])
+def test_the_compiled_factor_is_that_of_lapack(size):
+    Q, R = positive(np.random.default_rng(size), size), np.zeros((size, size))
+    assert factor_of(Q, 0.5, R)
+    np.testing.assert_allclose(R, upper_factor(Q + 0.5 * np.eye(size)), rtol=1e-10, atol=1e-10)
+
+
+def test_a_face_that_cannot_be_factored_is_left_alone():
+    problem = hinge(np.array([1.0, -1.0]), 1.0).problem
+    active = active_at(problem, np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([0.5, -0.5]))
+    assert compiled_step(active) == face_step(active) == FaceResult(0, 0.0, False)
+    assert active.v.alpha.tolist() == [0.5, -0.5]
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3])
@@ -69,7 +107,7 @@ def test_the_direction_solves_the_constrained_newton_system(groups):
 
 
 @pytest.mark.parametrize("kind", range(4))
-def test_a_face_without_bounds_in_the_way_is_solved_at_once(kind):
+def test_a_face_without_bounds_in_the_way_is_solved_at_once(take_step, kind):
     rng = np.random.default_rng(kind)
     K, y = cloud(rng)
     problem = machines(y, 10.0)[kind].problem
@@ -79,7 +117,7 @@ def test_a_face_without_bounds_in_the_way_is_solved_at_once(kind):
     Q = np.tile(K, (problem.copies, problem.copies)) + np.diag(ridge)
     problem = replace(problem, linear=Q @ optimum, ridge=ridge)
     active = active_at(problem, K, start)
-    face_step(active)
+    take_step(active)
     assert active.v.alpha == pytest.approx(optimum, rel=1e-9, abs=1e-11)
     assert problem.violation(active.v.alpha, active.v.gradient) < 1e-10
 
@@ -99,12 +137,12 @@ def test_rounds_one_at_a_time_are_the_same_rounds(monkeypatch, C):
 
 @pytest.mark.parametrize("kind", range(4))
 @pytest.mark.parametrize("C", [1.0, 100.0])
-def test_what_is_left_free_is_optimal_and_the_rest_is_exactly_at_bounds(kind, C):
+def test_what_is_left_free_is_optimal_and_the_rest_is_exactly_at_bounds(take_step, kind, C):
     rng = np.random.default_rng(kind)
     K, y = cloud(rng)
     problem = machines(y, C)[kind].problem
     active = active_at(problem, K, inside(problem, rng, width=C))
-    face_step(active)
+    take_step(active)
     alpha, gradient = point_of(active, problem)
     assert_feasible(alpha, problem)
     free = problem.free(alpha)
@@ -117,41 +155,41 @@ def test_what_is_left_free_is_optimal_and_the_rest_is_exactly_at_bounds(kind, C)
 
 
 @pytest.mark.parametrize("kind", range(4))
-def test_the_gain_is_the_rise_of_the_dual_value(kind):
+def test_the_gain_is_the_rise_of_the_dual_value(take_step, kind):
     rng = np.random.default_rng(kind)
     K, y = cloud(rng)
     problem = machines(y, 1.0)[kind].problem
     active = active_at(problem, K, inside(problem, rng))
     before = problem.value(*point_of(active, problem))
-    result = face_step(active)
+    result = take_step(active)
     after = problem.value(*point_of(active, problem))
     assert result.gain > 0.0
     assert result.gain == pytest.approx(after - before, rel=1e-10)
 
 
 @pytest.mark.parametrize("kind", range(4))
-def test_the_gradient_follows_the_step(kind):
+def test_the_gradient_follows_the_step(take_step, kind):
     rng = np.random.default_rng(kind)
     K, y = cloud(rng)
     problem = machines(y, 1.0)[kind].problem
     active = active_at(problem, K, inside(problem, rng))
-    face_step(active)
+    take_step(active)
     alpha, gradient = point_of(active, problem)
     expected = problem.gradient(alpha, K @ problem.per_sample(alpha))
     assert gradient == pytest.approx(expected, abs=1e-10)
 
 
-def test_who_may_rise_and_fall_follows_the_step():
+def test_who_may_rise_and_fall_follows_the_step(take_step):
     rng = np.random.default_rng(0)
     K, y = cloud(rng)
     problem = hinge(y, 0.1).problem
     active = active_at(problem, K, inside(problem, rng))
-    face_step(active)
+    take_step(active)
     assert ((active.v.rise[0] == 0.0) == problem.can_rise(active.v.alpha)).all()
     assert ((active.v.fall[0] == 0.0) == problem.can_fall(active.v.alpha)).all()
 
 
-def test_variables_at_bounds_stay_there():
+def test_variables_at_bounds_stay_there(take_step):
     rng = np.random.default_rng(0)
     K, y = cloud(rng)
     problem = hinge(y, 1.0).problem
@@ -160,31 +198,31 @@ def test_variables_at_bounds_stay_there():
     start = problem.feasible(start)
     bound = ~problem.free(start)
     active = active_at(problem, K, start)
-    face_step(active)
+    take_step(active)
     assert bound.sum() > 5
     assert (active.v.alpha[bound] == start[bound]).all()
 
 
-def test_duplicates_make_no_difference_to_the_value_reached():
+def test_duplicates_make_no_difference_to_the_value_reached(take_step):
     rng = np.random.default_rng(1)
     K, y = cloud(rng, 20)
     C = 50.0
     single = hinge(y, 2 * C).problem
     start = 0.1 * single.feasible(y)
     once = active_at(single, K, start)
-    face_step(once)
+    take_step(once)
     double = hinge(np.tile(y, 2), C).problem
     twice = active_at(double, np.tile(K, (2, 2)), np.tile(0.5 * start, 2))
-    face_step(twice)
+    take_step(twice)
     assert double.value(twice.v.alpha, twice.v.gradient) == pytest.approx(
         single.value(once.v.alpha, once.v.gradient), rel=1e-6
     )
 
 
-def test_a_ray_without_end_is_unbounded():
+def test_a_ray_without_end_is_unbounded(take_step):
     problem = hard_margin(np.array([1.0, -1.0])).problem
     active = active_at(problem, np.ones((2, 2)), np.array([1.0, -1.0]))
-    assert face_step(active).unbounded
+    assert take_step(active).unbounded
 
 
 @pytest.mark.parametrize("free", [0, 1])
@@ -197,13 +235,13 @@ def test_fewer_than_two_free_variables_have_nowhere_to_go(free):
     assert (result.rounds, result.gain, result.unbounded) == (0, 0.0, False)
 
 
-def test_rounds_are_limited():
+def test_rounds_are_limited(take_step):
     rng = np.random.default_rng(0)
     K, y = cloud(rng)
     problem = hinge(y, 0.1).problem
     start = inside(problem, rng)
-    assert face_step(active_at(problem, K, start), most=5).rounds == 5
-    assert face_step(active_at(problem, K, start)).rounds > 5
+    assert take_step(active_at(problem, K, start), most=5).rounds == 5
+    assert take_step(active_at(problem, K, start)).rounds > 5
 
 
 def test_a_step_told_to_end_leaves_a_better_feasible_point(monkeypatch):

@@ -18,6 +18,7 @@ from .active import MOST_SAMPLES
 from .pairs import LARGEST_POLISHED
 from .run import Ended, Run
 from .samples import Samples
+from .smo import forget_pairs
 from .wideface import MOST_LEFT, wide_face_step
 
 # Samples of a block: more where there are many, and more again where they have many features, as
@@ -161,7 +162,8 @@ class BlockRun(Run):
     def _optimise(self, part):
         """Pair and face steps on a block, as far as the violation outside makes worth while."""
         self.active = part
-        self.forget_pairs()
+        forget_pairs(self.memory.integers)
+        self.memory.reals[r.FREE_SHARE] = 0.0
         self.control = self.control._replace(tol=max(INNER_SHARE * self.violation, 0.5 * self.goal))
         if self.wide:
             self.wide_face()
@@ -170,9 +172,9 @@ class BlockRun(Run):
         last = self.memory.integers[r.CLOCK] + INNER_STEPS * part.v.alpha.size
         while self.memory.integers[r.CLOCK] < last and not self.unbounded:
             event = self.slab()
-            if event != r.STEPS_DONE or self.steps_left() <= 0:
+            if event not in (r.STEPS_DONE, r.FACE_DUE) or self.steps_left() <= 0:
                 return event
-            if self.face_is_due():
+            if event == r.FACE_DUE:
                 if part.free().size > FEW_FREE:
                     self.wide_face()
                 else:

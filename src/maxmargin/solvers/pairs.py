@@ -6,17 +6,18 @@ import numpy as np
 
 from . import records as r
 from .active import Active
-from .face import LARGEST_FACE
 from .rows import CachedRows, FullRows
-from .run import LONGEST_SLAB, ROUND_COST, Run
+from .run import LONGEST_SLAB, Run
+from .slabs import FEWEST_ROUNDS, ROUND_COST
+from .smo import forget_pairs
 
 # Copying a smaller problem out pays when at least this part of it leaves.
 LEAST_LEAVING = 0.1
 # The end is polished down to this part of tol, if face steps get there at no more than the cost of
 # the solution, or than these seconds.
 POLISHED, CHEAP_POLISH = 1e-6, 5e-3
-# Rounds of a face step, at least.
-FEWEST_ROUNDS = 30
+# Steps while polishing before its cost is looked at.
+POLISHING_SLAB = 50
 # More free variables than this are left within tol: exactness would cost more than the solution.
 LARGEST_POLISHED = 1000
 
@@ -61,7 +62,7 @@ class PairRun(Run):
                     self._refresh()
                 else:
                     return "converged" if self.violation <= self.settings.tol else "precision"
-            elif self.face_is_due():
+            elif event == r.FACE_DUE:
                 self.face()
                 if self.unbounded:
                     return "unbounded"
@@ -72,29 +73,21 @@ class PairRun(Run):
     def whole(self):
         return self.active.size == self.problem.samples
 
-    def account(self, took, before, gain):
-        super().account(took, before, gain)
+    def account(self, took, gain):
         self.until_shrink -= took
-        if self.polish_until is not None and self.spent > self.polish_until:
+        if self.polish_until is not None and self.memory.reals[r.SPENT] > self.polish_until:
             self._end_polish()
         self.stagnant = self.stagnates(gain)
 
     def slab_length(self):
         length = super().slab_length()
-        if self.polish_until is None:
-            return length
-        violators = int((~self.active.settled()).sum() - self.active.free().size)
-        return min(length, 10 + 2 * max(violators, 0))
-
-    def face_is_due(self):
-        if self.polish_until is not None:
-            return self.settings.face and 2 <= self.active.free().size <= LARGEST_FACE
-        return super().face_is_due()
+        return length if self.polish_until is None else min(length, POLISHING_SLAB)
 
     def face(self, most=None):
         """Its rounds cost no more than the pair steps before it, or than is left for polishing."""
         polishing = self.polish_until is not None
-        affordable = self.polish_until - self.spent if polishing else self.since_face
+        spent, since_face = self.memory.reals[[r.SPENT, r.SINCE_FACE]]
+        affordable = self.polish_until - spent if polishing else since_face
         rounds = int(affordable / (ROUND_COST * self.active.free().size ** 2))
         super().face(max(FEWEST_ROUNDS, rounds) if most is None else most)
 
@@ -154,7 +147,7 @@ class PairRun(Run):
 
     def _set_active(self, active):
         self.active = active
-        self.forget_pairs()
+        forget_pairs(self.memory.integers)
 
     def _refresh(self):
         """The gradient anew, free of accumulated rounding."""
@@ -166,7 +159,7 @@ class PairRun(Run):
 
     def _updates(self):
         """How often the gradient was changed."""
-        return int(self.memory.integers[r.CLOCK]) + self.face_rounds
+        return int(self.memory.integers[r.CLOCK]) + self.memory.integers[r.FACE_ROUNDS]
 
     def _drift(self):
         """What rounding may have added to the gradient since it was computed from scratch."""
@@ -210,11 +203,10 @@ class PairRun(Run):
             return False
         if self.polish_until is not None or self.active.free().size > LARGEST_POLISHED:
             return False
-        self.polish_until = self.spent + max(self.spent, CHEAP_POLISH)
-        self.control = self.control._replace(tol=POLISHED * self.settings.tol)
-        if self.face_is_due():
-            self.face()
+        spent = self.memory.reals[r.SPENT]
+        self.polish_until = spent + max(spent, CHEAP_POLISH)
+        self.control = self.control._replace(tol=POLISHED * self.settings.tol, faces=r.POLISHING)
         return True
 
     def _end_polish(self):
-        self.control = self.control._replace(tol=self.settings.tol)
+        self.control = self.control._replace(tol=self.settings.tol, faces=r.FACES)

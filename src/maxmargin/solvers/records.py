@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 # Events: why the compiled loop came back.
-CONVERGED, STEPS_DONE, ROW_MISSING, STUCK, UNBOUNDED, TARGET_REACHED = range(6)
+CONVERGED, STEPS_DONE, ROW_MISSING, STUCK, UNBOUNDED, TARGET_REACHED, FACE_DUE = range(7)
 
 # Selection policies.
 SECOND_ORDER, MVP, MAX_GAIN, HYBRID_MAX_GAIN, GREEDY, PLATT, RANDOM = range(7)
@@ -18,6 +18,9 @@ SELECTIONS = {
     "platt": PLATT,
     "random": RANDOM,
 }
+
+# When face steps are taken: never, where free steps dominate, or after every few steps.
+NO_FACES, FACES, POLISHING = range(3)
 
 # Kinds of step, as the trace records them.
 FREE, CLIPPED, PLANNED, FACE = range(4)
@@ -34,14 +37,24 @@ STEP_KINDS = ("free", "clipped", "planned", "face")
     SWEEP_ALL,  # whether Platt's sweep is over all variables
     SWEEP_FOUND,  # whether it has found a violator
     RANDOM_STATE,
-    FREE_STEPS,
+    FREE_STEPS,  # planned ones included
     PLANNED_STEPS,
     NEGATIVE,  # steps along directions of negative curvature
+    FACE_ROUNDS,
     INTEGERS,
-) = range(13)
+) = range(14)
 
 # Slots of the real memory.
-RATIO, DUAL, REALS = range(3)
+(
+    RATIO,
+    DUAL,
+    SPENT,  # cost of all steps
+    SINCE_FACE,  # cost of the pair steps since the last face step
+    PATIENCE,  # cost of pair steps, in face steps, before the next face step
+    FREE_SHARE,  # of the last pair steps
+    VIOLATION,
+    REALS,
+) = range(8)
 
 
 class Variables(NamedTuple):
@@ -88,7 +101,7 @@ class Control(NamedTuple):
     scale: float  # largest diagonal entry of K: the unit of curvature
     floor: float  # smallest curvature believed
     target: float  # dual value that ends the run
-    max_steps: int
+    faces: int  # when to take face steps
 
 
 class Memory(NamedTuple):

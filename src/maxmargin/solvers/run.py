@@ -7,9 +7,9 @@ import time
 import numpy as np
 
 from . import records as r
-from .face import LARGEST_FACE, face_step
+from .face import face_step
 from .settings import may_be_unbounded
-from .smo import run_slab
+from .slabs import account_face, run_slabs
 from .solution import Progress, Solution, TraceBuilder
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -18,9 +18,6 @@ LONGEST_SLAB = 1000
 LONGEST_SILENCE = 0.2
 # Slabs or rounds without progress above rounding before a run is called finished in its precision.
 PATIENCE = 20
-# Seconds that one variable of one step costs, one flop of a factorisation, one gathered entry, one
-# entry of the factor in a round: only their ratios matter, to weigh face steps against pair steps.
-STEP_COST, FLOP_COST, GATHER_COST, ROUND_COST = 1.3e-9, 5e-11, 2e-9, 1e-9
 # A dual beyond this (in units of the squared data radius) means that nothing separates.
 UNBOUNDED_DUAL = 1e13
 
@@ -52,7 +49,7 @@ class Run:
             scale=self.scale,
             floor=resolution * self.scale,
             target=settings.target,
-            max_steps=0,
+            faces=r.FACES if settings.face else r.NO_FACES,
         )
         self.memory = r.Memory(
             np.zeros(r.INTEGERS, dtype=np.int64),
@@ -64,13 +61,9 @@ class Run:
         )
         self.memory.integers[r.RANDOM_STATE] = settings.random_state
         self.memory.integers[r.SWEEP_ALL] = 1
-        self.face_rounds = 0
+        self.memory.reals[r.PATIENCE] = 1.0
         self.violation = self.best_violation = np.inf
         self.idle = 0
-        self.spent = 0.0  # cost of all steps
-        self.since_face = 0.0  # cost of the pair steps since the last face step
-        self.free_share = 1.0  # of the last slab's steps
-        self.face_patience = 1.0
         self.unbounded = False
         self.told, self.stopped = self.began, False
 
@@ -97,41 +90,38 @@ class Run:
     def slab(self):
         """A slab of steps, with the rows fetched that the loop finds missing; why it ended."""
         tol = max(self.control.tol, self.noise())
-        self.violation = self.active.violation()
+        self.memory.reals[r.VIOLATION] = self.violation = self.active.violation()
         if self.violation <= tol:
             return r.CONVERGED
         steps = int(min(self.slab_length(), self.steps_left()))
-        before = self.memory.integers.copy()
+        began = self.memory.integers[r.CLOCK]
         dual = self.memory.reals[r.DUAL]
         buffers = self.trace.buffers(steps)
+        control = self.control._replace(tol=tol)
         took, event = 0, r.ROW_MISSING
         while event == r.ROW_MISSING:
-            event, missing, self.violation = run_slab(
+            event, missing, self.violation = run_slabs(
                 self.active.v,
                 self.active.rows.store,
                 self.active.size,
-                self.control._replace(tol=tol, max_steps=steps - took),
+                control,
+                steps - took,
                 self.memory,
                 r.StepTrace(*(column[took:] for column in buffers)) if took else buffers,
             )
-            took = int(self.memory.integers[r.CLOCK] - before[r.CLOCK])
+            took = int(self.memory.integers[r.CLOCK] - began)
             if event == r.ROW_MISSING:
                 self.active.rows.fetch(missing, int(self.memory.integers[r.CLOCK]))
                 if self.must_end() or (self.silent_for_long() and self.told_to_stop()):
                     event = r.STEPS_DONE
         if took:
-            self.account(took, before, self.memory.reals[r.DUAL] - dual)
+            self.account(took, self.memory.reals[r.DUAL] - dual)
             if self.trace.wanted:
                 self.trace.add(buffers, took, self.active.size, self.active.free().size)
         return event
 
-    def account(self, took, before, gain):  # noqa: ARG002 (of use to subclasses)
+    def account(self, took, gain):
         """Take note of a slab of `took` steps that gained that much."""
-        new = self.memory.integers - before
-        self.free_share = float(new[r.FREE_STEPS] + new[r.PLANNED_STEPS]) / took
-        cost = took * self.active.v.alpha.size * STEP_COST
-        self.since_face += cost
-        self.spent += cost
 
     def stagnates(self, gain):
         """Whether for long neither the dual nor the violation has got better above rounding."""
@@ -187,12 +177,6 @@ class Run:
         if self.out_of_time():
             raise Ended("time_limit")
 
-    def forget_pairs(self):
-        integers = self.memory.integers
-        integers[[r.PENDING_I, r.PENDING_J]] = -1
-        integers[[r.RECENT, r.CURSOR]] = 0
-        integers[r.LAST_KIND] = r.CLIPPED
-
     def noise(self):
         """The violation that rounding of the gradient alone can cause."""
         v = self.active.v
@@ -200,32 +184,14 @@ class Run:
             4.0 * self.scale * float(np.linalg.norm(v.alpha)) + float(np.abs(v.gradient).max())
         )
 
-    def face_is_due(self):
-        if not self.settings.face:
-            return False
-        free = self.active.free().size
-        if free < 2 or free > LARGEST_FACE:
-            return False
-        return self.free_share > 0.5 and self.since_face > self.face_patience * self.face_cost(free)
-
-    def face_cost(self, free, rounds=0):
-        """Of a face step on so many free variables."""
-        factor = FLOP_COST * free**3 / 3 + GATHER_COST * free * (free + self.active.size)
-        return 1e-4 + factor + rounds * ROUND_COST * free**2
-
     def face(self, most=None):
         free = self.active.free().size
         self.faced(self.violation, free, face_step(self.active, self.must_end, most))
 
     def faced(self, before, free, result):
         self.unbounded = result.unbounded
-        self.spent += self.face_cost(free, result.rounds)
-        self.since_face = 0.0
-        self.face_patience = 1.0 if result.rounds else 2 * self.face_patience
+        account_face(self.memory, free, self.active.v.alpha.size, result.rounds, result.gain)
         if result.rounds:
-            self.face_rounds += result.rounds
-            self.memory.reals[r.DUAL] += result.gain
-            self.forget_pairs()
             self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
 
     def can_polish(self):
@@ -248,7 +214,7 @@ class Run:
             violation=self.problem.violation(self.alpha, self.gradient),
             status=status,
             steps=steps,
-            face_steps=self.face_rounds,
+            face_steps=int(self.memory.integers[r.FACE_ROUNDS]),
             planned_steps=int(self.memory.integers[r.PLANNED_STEPS]),
             kernel_evaluations=self.evaluations(),
             row_hits=max(0, 2 * steps - misses),

@@ -138,7 +138,7 @@ def exact_partner(v, row, i, g, samples, floor):
     """j of the largest truncated gain with i rising, and that gain."""
     best, partner = 0.0, -1
     for a in range(v.gradient.size):
-        if v.fall[g, a] < np.inf:
+        if a != i and v.fall[g, a] < np.inf:
             bend = curvature(v, row, i, a, samples)
             gain = pair_gain(v, i, a, bend, floor, True)
             if gain > best:
@@ -186,6 +186,8 @@ def related_gain(v, row, fixed, samples, floor, best, i, j):
     down_room = v.alpha[fixed] - v.lower[fixed]
     up, down = v.gradient[fixed] + v.rise[g, fixed], v.gradient[fixed] + v.fall[g, fixed]
     for a in range(v.gradient.size):
+        if a == fixed:
+            continue  # compiled code may see a slope of some rounding here
         slope = up - (v.gradient[a] + v.fall[g, a])
         rising = slope > 0.0
         if rising:

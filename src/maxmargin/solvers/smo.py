@@ -54,6 +54,14 @@ def choose_pair(v, rows, tops, bottoms, samples, control, memory):
     return missing, i, j
 
 
+@borrowing
+def forget_pairs(integers):
+    """What was chosen or planned before something else moved the variables."""
+    integers[r.PENDING_I] = integers[r.PENDING_J] = -1
+    integers[r.RECENT] = integers[r.CURSOR] = 0
+    integers[r.LAST_KIND] = r.CLIPPED
+
+
 @inlined
 def remember(memory, i, j, bend, kind, ratio):
     recent, integers = memory.recent, memory.integers
@@ -66,7 +74,7 @@ def remember(memory, i, j, bend, kind, ratio):
     integers[r.CLOCK] += 1
     integers[r.RECENT] = min(integers[r.RECENT] + 1, recent.shape[0])
     integers[r.LAST_KIND] = kind
-    integers[r.FREE_STEPS] += kind == r.FREE
+    integers[r.FREE_STEPS] += kind != r.CLIPPED
     integers[r.PLANNED_STEPS] += kind == r.PLANNED
     memory.reals[r.RATIO] = ratio
 
@@ -89,13 +97,13 @@ def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
 
 
 @borrowing
-def run_slab(v, rows, samples, control, memory, trace):
-    """Up to ``control.max_steps`` steps; returns (event, sample asked for, violation)."""
+def run_slab(v, rows, samples, control, max_steps, memory, trace):
+    """Up to ``max_steps`` steps; returns (event, sample asked for, violation)."""
     tops, bottoms = memory.tops, memory.bottoms
     for g in range(tops.size):
         tops[g], bottoms[g] = extremes(v, g)
     violation = widest(tops, bottoms)
-    for k in range(control.max_steps):
+    for k in range(max_steps):
         if violation <= control.tol:
             return r.CONVERGED, NOTHING, violation
         missing, i, j = choose_pair(v, rows, tops, bottoms, samples, control, memory)

@@ -1,0 +1,112 @@
+"""A slab: pair steps, and face steps as soon as the pair steps since the last one cost as much."""
+
+from ..compiled import compiled
+from . import records as r
+from .face import LARGEST_FACE, UNBOUNDED
+from .smallface import LARGEST_SMALL, free_variables, in_memory, small_face_step
+from .smo import forget_pairs, run_slab
+
+# Seconds that a pair step costs and each variable of it, a face step in compiled code and one from
+# Python, a multiplication in the factor of the one and of the other, a gathered entry, and an entry
+# of the factor in a round: only their ratios matter.
+STEP_COST, VARIABLE_COST = 3e-7, 1.3e-9
+SMALL_FACE_COST, FACE_COST, SMALL_FLOP_COST, FLOP_COST = 2e-6, 1e-4, 3e-10, 5e-11
+GATHER_COST, ROUND_COST = 2e-9, 1e-9
+# Of a large face step the pair steps before it cost so many times as much.
+LARGE_PATIENCE = 8.0
+# Pair steps between two questions whether a face step is due, and between two when polishing.
+PACE = 20
+# Rounds of a face step, at least.
+FEWEST_ROUNDS = 30
+NOTHING = -1
+
+
+@compiled
+def face_cost(free, size, rounds):
+    """Of a face step on so many free variables out of so many, in that many rounds."""
+    small = free <= LARGEST_SMALL
+    flop = SMALL_FLOP_COST if small else FLOP_COST
+    factor = flop * free**3 / 3 + GATHER_COST * free * (free + size)
+    return (SMALL_FACE_COST if small else FACE_COST) + factor + rounds * ROUND_COST * free**2
+
+
+@compiled
+def due_face(v, control, memory):
+    """The number of free variables if a face step on them is due, else 0."""
+    reals = memory.reals
+    if control.faces == r.NO_FACES or reals[r.SINCE_FACE] == 0.0:
+        return 0
+    if control.faces == r.FACES and reals[r.FREE_SHARE] <= 0.5:
+        return 0
+    if memory.integers[r.LAST_KIND] == r.PLANNED:
+        return 0  # the step that it was planned with comes first
+    free = free_variables(v)
+    if not 2 <= free <= LARGEST_FACE:
+        return 0
+    if control.faces == r.POLISHING:
+        return free
+    patience = reals[r.PATIENCE] * (1.0 if free <= LARGEST_SMALL else LARGE_PATIENCE)
+    return free if reals[r.SINCE_FACE] > patience * face_cost(free, v.alpha.size, 0) else 0
+
+
+@compiled
+def account_face(memory, free, size, rounds, gain):
+    """Take note of a face step."""
+    integers, reals = memory.integers, memory.reals
+    reals[r.SPENT] += face_cost(free, size, rounds)
+    reals[r.SINCE_FACE] = 0.0
+    reals[r.PATIENCE] = 1.0 if rounds else 2.0 * reals[r.PATIENCE]
+    if rounds:
+        reals[r.DUAL] += gain
+        integers[r.FACE_ROUNDS] += rounds
+        forget_pairs(integers)
+
+
+@compiled
+def account_steps(memory, before, free_before, size):
+    """Take note of pair steps."""
+    integers, reals = memory.integers, memory.reals
+    took = integers[r.CLOCK] - before
+    cost = took * (STEP_COST + VARIABLE_COST * size)
+    reals[r.SPENT] += cost
+    reals[r.SINCE_FACE] += cost
+    if took:
+        reals[r.FREE_SHARE] = (integers[r.FREE_STEPS] - free_before) / took
+
+
+@compiled
+def run_slabs(v, rows, samples, control, max_steps, memory, trace):
+    """Up to so many pair steps; returns (event, sample asked for, violation).
+
+    Face steps on few variables are taken in between. Large ones are left to the caller, and all of
+    them if a trace is wanted.
+    """
+    integers, reals, size = memory.integers, memory.reals, v.alpha.size
+    first = integers[r.CLOCK]
+    last = first + max_steps
+    while True:
+        free = due_face(v, control, memory)
+        if free:
+            if trace.kind.size or free > LARGEST_SMALL or not in_memory(v, rows, samples):
+                return r.FACE_DUE, NOTHING, reals[r.VIOLATION]
+            most = max(FEWEST_ROUNDS, int(reals[r.SINCE_FACE] / (ROUND_COST * free**2)))
+            rounds, gain, state = small_face_step(v, rows, samples, free, most)
+            account_face(memory, free, size, rounds, gain)
+            if state == UNBOUNDED:
+                return r.UNBOUNDED, NOTHING, reals[r.VIOLATION]
+        began, free_before = integers[r.CLOCK], integers[r.FREE_STEPS]
+        steps = last - began if control.faces == r.NO_FACES else min(PACE, last - began)
+        part = r.StepTrace(
+            trace.violation[began - first :],
+            trace.gain[began - first :],
+            trace.kind[began - first :],
+            trace.ratio[began - first :],
+        )
+        event, missing, reals[r.VIOLATION] = run_slab(
+            v, rows, samples, control, steps, memory, part
+        )
+        account_steps(memory, began, free_before, size)
+        if event == r.CONVERGED and due_face(v, control, memory):
+            continue  # what pair steps leave of a polished point is not yet exact
+        if event != r.STEPS_DONE or integers[r.CLOCK] >= last:
+            return event, missing, reals[r.VIOLATION]
