@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from ..kernels.base import Gram
 from .expansion import kernel_expansion
+from .passes import gap_and_infeasibility
 from .problem import ROUNDING, DualProblem, Float
 
 
@@ -127,13 +128,13 @@ def certify_expansion(
             f"bias must have one entry for each of the {problem.totals.size} groups, "
             f"got shape {bias.shape}"
         )
-    gap = _gap(problem, alpha, kernel_alpha, bias)
+    gap, infeasibility = _gap(problem, alpha, kernel_alpha, bias)
     return Certificate(
         primal=dual + gap,
         dual=dual,
         gap=gap,
         violation=problem.violation(alpha, gradient),
-        infeasibility=_infeasibility(problem, alpha),
+        infeasibility=infeasibility,
     )
 
 
@@ -144,35 +145,29 @@ class _Constraints(NamedTuple):
     below: NDArray[np.bool_]
 
 
-def _gap(problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float) -> float:
-    hard = _Constraints(
-        above=np.isinf(problem.upper) & (problem.ridge == 0),
-        below=np.isinf(problem.lower) & (problem.ridge == 0),
-    )
-    f, scale = problem.of_samples(kernel_alpha), 1.0
-    if hard.above.any() or hard.below.any():
-        scale = _scale(problem, f, hard)
-        if not np.isfinite(scale):
-            return np.inf
-        bias = _bias_within(problem, problem.linear - scale * f, hard, bias)
-    residual = problem.linear - scale * f - bias[problem.group]
-    best = _best_response(problem, residual, hard)
-    terms = (best - alpha) * (residual - 0.5 * problem.ridge * (best + alpha))
-    squared_norm = problem.per_sample(alpha) @ kernel_alpha
-    stretch = 0.5 * (scale - 1.0) * (scale - 1.0) * squared_norm
-    missing = problem.totals - problem.sums(alpha)
-    return float(stretch + terms.sum() + bias @ missing)
-
-
-def _best_response(problem: DualProblem, residual: Float, hard: _Constraints) -> Float:
-    """The maximiser t of e·t − ½ridge·t² in the box; a constraint that holds is no reward."""
-    finite_upper = np.where(np.isinf(problem.upper), 0.0, problem.upper)
-    finite_lower = np.where(np.isinf(problem.lower), 0.0, problem.lower)
-    upper = np.where(hard.above, finite_lower, problem.upper)
-    lower = np.where(hard.below, finite_upper, problem.lower)
-    curved = problem.ridge > 0
-    newton = np.divide(residual, problem.ridge, out=np.zeros_like(residual), where=curved)
-    return np.where(curved, np.clip(newton, lower, upper), np.where(residual > 0, upper, lower))
+def _gap(
+    problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float
+) -> tuple[float, float]:
+    """(gap, infeasibility)"""
+    f, stretch = kernel_alpha, 0.0
+    if problem.constrained:
+        hard = _Constraints(
+            above=np.isinf(problem.upper) & (problem.ridge == 0),
+            below=np.isinf(problem.lower) & (problem.ridge == 0),
+        )
+        scale = _scale(problem, problem.of_samples(f), hard)
+        if np.isfinite(scale):
+            f = scale * f
+            squared_norm = float(problem.per_sample(alpha) @ kernel_alpha)
+            stretch = 0.5 * (scale - 1.0) * (scale - 1.0) * squared_norm
+            bias = _bias_within(problem, problem.linear - problem.of_samples(f), hard, bias)
+        else:
+            stretch = np.inf
+    gap, infeasibility = gap_and_infeasibility(
+        problem.linear, problem.lower, problem.upper, problem.ridge, problem.group,
+        problem.totals, alpha, f, bias,
+    )  # fmt: skip
+    return stretch + gap, infeasibility
 
 
 def _scale(problem: DualProblem, f: Float, hard: _Constraints) -> float:
@@ -203,10 +198,3 @@ def _bias_within(problem: DualProblem, residual: Float, hard: _Constraints, bias
     np.minimum.at(high, problem.group[hard.below], residual[hard.below])
     meeting: Float = np.minimum(np.maximum(bias, low), high)
     return meeting
-
-
-def _infeasibility(problem: DualProblem, alpha: Float) -> float:
-    outside = np.maximum(problem.lower - alpha, alpha - problem.upper).max()
-    off = np.abs(problem.sums(alpha) - problem.totals).max()
-    size = max(np.abs(alpha).sum(), np.abs(problem.totals).max())
-    return float(max(outside, off, 0.0) / size) if size else 0.0

@@ -56,7 +56,7 @@ def sharp_expansion(
     """Kα for every sample, from `gram` in float32 and, wherever more than a sign depends on it,
     from `exact` in float64."""
     coef = problem.per_sample(alpha)
-    if _has_constraints(problem):
+    if problem.constrained:
         return kernel_expansion(coef, exact, pause)
     support = np.flatnonzero(coef)
     probed = support[:: max(1, support.size // PROBED)]
@@ -146,12 +146,6 @@ def _block(gram: Gram) -> tuple[int, int]:
 
 def _has_few_features(gram: Gram) -> bool:
     return getattr(gram.X, "ndim", 1) == 2 and gram.X.shape[1] < FEW_FEATURES
-
-
-def _has_constraints(problem: DualProblem) -> bool:
-    """Whether a loss is a constraint, which the whole function is scaled to meet."""
-    endless = np.isinf(problem.upper) | np.isinf(problem.lower)
-    return bool((endless & (problem.ridge == 0)).any())
 
 
 def _decided(

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .passes import is_sound, meeting
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
@@ -50,6 +52,21 @@ class DualProblem:
     samples: int
 
     def __post_init__(self) -> None:
+        if not self._is_sound():
+            self._explain()
+
+    def _is_sound(self) -> bool:
+        """Whether nothing is wrong with the arrays, as far as it is quickly seen."""
+        arrays = self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
+        if any(array.dtype != np.float64 for array in (*arrays[:4], self.totals)):
+            return False
+        if any(array.shape != self.linear.shape for array in arrays[:5]) or self.linear.ndim != 1:
+            return False
+        whole = self.samples > 0 and self.size % self.samples == 0
+        return bool(whole and self.group.dtype == np.int64 and is_sound(*arrays, ROUNDING))
+
+    def _explain(self) -> None:
+        """Raise an error that says what is wrong."""
         size = self.linear.size
         for name in ("linear", "lower", "upper", "ridge", "group"):
             array = getattr(self, name)
@@ -106,6 +123,12 @@ class DualProblem:
         first, second = self.group.reshape(2, self.samples)
         return not (least.any() or most.any() or (first != second).any() or (up > down).any())
 
+    @cached_property
+    def constrained(self) -> bool:
+        """Whether a loss is a constraint: an infinite bound without ridge."""
+        endless = np.isinf(self.upper - self.lower)
+        return bool(endless.any() and (endless & (self.ridge == 0)).any())
+
     @property
     def index(self) -> Int:
         """The sample of each variable."""
@@ -144,38 +167,27 @@ class DualProblem:
 
     def violation(self, alpha: Float, gradient: Float) -> float:
         """ψ(α): how far rising exceeds falling, in the worst group; 0 at the optimum."""
-        worst = 0.0
-        for g in range(self.totals.size):
-            low, high = self._meeting(alpha, gradient, g)
-            worst = max(worst, low - high)
-        return worst
+        tops, bottoms, _ = self._meeting(alpha, gradient)
+        return max(0.0, float((tops - bottoms).max()))
 
     def bias(self, alpha: Float, gradient: Float) -> Float:
         """Where up and down meet in each group: the mean gradient of the free variables,
         or the middle of the interval that optimality allows when none is free."""
-        free = self.free(alpha)
+        tops, bottoms, means = self._meeting(alpha, gradient)
         bias = np.zeros(self.totals.size)
-        for g in range(bias.size):
-            members = free & (self.group == g)
-            if members.any():
-                bias[g] = gradient[members].mean()
-                continue
-            low, high = self._meeting(alpha, gradient, g)
-            if np.isfinite(low) and np.isfinite(high):
+        for g, (low, high, mean) in enumerate(zip(tops, bottoms, means)):
+            if not np.isnan(mean):
+                bias[g] = mean
+            elif np.isfinite(low) and np.isfinite(high):
                 bias[g] = 0.5 * (low + high)
             elif np.isfinite(low) or np.isfinite(high):
                 bias[g] = low if np.isfinite(low) else high
         return bias
 
-    def _meeting(self, alpha: Float, gradient: Float, g: int) -> tuple[float, float]:
-        """Largest gradient that may rise, smallest that may fall, in group g."""
-        members = self.group == g
-        rising = gradient[members & self.can_rise(alpha)]
-        falling = gradient[members & self.can_fall(alpha)]
-        return (
-            float(rising.max()) if rising.size else -np.inf,
-            float(falling.min()) if falling.size else np.inf,
-        )
+    def _meeting(self, alpha: Float, gradient: Float) -> tuple[Float, Float, Float]:
+        """Of each group the largest gradient that may rise, the smallest that may fall, and the
+        mean of those that may do both."""
+        return meeting(alpha, gradient, self.lower, self.upper, self.group, self.totals.size)  # type: ignore[no-any-return]
 
     def feasible(self, alpha: Float | None = None) -> Float:
         """The feasible point made from any α (zeros when None): clipped to the box, then each

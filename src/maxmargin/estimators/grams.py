@@ -253,7 +253,7 @@ class Grams:
         if self.square or self.dtype.itemsize * (sum(s * s for s in sizes) + pair) > budget:
             return
         blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
-        self._blocks = dict(enumerate(blocks))
+        self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
 
     def of_pair(
         self,
@@ -266,19 +266,12 @@ class Grams:
             return self.of(np.concatenate(samples))
         first, second = (self._blocks[place] for place in places)
         corner = len(first)
-        matrix = np.empty((corner + len(second),) * 2, dtype=self.dtype)
+        matrix = room((corner + len(second),) * 2, self.dtype)
         matrix[:corner, :corner] = first
         matrix[corner:, corner:] = second
-        right = self._worked(samples[1])
         for start in range(0, corner, STRIPE):
-            left = self._worked(samples[0][start : start + STRIPE])
-            matrix[start : min(start + STRIPE, corner), corner:] = self.kernel(left, right)
+            part = slice(start, min(start + STRIPE, corner))
+            self._all.rows(samples[0][part], samples[1], out=matrix[part, corner:])
             pause()
         matrix[corner:, :corner] = matrix[:corner, corner:].T
         return KeptGram(PrecomputedGram(Precomputed(), matrix))
-
-    def _worked(self, samples: np.ndarray) -> Any:
-        """Inputs whose kernel comes out in the precision that is worked with."""
-        X = self._inputs(samples)
-        widen = self.dtype == np.float64 and getattr(X, "dtype", None) == np.float32
-        return X.astype(np.float64) if widen else X

@@ -49,8 +49,7 @@ class Settings:
 
 def may_be_unbounded(problem: DualProblem) -> bool:
     """Whether α may grow along a ray: infinite boxes without ridge, sums that hold nothing."""
-    unlimited = np.isinf(problem.upper - problem.lower) & (problem.ridge == 0)
-    return bool(unlimited.any() and not problem.totals.any())
+    return bool(problem.constrained and not problem.totals.any())
 
 
 def default_steps(problem: DualProblem) -> float:

@@ -106,7 +106,8 @@ def run_slabs(v, rows, samples, control, max_steps, memory, trace):
             v, rows, samples, control, steps, memory, part
         )
         account_steps(memory, began, free_before, size)
-        if event == r.CONVERGED and due_face(v, control, memory):
+        polishing = control.faces == r.POLISHING
+        if event == r.CONVERGED and polishing and due_face(v, control, memory):
             continue  # what pair steps leave of a polished point is not yet exact
         if event != r.STEPS_DONE or integers[r.CLOCK] >= last:
             return event, missing, reals[r.VIOLATION]

@@ -18,10 +18,12 @@ NO_STEP = (0, 0.0, DONE)
 
 @compiled
 def free_variables(v):
-    """How many variables are free."""
+    """How many variables are free (`is_free`, without looking up their groups)."""
     count = 0
-    for a in range(v.alpha.size):
-        count += is_free(v, a)
+    for g in range(len(v.rise)):
+        rise, fall = v.rise[g], v.fall[g]
+        for a in range(rise.size):
+            count += rise[a] == fall[a]
     return count
 
 
