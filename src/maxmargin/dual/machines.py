@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .passes import are_two_classes
 from .problem import ROUNDING, DualProblem, Float
 
 
@@ -81,17 +82,13 @@ def hinge(y: ArrayLike, C: ArrayLike) -> Machine:
 
     With C = ∞ it is the hard margin machine.
     """
-    labels = _labels(y)
-    penalty = _penalties("C", C, labels.size)
-    _require_both_classes(labels, penalty)
+    labels, penalty = _classes(y, C)
     return Machine("hinge", _one_group(labels, *_signed_box(labels, penalty)), _read_plain)
 
 
 def squared_hinge(y: ArrayLike, C: ArrayLike) -> Machine:
     """½‖w‖² + Σ C_i max(0, 1 − y_i f(x_i))² → min."""
-    labels = _labels(y)
-    penalty = _penalties("C", C, labels.size)
-    _require_both_classes(labels, penalty)
+    labels, penalty = _classes(y, C)
     present = penalty > 0
     ridge = np.divide(0.5, penalty, out=np.zeros_like(penalty), where=present)
     lower, upper = _signed_box(labels, np.where(present, np.inf, 0.0))
@@ -257,6 +254,17 @@ def _vector(name: str, values: ArrayLike) -> Float:
     if not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity")
     return array
+
+
+def _classes(y: ArrayLike, C: ArrayLike) -> tuple[Float, Float]:
+    """Labels and penalties of two classes, both present."""
+    labels, penalty = np.asarray(y, dtype=np.float64), np.asarray(C, dtype=np.float64)
+    plain = labels.ndim == 1 and labels.shape == penalty.shape
+    if not (plain and are_two_classes(labels, penalty)):
+        labels = _labels(y)
+        penalty = _penalties("C", C, labels.size)
+        _require_both_classes(labels, penalty)
+    return labels, penalty
 
 
 def _labels(y: ArrayLike) -> Float:

@@ -11,6 +11,18 @@ from ..compiled import compiled_fused, compiled_strict
 
 
 @compiled_fused
+def are_two_classes(labels, penalty):  # type: ignore[no-untyped-def]
+    """Whether labels are ±1, penalties not negative, and both classes have a positive one."""
+    above, below = 0, 0
+    for i in range(labels.size):
+        if not (penalty[i] >= 0.0 and (labels[i] == 1.0 or labels[i] == -1.0)):
+            return False
+        above += labels[i] > 0.0 and penalty[i] > 0.0
+        below += labels[i] < 0.0 and penalty[i] > 0.0
+    return above > 0 and below > 0
+
+
+@compiled_fused
 def is_sound(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[no-untyped-def]
     """Whether these arrays make a feasible problem: no NaN, nothing infinite but bounds."""
     low, high, size = np.zeros(totals.size), np.zeros(totals.size), np.abs(totals)

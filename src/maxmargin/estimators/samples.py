@@ -7,12 +7,13 @@ problem, down to the last bit, and a weight of 0 the same as absence.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from ..compiled import compiled
+from ..compiled import compiled, compiled_strict, inlined
 from ..kernels.products import taken
 from ..threads import in_parts, threads_worth
 
@@ -68,33 +69,41 @@ class Samples(NamedTuple):
         the first copy takes it.) Without `level` each copy gets its share by weight.
         """
         spread = np.zeros(self.member.size)
-        present = np.flatnonzero(self.member >= 0)
         if not self.has_copies:
+            present = np.flatnonzero(self.member >= 0)
             spread[present] = coef[self.member[present]]
-            return spread
-        order = present[np.argsort(self.member[present], kind="stable")]
-        group = self.member[order]
-        share = self.given[order] / self.weight[group]
-        if level is not None:
-            share = self._filled(group, share, level[group])
-        spread[order] = share * coef[group]
+        else:
+            full = np.full(self.size, np.nan) if level is None else np.minimum(level, 1.0)
+            hand_out(self.member, self.given, self.weight, coef, full, spread)
         return spread
 
-    @staticmethod
-    def _filled(group: np.ndarray, share: np.ndarray, level: np.ndarray) -> np.ndarray:
-        """The part of its group's coefficient that each copy gets, the first ones filled first.
 
-        Copies of a group follow each other; `share` is the part of the weight that each has.
-        """
-        starts = np.flatnonzero(np.diff(group, prepend=-1))
-        before = np.cumsum(share) - share
-        before -= np.repeat(before[starts], np.diff(starts, append=group.size))
-        level = np.minimum(level, 1.0)
-        # Rounding in the sums before must not give a copy a coefficient of 1e-17.
-        part = np.where(level - before > 1e-12, np.minimum(level - before, share), 0.0)
-        first = np.zeros(group.size)
-        first[starts] = 1.0
-        return np.where(level > 0, part / np.where(level > 0, level, 1.0), first)
+@compiled_strict
+def hand_out(
+    member: np.ndarray,
+    given: np.ndarray,
+    weight: np.ndarray,
+    coef: np.ndarray,
+    level: np.ndarray,
+    spread: np.ndarray,
+) -> None:
+    """Each copy gets its share by weight, or, as far as its level goes, the first ones get all."""
+    before = np.zeros(weight.size)
+    for i in range(member.size):
+        m = member[i]
+        if m < 0:
+            continue
+        share = given[i] / weight[m]
+        if np.isnan(level[m]):
+            part = share
+        elif level[m] > 0.0:
+            # Rounding in the sum before must not give a copy a coefficient of 1e-17.
+            rest = level[m] - before[m]
+            part = min(rest, share) / level[m] if rest > 1e-12 else 0.0
+        else:
+            part = 1.0 if before[m] == 0.0 else 0.0
+        spread[i] = part * coef[m]
+        before[m] += share
 
 
 def distinct(
@@ -122,11 +131,13 @@ def distinct(
         X, y = chosen(X, kept, square), None if y is None else y[kept]
     keys = content_keys(X, y)
     first = first_equals(X, y, keys)
-    own = first == np.arange(kept.size)
-    if not own.all():
+    place = None
+    if first is not None:
+        own = first == np.arange(kept.size)
         X, y = chosen(X, np.flatnonzero(own), square), None if y is None else y[own]
-    keys = content_keys(X, y, square) if square else keys[own]
-    place = np.cumsum(own) - 1
+        keys, place = keys[own], (np.cumsum(own) - 1)[first]
+    if square:
+        keys = content_keys(X, y, square)
     if ordered:
         order = np.argsort(keys, kind="stable")
         dense = isinstance(X, np.ndarray) and X.ndim == 2 and not square
@@ -134,9 +145,9 @@ def distinct(
         y, keys = None if y is None else y[order], keys[order]
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
-        place = rank[place]
+        place = rank if place is None else rank[place]
     member = np.full(weight.size, -1)
-    member[kept] = place[first]
+    member[kept] = np.arange(kept.size) if place is None else place
     total = np.bincount(member[kept], weight[kept])
     return Samples(X, y, total, keys, member, weight)
 
@@ -150,11 +161,11 @@ def chosen(X: Any, indices: np.ndarray, square: bool = False) -> Any:
     return X.iloc[indices] if hasattr(X, "iloc") else X[indices]
 
 
-def first_equals(X: Any, y: np.ndarray | None, keys: np.ndarray) -> np.ndarray:
-    """For each sample the first that is equal to it, often itself."""
+def first_equals(X: Any, y: np.ndarray | None, keys: np.ndarray) -> np.ndarray | None:
+    """For each sample the first that is equal to it, often itself; None where all differ."""
     ascending = np.sort(keys)
     if (ascending[1:] != ascending[:-1]).all():
-        return np.arange(keys.size)
+        return None
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     owner = first[place]
     copies = np.flatnonzero(owner != np.arange(keys.size))
@@ -204,13 +215,14 @@ def content_keys(X: Any, y: np.ndarray | None, square: bool = False) -> np.ndarr
         keys = _sparse_keys(X)
     else:
         keys = _dense_keys(X, square)
-    return keys if y is None else mixed(keys + mixed(bits(y)))
+    if y is not None:
+        mix_in(keys, bits(y))
+    return keys
 
 
 def _dense_keys(X: np.ndarray, square: bool) -> np.ndarray:
     rows, columns = X.shape
-    places = np.arange(columns, dtype=np.uint64)
-    salt = np.zeros_like(places) if square else mixed(places)
+    salt = np.zeros(columns, dtype=np.uint64) if square else salt_of(columns)
     keys = np.empty(rows, dtype=np.uint64)
     step = max(1, HASH_BLOCK // max(columns, 1))
 
@@ -222,6 +234,28 @@ def _dense_keys(X: np.ndarray, square: bool) -> np.ndarray:
 
     in_parts(some_rows, rows, threads_worth(X.size))
     return keys
+
+
+@lru_cache(maxsize=16)
+def salt_of(columns: int) -> np.ndarray:
+    """A number for each place in a row."""
+    return mixed(np.arange(columns, dtype=np.uint64))
+
+
+@compiled
+def mix_in(keys: np.ndarray, targets: np.ndarray) -> None:
+    """Keys of samples with their targets, given by their bits."""
+    for i in range(keys.size):
+        keys[i] = mixed_number(keys[i] + mixed_number(targets[i]))
+
+
+@inlined
+def mixed_number(number: np.uint64) -> np.uint64:
+    """`mixed` of a single one."""
+    number = number + GOLDEN
+    number = (number ^ (number >> np.uint64(30))) * MIX_1
+    number = (number ^ (number >> np.uint64(27))) * MIX_2
+    return number ^ (number >> np.uint64(31))
 
 
 @compiled

@@ -10,26 +10,35 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..compiled import borrowing, largest
 from . import records as r
+from .planning import set_penalties
+from .selection import extremes_of
 
 MOST_SAMPLES = 1 << 48
 
 
-def penalties(alpha, lower, upper, kink, group, groups):
-    """The rise and fall rows of `Variables`."""
-    member = group == np.arange(groups)[:, None]
-    rising, falling = 0.0, 0.0
-    if kink is not None:
-        rising, falling = np.where(alpha < 0.0, kink, -kink), np.where(alpha > 0.0, -kink, kink)
-    rise = np.where(member & (alpha < upper), rising, -np.inf)
-    fall = np.where(member & (alpha > lower), falling, np.inf)
-    return rise, fall
+@borrowing
+def renew(v, variables):
+    """Make `rise`, `fall` and the bounds of some variables those of their α."""
+    for k in range(variables.size):
+        set_penalties(v, variables[k])
 
 
-def side(alpha, lowest, highest, kink):
-    """The bounds of the side of its kink that a variable is on; at 0 those of both."""
-    lower = np.where((kink > 0.0) & (alpha > 0.0), 0.0, lowest)
-    return lower, np.where((kink > 0.0) & (alpha < 0.0), 0.0, highest)
+@borrowing
+def find_extremes(gradient, rise, fall, tops, bottoms):
+    for g in range(tops.size):
+        tops[g], bottoms[g] = extremes_of(gradient, rise[g], fall[g])
+
+
+@borrowing
+def norm_and_largest(alpha, gradient):
+    """‖α‖ and max |G|"""
+    squares, top = 0.0, 0.0
+    for a in range(alpha.size):
+        squares += alpha[a] * alpha[a]
+        top = largest(top, abs(gradient[a]))
+    return np.sqrt(squares), top
 
 
 class Active:
@@ -68,11 +77,11 @@ class Active:
             kink = 0.5 * (problem.linear[a][n:] - problem.linear[a][:n])
             alpha, gradient = alpha[:n] + alpha[n:], gradient[:n] + kink
             ridge, group, lower, upper = ridge[:n], group[:n], lower[n:], upper[:n]
-        rise, fall = penalties(alpha, lower, upper, kink, group, problem.totals.size)
+        groups = problem.totals.size
         # Where there are no kinks, both pairs of bounds are the same and stay so.
         lower, upper = lowest, highest = lower.copy(), upper.copy()
         if folded:
-            lower, upper = side(alpha, lowest, highest, kink)
+            lower, upper = lowest.copy(), highest.copy()
         v = r.Variables(
             alpha=alpha.copy(),
             gradient=gradient.copy(),
@@ -81,13 +90,14 @@ class Active:
             ridge=ridge.copy(),
             diagonal=(diagonal if copies == 1 else np.tile(diagonal, copies)) + ridge,
             group=group.copy(),
-            rise=rise,
-            fall=fall,
+            rise=np.full((groups, alpha.size), -np.inf),
+            fall=np.full((groups, alpha.size), np.inf),
             scores=np.empty(alpha.size, dtype=np.float32),
             kink=np.zeros(alpha.size) if kink is None else kink,
             lowest=lowest,
             highest=highest,
         )
+        renew(v, np.arange(alpha.size))
         return cls(v, copies, samples, rows, folded)
 
     @property
@@ -158,13 +168,7 @@ class Active:
         delta = values - v.alpha[variables]
         v.alpha[variables] = values
         v.gradient[variables] -= v.ridge[variables] * delta
-        lower, upper = v.lowest[variables], v.highest[variables]
-        kink = v.kink[variables] if self.folded else None
-        v.rise[:, variables], v.fall[:, variables] = penalties(
-            values, lower, upper, kink, v.group[variables], len(v.rise)
-        )
-        if self.folded:
-            v.lower[variables], v.upper[variables] = side(values, lower, upper, kink)
+        renew(v, variables)
         change = np.bincount(variables % self.size, delta, minlength=self.size)
         moved = np.flatnonzero(change)
         if moved.size:
@@ -175,14 +179,20 @@ class Active:
     def extremes(self):
         """Largest gradient that may rise and smallest that may fall, a group each."""
         v = self.v
-        tops = np.array([(v.gradient + rise).max() for rise in v.rise])
-        bottoms = np.array([(v.gradient + fall).min() for fall in v.fall])
+        tops, bottoms = np.empty((2, len(v.rise)))
+        find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
         return tops, bottoms
 
     def violation(self):
         """ψ: how far rising exceeds falling, in the worst group."""
         tops, bottoms = self.extremes()
         return float(max(0.0, (tops - bottoms).max()))
+
+    def rounding(self, scale):
+        """The violation that rounding of the gradient alone can cause, in units of epsilon; `scale`
+        is the largest entry of the matrix."""
+        norm, top = norm_and_largest(self.v.alpha, self.v.gradient)
+        return 4.0 * scale * norm + top
 
     def settled(self):
         """Variables that want neither to rise nor to fall, by the shrinking rule: held at a bound,

@@ -7,7 +7,7 @@ import numpy as np
 from . import records as r
 from .active import Active
 from .rows import CachedRows, FullRows
-from .run import LONGEST_SLAB, Run
+from .run import EPSILON, LONGEST_SLAB, Run
 from .slabs import FEWEST_ROUNDS, ROUND_COST
 from .smo import forget_pairs
 
@@ -205,6 +205,8 @@ class PairRun(Run):
             return False
         spent = self.memory.reals[r.SPENT]
         self.polish_until = spent + max(spent, CHEAP_POLISH)
+        # A face step comes first, also after another one: it may leave more rounding than wanted.
+        self.memory.reals[r.SINCE_FACE] += EPSILON
         self.control = self.control._replace(tol=POLISHED * self.settings.tol, faces=r.POLISHING)
         return True
 

@@ -179,10 +179,7 @@ class Run:
 
     def noise(self):
         """The violation that rounding of the gradient alone can cause."""
-        v = self.active.v
-        return EPSILON * (
-            4.0 * self.scale * float(np.linalg.norm(v.alpha)) + float(np.abs(v.gradient).max())
-        )
+        return EPSILON * self.active.rounding(self.scale)
 
     def face(self, most=None):
         free = self.active.free().size

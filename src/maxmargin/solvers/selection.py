@@ -21,14 +21,18 @@ SPAN = 64
 
 
 @inlined
-def extremes(v, g):
-    """Largest gradient that may rise and smallest that may fall in group g."""
-    gradient, rise, fall = v.gradient, v.rise[g], v.fall[g]
+def extremes_of(gradient, rise, fall):
     top, bottom = -np.inf, np.inf
     for a in range(gradient.size):
         top = largest(top, gradient[a] + rise[a])
         bottom = smallest(bottom, gradient[a] + fall[a])
     return top, bottom
+
+
+@inlined
+def extremes(v, g):
+    """Largest gradient that may rise and smallest that may fall in group g."""
+    return extremes_of(v.gradient, v.rise[g], v.fall[g])
 
 
 @inlined

@@ -10,10 +10,11 @@ from .smo import forget_pairs, run_slab
 # Python, a multiplication in the factor of the one and of the other, a gathered entry, and an entry
 # of the factor in a round: only their ratios matter.
 STEP_COST, VARIABLE_COST = 3e-7, 1.3e-9
-SMALL_FACE_COST, FACE_COST, SMALL_FLOP_COST, FLOP_COST = 2e-6, 1e-4, 3e-10, 5e-11
+SMALL_FACE_COST, FACE_COST, SMALL_FLOP_COST, FLOP_COST = 2e-6, 1e-4, 1.7e-10, 5e-11
 GATHER_COST, ROUND_COST = 2e-9, 1e-9
-# Of a large face step the pair steps before it cost so many times as much.
-LARGE_PATIENCE = 8.0
+# Before a step on more free variables than these, pair steps cost so many times as much: which
+# variables are free in the end is to be clearer by then.
+FEW, MANY_PATIENCE = 60, 8.0
 # Pair steps between two questions whether a face step is due, and between two when polishing.
 PACE = 20
 # Rounds of a face step, at least.
@@ -45,7 +46,7 @@ def due_face(v, control, memory):
         return 0
     if control.faces == r.POLISHING:
         return free
-    patience = reals[r.PATIENCE] * (1.0 if free <= LARGEST_SMALL else LARGE_PATIENCE)
+    patience = reals[r.PATIENCE] * (1.0 if free <= FEW else MANY_PATIENCE)
     return free if reals[r.SINCE_FACE] > patience * face_cost(free, v.alpha.size, 0) else 0
 
 

@@ -43,15 +43,25 @@ def factor_of(Q, shift, R):
     for i in range(size):
         R[i, i:] = Q[i, i:]
         R[i, i] += shift
-    for i in range(size):
-        if not R[i, i] > 0.0:
-            return False
-        R[i, i] = np.sqrt(R[i, i])
-        R[i, i + 1 :] /= R[i, i]
-        for k in range(i + 1, size):
-            ratio, row, last = R[i, k], R[k], R[i]
+    for first in range(0, size, 4):
+        last = min(first + 4, size)
+        for i in range(first, last):
+            for p in range(first, i):
+                ratio = R[p, i]
+                for j in range(i, size):
+                    R[i, j] -= ratio * R[p, j]
+            if not R[i, i] > 0.0:
+                return False
+            R[i, i] = np.sqrt(R[i, i])
+            R[i, i + 1 :] /= R[i, i]
+        if last == size:
+            break
+        # Four rows leave the rest in one pass.
+        a, b, c, d = R[first], R[first + 1], R[first + 2], R[first + 3]
+        for k in range(last, size):
+            of_a, of_b, of_c, of_d, row = a[k], b[k], c[k], d[k], R[k]
             for j in range(k, size):
-                row[j] -= ratio * last[j]
+                row[j] -= (of_a * a[j] + of_b * b[j]) + (of_c * c[j] + of_d * d[j])
     return True
 
 
