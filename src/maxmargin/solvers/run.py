@@ -91,7 +91,7 @@ class Run:
         """A slab of steps, with the rows fetched that the loop finds missing; why it ended."""
         tol = max(self.control.tol, self.noise())
         self.memory.reals[r.VIOLATION] = self.violation = self.active.violation()
-        if self.violation <= tol:
+        if self.violation <= tol and self.control.faces != r.POLISHING:
             return r.CONVERGED
         steps = int(min(self.slab_length(), self.steps_left()))
         began = self.memory.integers[r.CLOCK]

@@ -38,8 +38,11 @@ def in_memory(v, rows, samples):
 
 @compiled
 def factor_of(Q, shift, R):
-    """R ← upper Cholesky factor of Q + shift·1; whether that is positive definite."""
-    size = R.shape[0]
+    """R ← upper Cholesky factor of Q + shift·1; whether Q is positive, but for rounding.
+
+    If it is, no pivot is smaller than the shift; one that is consists of rounding.
+    """
+    size, least = R.shape[0], 0.5 * shift
     for i in range(size):
         R[i, i:] = Q[i, i:]
         R[i, i] += shift
@@ -50,7 +53,7 @@ def factor_of(Q, shift, R):
                 ratio = R[p, i]
                 for j in range(i, size):
                     R[i, j] -= ratio * R[p, j]
-            if not R[i, i] > 0.0:
+            if not R[i, i] > least:
                 return False
             R[i, i] = np.sqrt(R[i, i])
             R[i, i + 1 :] /= R[i, i]
