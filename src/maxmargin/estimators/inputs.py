@@ -102,7 +102,7 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
         return _sequence(X), y
     given = X
     if y is None or is_plain(y):
-        X = validate_data(estimator, X, **_format(kernel, X))
+        X = _validated(estimator, X, reset=True)
         if y is not None:
             check_consistent_length(X, y)
     else:
@@ -122,6 +122,23 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return _for_kernel(kernel, given, X), y
 
 
+def _validated(estimator: Any, X: Any, reset: bool) -> Any:
+    """X as scikit-learn wants it, which is asked only where there is something to check."""
+    if is_plain_matrix(X):
+        return validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return validate_data(estimator, X, reset=reset, **_format(estimator.kernel, X))
+
+
+def is_plain_matrix(X: Any) -> bool:
+    """Whether inputs are an array of finite numbers already, in the order and type of most work."""
+    if type(X) is not np.ndarray or X.ndim != 2 or not X.size or not X.flags.c_contiguous:
+        return False
+    if X.dtype not in (np.float64, np.float32):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
 def is_plain(y: Any) -> bool:
     """Whether targets are an array of finite numbers already, of which nothing else is to check."""
     plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"
@@ -136,7 +153,7 @@ def new_inputs(estimator: Any, X: Any, like: Any = None) -> Any:
     if not isinstance(kernel, str) and is_structured(X):
         return _sequence(X)
     given = X
-    X = validate_data(estimator, X, reset=False, **_format(kernel, X))
+    X = _validated(estimator, X, reset=False)
     if not is_function(kernel):
         trained_sparse = sparse.issparse(estimator.support_vectors_ if like is None else like)
         if sparse.issparse(X) and not trained_sparse:
