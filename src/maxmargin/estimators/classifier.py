@@ -155,8 +155,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             if count == 2:
                 # The problem has the first class on the positive side, the model the second.
                 coef, intercept = [-coef[0]], -intercept
-            support = by_class(np.any(coef, axis=0), codes, count)
-            dual_coef = np.array(coef)[:, support]
+            every = np.array(coef)
+            support = by_class(every.any(axis=0), codes)
+            dual_coef = every[:, support]
             self.n_support_ = np.bincount(codes[support], minlength=count).astype(np.int32)
         self._write_support(X, dual_coef, support)
         self.intercept_ = intercept + 0.0

@@ -39,7 +39,7 @@ def packed(
     used = np.zeros(codes.size, dtype=bool)
     for values in coef:
         used |= values != 0
-    support = by_class(used, codes, classes)
+    support = by_class(used, codes)
     own = codes[support]
     dual_coef = np.zeros((classes - 1, support.size))
     for (i, j), values in zip(pairs(classes), coef):
@@ -49,9 +49,10 @@ def packed(
     return dual_coef, support, np.bincount(own, minlength=classes).astype(np.int32)
 
 
-def by_class(used: np.ndarray, codes: np.ndarray, classes: int) -> np.ndarray:
+def by_class(used: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The samples used, grouped by class, in their order inside each."""
-    return np.concatenate([np.flatnonzero(used & (codes == c)) for c in range(classes)])
+    samples = np.flatnonzero(used)
+    return samples[np.argsort(codes[samples], kind="stable")]
 
 
 def unpacked(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:

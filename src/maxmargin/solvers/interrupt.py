@@ -10,21 +10,38 @@ _of_thread = threading.local()
 class Interrupt:
     """Whether the run is to end: Ctrl-C was pressed, or whoever started the thread says so.
 
-    A second press of Ctrl-C is not held back.
+    While it is entered, the first Ctrl-C is recorded instead of raised, a second one is not held
+    back; other handlers and threads are left alone.
     """
 
-    def __init__(self, stop=None):
-        self.stop = stop
-        self.held = False
+    def __init__(self):
+        self.stop = getattr(_of_thread, "stop", None)
+        self.held = self.listening = False
 
     @property
     def pressed(self):
         return self.held or (self.stop is not None and self.stop())
 
-    def press(self, signum, frame):
+    def __enter__(self):
+        if threading.current_thread() is threading.main_thread():
+            self.listening = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self.listening:
+            signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *error):
+        if self.listening:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _press(self, signum, frame):
         if self.held:
             signal.default_int_handler(signum, frame)
         self.held = True
+
+
+def held_interrupts() -> Interrupt:
+    """Record the first Ctrl-C instead of raising it."""
+    return Interrupt()
 
 
 @contextmanager
@@ -35,18 +52,3 @@ def interrupted_when(stop):
         yield
     finally:
         _of_thread.stop = None
-
-
-@contextmanager
-def held_interrupts():
-    """Record the first Ctrl-C instead of raising it; other handlers and threads are left alone."""
-    interrupt = Interrupt(getattr(_of_thread, "stop", None))
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if not in_main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield interrupt
-        return
-    signal.signal(signal.SIGINT, interrupt.press)
-    try:
-        yield interrupt
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,6 +16,8 @@ LEAST_LEAVING = 0.1
 # The end is polished down to this part of tol, if face steps get there at no more than the cost of
 # the solution, or than these seconds.
 POLISHED, CHEAP_POLISH = 1e-6, 5e-3
+# ... unless no more than this part of that is left already.
+EXACT = 1e-2
 # Steps while polishing before its cost is looked at.
 POLISHING_SLAB = 50
 # More free variables than this are left within tol: exactness would cost more than the solution.
@@ -140,6 +142,8 @@ class PairRun(Run):
         return CachedRows(self.gram, self.settings.cache_bytes)
 
     def _true_gradient(self, rows):
+        if not self.alpha.any():
+            return self.problem.linear.copy()
         coefficients = self.problem.per_sample(self.alpha)
         support = np.flatnonzero(coefficients)
         expansion = rows.combine(support, coefficients[support])
@@ -202,6 +206,8 @@ class PairRun(Run):
         if not self.can_polish() or self.settings.selection == "max_gain":
             return False
         if self.polish_until is not None or self.active.free().size > LARGEST_POLISHED:
+            return False
+        if self.violation <= EXACT * POLISHED * self.settings.tol:
             return False
         spent = self.memory.reals[r.SPENT]
         self.polish_until = spent + max(spent, CHEAP_POLISH)
