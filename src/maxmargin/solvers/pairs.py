@@ -64,11 +64,12 @@ class PairRun(Run):
                     self._refresh()
                 else:
                     return "converged" if self.violation <= self.settings.tol else "precision"
-            elif event == r.FACE_DUE:
+                continue
+            if event == r.FACE_DUE:
                 self.face()
                 if self.unbounded:
                     return "unbounded"
-            elif self.settings.shrinking and not self.stalls:
+            if self.settings.shrinking and not self.stalls and self.polish_until is None:
                 self._shrink()
 
     @property
