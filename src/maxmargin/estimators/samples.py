@@ -139,7 +139,8 @@ def distinct(
     if square:
         keys = content_keys(X, y, square)
     if ordered:
-        order = np.argsort(keys, kind="stable")
+        # Of a Gram matrix, different samples may have equal keys.
+        order = np.argsort(keys, kind="stable" if square else None)
         dense = isinstance(X, np.ndarray) and X.ndim == 2 and not square
         X = taken(X, order) if dense else chosen(X, order, square)
         y, keys = None if y is None else y[order], keys[order]

@@ -26,6 +26,14 @@ def renew(v, variables):
 
 
 @borrowing
+def note_free(rise, fall, free):
+    """Set what is true of free variables: they may rise and fall, and gain as much by both."""
+    for g in range(rise.shape[0]):
+        for a in range(free.size):
+            free[a] |= rise[g, a] == fall[g, a]
+
+
+@borrowing
 def find_extremes(gradient, rise, fall, tops, bottoms):
     for g in range(tops.size):
         tops[g], bottoms[g] = extremes_of(gradient, rise[g], fall[g])
@@ -144,9 +152,9 @@ class Active:
 
     def inside(self):
         """Of every variable, whether it is free: neither at a bound nor at its kink."""
-        v = self.v
-        inside = (v.alpha > v.lower) & (v.alpha < v.upper)
-        return inside & ((v.alpha != 0.0) | (v.kink == 0.0)) if self.folded else inside
+        inside = np.zeros(self.v.alpha.size, dtype=np.bool_)
+        note_free(self.v.rise, self.v.fall, inside)
+        return inside
 
     def free(self):
         return np.flatnonzero(self.inside())
@@ -169,10 +177,13 @@ class Active:
         v.alpha[variables] = values
         v.gradient[variables] -= v.ridge[variables] * delta
         renew(v, variables)
-        change = np.bincount(variables % self.size, delta, minlength=self.size)
-        moved = np.flatnonzero(change)
+        moved, change = variables[delta != 0.0], delta[delta != 0.0]
+        if self.copies > 1:
+            change = np.bincount(moved % self.size, change, minlength=self.size)
+            moved = np.flatnonzero(change)
+            change = change[moved]
         if moved.size:
-            pull = self.rows.combine(moved, change[moved])
+            pull = self.rows.combine(moved, change)
             for start in range(0, v.gradient.size, self.size):
                 v.gradient[start : start + self.size] -= pull
 
