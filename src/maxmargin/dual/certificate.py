@@ -121,8 +121,9 @@ def certify_expansion(
     """
     gradient = problem.gradient(alpha, kernel_alpha)
     dual = problem.value(alpha, gradient)
+    own_bias, violation = problem.bias_and_violation(alpha, gradient)
     if bias is None:
-        bias = problem.bias(alpha, gradient)
+        bias = own_bias
     if bias.shape != problem.totals.shape:
         raise ValueError(
             f"bias must have one entry for each of the {problem.totals.size} groups, "
@@ -133,7 +134,7 @@ def certify_expansion(
         primal=dual + gap,
         dual=dual,
         gap=gap,
-        violation=problem.violation(alpha, gradient),
+        violation=violation,
         infeasibility=infeasibility,
     )
 

@@ -47,9 +47,10 @@ def is_sound(linear, lower, upper, ridge, group, totals, slack):  # type: ignore
 
 
 @compiled_fused
-def meeting(alpha, gradient, lower, upper, group, groups):  # type: ignore[no-untyped-def]
-    """Of each group: the largest gradient that may rise, the smallest that may fall, and the mean
-    of those that may do both (NaN where there is none)."""
+def meeting(alpha, gradient, lower, upper, group, bias):  # type: ignore[no-untyped-def]
+    """Find where up and down meet in each group (`DualProblem.bias`); returns how far rising
+    exceeds falling in the worst one."""
+    groups = bias.size
     tops, bottoms = np.full(groups, -np.inf), np.full(groups, np.inf)
     sums, counts, level = np.zeros(groups), np.zeros(groups), np.zeros(groups)
     for a in range(alpha.size):
@@ -65,7 +66,16 @@ def meeting(alpha, gradient, lower, upper, group, groups):  # type: ignore[no-un
                 level[g] = value
             sums[g] += value - level[g]
             counts[g] += 1.0
-    return tops, bottoms, level + sums / counts
+    violation = 0.0
+    for g in range(groups):
+        violation = max(violation, tops[g] - bottoms[g])
+        if counts[g] > 0.0:
+            bias[g] = level[g] + sums[g] / counts[g]
+        elif np.isfinite(tops[g]) and np.isfinite(bottoms[g]):
+            bias[g] = 0.5 * (tops[g] + bottoms[g])
+        elif np.isfinite(tops[g]) or np.isfinite(bottoms[g]):
+            bias[g] = tops[g] if np.isfinite(tops[g]) else bottoms[g]
+    return violation
 
 
 @compiled_strict

@@ -24,6 +24,8 @@ Int = NDArray[np.int64]
 
 # How far a sum of float64 may be off, as a fraction of the sum of absolute values.
 ROUNDING = 1e-14
+# The types of the arrays that are checked quickly: linear, lower, upper, ridge, group, totals.
+PLAIN = [np.dtype(kind) for kind in ("f8", "f8", "f8", "f8", "i8", "f8")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +60,12 @@ class DualProblem:
     def _is_sound(self) -> bool:
         """Whether nothing is wrong with the arrays, as far as it is quickly seen."""
         arrays = self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
-        if any(array.dtype != np.float64 for array in (*arrays[:4], self.totals)):
+        if [array.dtype for array in arrays] != PLAIN or self.linear.ndim != 1:
             return False
-        if any(array.shape != self.linear.shape for array in arrays[:5]) or self.linear.ndim != 1:
+        if [array.shape for array in arrays[1:5]] != 4 * [self.linear.shape]:
             return False
         whole = self.samples > 0 and self.size % self.samples == 0
-        return bool(whole and self.group.dtype == np.int64 and is_sound(*arrays, ROUNDING))
+        return bool(whole and is_sound(*arrays, ROUNDING))
 
     def _explain(self) -> None:
         """Raise an error that says what is wrong."""
@@ -167,27 +169,18 @@ class DualProblem:
 
     def violation(self, alpha: Float, gradient: Float) -> float:
         """ψ(α): how far rising exceeds falling, in the worst group; 0 at the optimum."""
-        tops, bottoms, _ = self._meeting(alpha, gradient)
-        return max(0.0, float((tops - bottoms).max()))
+        return self.bias_and_violation(alpha, gradient)[1]
 
     def bias(self, alpha: Float, gradient: Float) -> Float:
         """Where up and down meet in each group: the mean gradient of the free variables,
         or the middle of the interval that optimality allows when none is free."""
-        tops, bottoms, means = self._meeting(alpha, gradient)
-        bias = np.zeros(self.totals.size)
-        for g, (low, high, mean) in enumerate(zip(tops, bottoms, means)):
-            if not np.isnan(mean):
-                bias[g] = mean
-            elif np.isfinite(low) and np.isfinite(high):
-                bias[g] = 0.5 * (low + high)
-            elif np.isfinite(low) or np.isfinite(high):
-                bias[g] = low if np.isfinite(low) else high
-        return bias
+        return self.bias_and_violation(alpha, gradient)[0]
 
-    def _meeting(self, alpha: Float, gradient: Float) -> tuple[Float, Float, Float]:
-        """Of each group the largest gradient that may rise, the smallest that may fall, and the
-        mean of those that may do both."""
-        return meeting(alpha, gradient, self.lower, self.upper, self.group, self.totals.size)  # type: ignore[no-any-return]
+    def bias_and_violation(self, alpha: Float, gradient: Float) -> tuple[Float, float]:
+        """Both in one pass."""
+        bias = np.zeros(self.totals.size)
+        violation: float = meeting(alpha, gradient, self.lower, self.upper, self.group, bias)
+        return bias, violation
 
     def feasible(self, alpha: Float | None = None) -> Float:
         """The feasible point made from any α (zeros when None): clipped to the box, then each

@@ -203,12 +203,13 @@ class Run:
     def solution(self, status) -> Solution:
         steps = int(self.memory.integers[r.CLOCK])
         misses = int(self.active.rows.misses)
+        bias, violation = self.problem.bias_and_violation(self.alpha, self.gradient)
         return Solution(
             alpha=self.alpha,
             gradient=self.gradient,
-            bias=self.problem.bias(self.alpha, self.gradient),
+            bias=bias,
             dual=self.problem.value(self.alpha, self.gradient),
-            violation=self.problem.violation(self.alpha, self.gradient),
+            violation=violation,
             status=status,
             steps=steps,
             face_steps=int(self.memory.integers[r.FACE_ROUNDS]),

@@ -14,8 +14,8 @@ SMALL_FACE_COST, FACE_COST, SMALL_FLOP_COST, FLOP_COST = 2e-6, 1e-4, 1.7e-10, 5e
 GATHER_COST, ROUND_COST = 2e-9, 1e-9
 # Before a step on more free variables than these, pair steps cost so many times as much: which
 # variables are free in the end is to be clearer by then.
-FEW, MANY_PATIENCE = 60, 8.0
-# Pair steps between two questions whether a face step is due, and between two when polishing.
+FEW, MANY_PATIENCE = 40, 8.0
+# Pair steps between two questions whether a face step is due; when polishing, one is.
 PACE = 20
 # Rounds of a face step, at least.
 FEWEST_ROUNDS = 30

@@ -64,6 +64,15 @@ class Trace:
         return {name: int((self.kind == k).sum()) for k, name in enumerate(r.STEP_KINDS)}
 
 
+def empty_trace(steps: int) -> r.StepTrace:
+    return r.StepTrace(
+        np.empty(steps), np.empty(steps), np.empty(steps, dtype=np.int64), np.empty(steps)
+    )
+
+
+NO_TRACE = empty_trace(0)
+
+
 class TraceBuilder:
     """Collects slabs of steps into a `Trace`."""
 
@@ -73,10 +82,7 @@ class TraceBuilder:
         self.parts: list[tuple[np.ndarray, ...]] = []
 
     def buffers(self, steps: int) -> r.StepTrace:
-        size = steps if self.wanted else 0
-        return r.StepTrace(
-            np.empty(size), np.empty(size), np.empty(size, dtype=np.int64), np.empty(size)
-        )
+        return empty_trace(steps) if self.wanted else NO_TRACE
 
     def add(self, buffers: r.StepTrace, steps: int, active: int, free: int) -> None:
         if self.wanted and steps:
