@@ -20,14 +20,12 @@ from maxmargin.solvers.face import (
     factored,
     newton_direction,
 )
-from maxmargin.solvers.smallface import factor_of, free_variables, small_face_step
+from maxmargin.solvers.smallface import factor_of, small_face_step
 
 
 def compiled_step(active, most=10**6):
-    v = active.v
-    rounds, gain, state = small_face_step(
-        v, active.rows.store, active.size, free_variables(v), most
-    )
+    free = active.free().size
+    rounds, gain, state = small_face_step(active.v, active.rows.store, active.size, free, most)
     return FaceResult(rounds, gain, state == UNBOUNDED)
 
 

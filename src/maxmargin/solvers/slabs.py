@@ -1,6 +1,6 @@
 """A slab: pair steps, and face steps as soon as the pair steps since the last one cost as much."""
 
-from ..compiled import compiled
+from ..compiled import compiled, inlined
 from . import records as r
 from .face import LARGEST_FACE, UNBOUNDED
 from .smallface import LARGEST_SMALL, free_variables, in_memory, small_face_step
@@ -22,7 +22,7 @@ FEWEST_ROUNDS = 30
 NOTHING = -1
 
 
-@compiled
+@inlined
 def face_cost(free, size, rounds):
     """Of a face step on so many free variables out of so many, in that many rounds."""
     small = free <= LARGEST_SMALL
@@ -31,7 +31,7 @@ def face_cost(free, size, rounds):
     return (SMALL_FACE_COST if small else FACE_COST) + factor + rounds * ROUND_COST * free**2
 
 
-@compiled
+@inlined
 def due_face(v, control, memory):
     """The number of free variables if a face step on them is due, else 0."""
     reals = memory.reals
@@ -63,7 +63,7 @@ def account_face(memory, free, size, rounds, gain):
         forget_pairs(integers)
 
 
-@compiled
+@inlined
 def account_steps(memory, before, free_before, size):
     """Take note of pair steps."""
     integers, reals = memory.integers, memory.reals

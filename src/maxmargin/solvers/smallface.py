@@ -6,7 +6,7 @@ every few pair steps; from Python the call alone would cost more than both.
 
 import numpy as np
 
-from ..compiled import compiled
+from ..compiled import compiled, inlined
 from .face import DONE, FIRST_JITTER, LAST_JITTER, face_rounds
 from .planning import set_penalties
 from .selection import is_free
@@ -16,7 +16,7 @@ LARGEST_SMALL = 100
 NO_STEP = (0, 0.0, DONE)
 
 
-@compiled
+@inlined
 def free_variables(v):
     """How many variables are free (`is_free`, without looking up their groups)."""
     count = 0
@@ -27,7 +27,7 @@ def free_variables(v):
     return count
 
 
-@compiled
+@inlined
 def in_memory(v, rows, samples):
     """Whether the rows of all free variables are."""
     missing = 0
@@ -103,7 +103,7 @@ def small_face_step(v, rows, samples, free, most):
     return rounds, gain, state
 
 
-@compiled
+@inlined
 def move_to(v, row, a, value, samples):
     """Set one variable, and update the gradient."""
     change = value - v.alpha[a]

@@ -96,7 +96,7 @@ def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
     return r.FREE, step
 
 
-@borrowing
+@inlined
 def run_slab(v, rows, samples, control, max_steps, memory, trace):
     """Up to ``max_steps`` steps; returns (event, sample asked for, violation)."""
     tops, bottoms = memory.tops, memory.bottoms
