@@ -1,5 +1,7 @@
 """A slab: pair steps, and face steps as soon as the pair steps since the last one cost as much."""
 
+import numpy as np
+
 from ..compiled import compiled, inlined
 from . import records as r
 from .face import LARGEST_FACE, UNBOUNDED
@@ -47,7 +49,9 @@ def due_face(v, control, memory):
     if control.faces == r.POLISHING:
         return free
     patience = reals[r.PATIENCE] * (1.0 if free <= FEW else MANY_PATIENCE)
-    return free if reals[r.SINCE_FACE] > patience * face_cost(free, v.alpha.size, 0) else 0
+    return (
+        free if reals[r.SINCE_FACE] > patience * face_cost(free, v.alpha.size, np.int64(0)) else 0
+    )
 
 
 @compiled

@@ -94,9 +94,10 @@ def small_face_step(v, rows, samples, free, most):
         jitter *= 100.0
         if jitter > LAST_JITTER:
             return NO_STEP
-    inside = np.arange(free)
+    # A plain 0 would be a type of its own, for which all is compiled again.
+    inside, refined = np.arange(free), np.int64(0)
     rounds, _, _, gain, state = face_rounds(
-        Q, R, inside, 0, alpha, gradient, lower, upper, group, len(v.rise), most
+        Q, R, inside, refined, alpha, gradient, lower, upper, group, len(v.rise), most
     )
     for k in range(free):
         move_to(v, rows.values[rows.slot[F[k] % samples]], F[k], alpha[k], samples)
