@@ -167,9 +167,6 @@ class Active:
         """The gradient of free variables, on the side of the kink where they are."""
         return self.v.gradient[free] + self.v.rise[self.v.group[free], free]
 
-    def per_sample(self, values):
-        return values.reshape(self.copies, self.size).sum(axis=0)
-
     def place(self, variables, values):
         """Set the α of variables, exactly, and update the gradient."""
         v = self.v
@@ -223,13 +220,12 @@ class Active:
         """Duality gap Σ loss_a(e_a) − α_a e_a + κ_a|α_a| + ½ ridge_a α_a², e = G + ridge·α − b, of
         these variables; those left out by shrinking contribute nothing at the optimum."""
         v, free = self.v, self.inside()
-        bias = np.zeros(len(v.rise))
+        tops, bottoms = self.extremes()
+        bias = 0.5 * (tops + bottoms)
         for g in range(bias.size):
             members = free & (v.group == g)
             if members.any():
                 bias[g] = (v.gradient[members] + v.rise[g, members]).mean()
-            else:
-                bias[g] = 0.5 * ((v.gradient + v.rise[g]).max() + (v.gradient + v.fall[g]).min())
         error = v.gradient + v.ridge * v.alpha - bias[v.group]
         pull = np.sign(error) * np.maximum(np.abs(error) - v.kink, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):

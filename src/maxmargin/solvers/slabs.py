@@ -6,7 +6,7 @@ from ..compiled import compiled, inlined
 from . import records as r
 from .face import LARGEST_FACE, UNBOUNDED
 from .smallface import LARGEST_SMALL, free_variables, in_memory, small_face_step
-from .smo import forget_pairs, run_slab
+from .smo import NOTHING, forget_pairs, run_slab
 
 # Seconds that a pair step costs and each variable of it, a face step in compiled code and one from
 # Python, a multiplication in the factor of the one and of the other, a gathered entry, and an entry
@@ -21,7 +21,6 @@ FEW, MANY_PATIENCE = 40, 8.0
 PACE = 20
 # Rounds of a face step, at least.
 FEWEST_ROUNDS = 30
-NOTHING = -1
 
 
 @inlined
