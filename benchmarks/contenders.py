@@ -45,8 +45,7 @@ class Contender:
         maker = getattr(module, problem.estimator, None)
         if maker is None:
             raise Unavailable(f"{self.package} has no {problem.estimator}")
-        cache = {} if self.library == OURS else {"cache_size": CACHE_SIZE}
-        return maker(**problem.parameters, **cache, **more)
+        return maker(**problem.parameters, cache_size=CACHE_SIZE, **more)
 
     def warm_ups(self) -> Iterator[dict[str, str]]:
         """Settings whose fits together touch all code that a fit may run."""

@@ -75,7 +75,7 @@ def test_two_arrays_never_share():
 
 
 def test_no_more_is_kept_than_allowed(monkeypatch):
-    monkeypatch.setattr(memory, "MOST_KEPT", 10 << 20)
+    monkeypatch.setattr(memory, "MOST_KEPT", (10 << 20) / memory.main_memory())
     arrays = [room(LARGE, np.float64) for _ in range(3)]
     del arrays
     assert sum(map(len, memory._kept)) <= 10 << 20
@@ -107,7 +107,7 @@ def test_a_lease_may_end_while_another_is_made():
 
 
 def test_of_too_much_the_smallest_are_not_kept(monkeypatch):
-    monkeypatch.setattr(memory, "MOST_KEPT", 20 << 20)
+    monkeypatch.setattr(memory, "MOST_KEPT", (20 << 20) / memory.main_memory())
     arrays = [room((mega, 1 << 20), np.uint8) for mega in (3, 12, 6)]
     arrays.clear()
     assert [len(pages) >> 20 for pages in memory._kept] == [6, 12]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import mmap
+import os
 import threading
 from contextlib import suppress
 from typing import Any
@@ -17,8 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Smaller arrays are left to the allocator; no more bytes than these are kept.
-SMALLEST, MOST_KEPT = 1 << 20, 1 << 31
+# Smaller arrays are left to the allocator; no more than this part of the main memory is kept.
+SMALLEST, MOST_KEPT = 1 << 20, 0.25
+# Bytes of main memory where the system does not tell.
+ASSUMED = 4e9
 
 # Collecting garbage may end a lease at any moment, also while this thread holds the lock.
 _lock = threading.RLock()
@@ -55,8 +58,16 @@ class Lease:
             _kept.append(pages)
             _kept.sort(key=len)
             # The largest are worth most.
-            while sum(map(len, _kept)) > MOST_KEPT:
+            while sum(map(len, _kept)) > MOST_KEPT * main_memory():
                 del _kept[0]
+
+
+def main_memory() -> float:
+    """Bytes of main memory, in use or not."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):
+        return ASSUMED
 
 
 def _taken(size: int) -> mmap.mmap | None:

@@ -7,7 +7,6 @@ bound that are held there by more than rounding, it needs only to know that they
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations_with_replacement
 from operator import itemgetter
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..kernels.base import Gram
 from ..kernels.held import add_rows
+from ..memory import room
 from ..threads import in_parts, threads_beside_blas
 from .problem import DualProblem, Float, Int
 
@@ -120,15 +120,17 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
         side = CACHED_SIDE if threads == 1 else SHARED_SIDE
     else:
         threads, side = threads_beside_blas(support.size**2), SIDE
-    blocks = [slice(top, top + side) for top in range(0, support.size, side)]
-    pairs = list(combinations_with_replacement(blocks, 2))
+    blocks = [places[top : top + side] for top in range(0, support.size, side)]
+    # What is prepared for the columns of a block serves all pairs with these columns.
+    pairs = [(upper, lower) for k, lower in enumerate(blocks) for upper in blocks[: k + 1]]
     results = []
 
     def some_pairs(start: int, stop: int) -> None:
-        result = np.zeros(support.size)
+        result, memory = np.zeros(support.size), room((side * side,), gram.dtype)
         results.append((start, result))
         for upper, lower in pairs[start:stop]:
-            values = gram.rows(places[upper], places[lower])
+            shape = upper.size, lower.size
+            values = gram.rows(upper, lower, memory[: upper.size * lower.size].reshape(shape))
             result[lower] += weights[upper] @ values
             if lower is not upper:
                 result[upper] += values @ weights[lower]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +13,7 @@ from ..kernels.base import STRIPE
 from ..kernels.given import PrecomputedGram
 from ..kernels.held import HeldRows, KnownSums
 from ..kernels.inner_product import VectorKernel
-from ..memory import room
+from ..memory import main_memory, room
 from .samples import chosen
 
 # `cache_size` is raised to this many bytes, if half of the free memory is that much.
@@ -49,10 +48,7 @@ def free_memory() -> float:
                     return 1024.0 * int(line.split()[1])
     except OSError:
         pass
-    try:
-        return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 2.0 * GENEROUS
+    return 0.5 * main_memory()
 
 
 def working_dtype(precision: str, kernel: Kernel, X: Any, penalty: float, tol: float) -> np.dtype:

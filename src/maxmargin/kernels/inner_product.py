@@ -18,15 +18,14 @@ from .base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
 from .products import (
     LANES,
-    MANY_FEATURES,
     CSRPoints,
     DensePoints,
     Embedding,
     Offset,
     centre_of,
-    constant_features,
     dense_is_faster,
 )
+from .rare_features import RARE, RARE_TOWARDS_OTHERS, rare_features
 
 # Elements of embedded inputs held at a time: enough for GEMM, small against the inputs.
 EMBEDDED_SIZE = 1 << 21
@@ -68,7 +67,7 @@ class VectorKernel(Kernel):
         A, B = as_vectors("A", A), as_vectors("B", B)
         self._check_features(A, B)
         dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
-        embedding = self._embedding_towards(B, dtype)
+        embedding = self._embedding_towards(B, dtype, RARE_TOWARDS_OTHERS)
         block = np.empty((A.shape[0], B.shape[0]), dtype=dtype)
         size = EMBEDDED_SIZE if A.shape[0] > FEW_ROWS else EMBEDDED_SIZE_FOR_FEW
         features = B.shape[1] if embedding.dense else 1
@@ -81,7 +80,7 @@ class VectorKernel(Kernel):
     def facing(self, B: Inputs, dtype: Any) -> Callable[[Inputs, Array], None]:
         """What writes the block k(A, B) into an array, for many A; B is prepared once."""
         B = as_vectors("B", B)
-        embedding = self._embedding_towards(B, dtype)
+        embedding = self._embedding_towards(B, dtype, RARE_TOWARDS_OTHERS)
         right = embedding(B)
 
         def write(A: Inputs, out: Array) -> None:
@@ -105,21 +104,19 @@ class VectorKernel(Kernel):
         centre = centre_of(X) if self._stationary and dense else None
         return Embedding(dtype, dense, self._scale(), centre, self._offset() if offsets else None)
 
-    def _embedding_towards(self, B: Inputs, dtype: Any) -> Embedding:
-        """The embedding of B and of what is multiplied with B: without the features that are 0 in
-        the image of all of B."""
+    def _embedding_towards(self, B: Inputs, dtype: Any, share: float) -> Embedding:
+        """The embedding of B and of what is multiplied with B, with the features apart in which at
+        most this share of B differ from the others."""
         embedding = self._embedding(B, dtype)
-        if sparse.issparse(B) or B.shape[0] < 2 or B.shape[1] < MANY_FEATURES:
+        if not embedding.dense:
             return embedding
-        nothing = None if self._stationary else np.zeros(B.shape[1], dtype=B.dtype)
-        constant = constant_features(B, nothing)
-        if not constant.any():
+        rare, common = rare_features(B, share, not self._stationary)
+        if not rare.any():
             return embedding
         centre = embedding.centre
         if centre is not None:
-            # Its rounding must not leave anything of the features that are left out.
-            centre = np.where(constant, B[0], centre)
-        return replace(embedding, centre=centre, kept=np.flatnonzero(~constant))
+            centre = np.where(rare, common, centre)
+        return replace(embedding, centre=centre, rare=np.flatnonzero(rare))
 
     def _arguments(
         self, A: Inputs, B: Inputs | None, W: Array, offsets: bool
@@ -151,10 +148,10 @@ class VectorGram(Gram):
 
     def __init__(self, kernel: VectorKernel, X: Inputs, dtype: Any = None) -> None:
         super().__init__(kernel, X, dtype)
-        self.points = kernel._embedding_towards(X, self.dtype)(X)
+        self.points = kernel._embedding_towards(X, self.dtype, RARE)(X)
 
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
-        if isinstance(right, DensePoints):
+        if isinstance(right, DensePoints) and right.rare is None:
             # BLAS rearranges what it is given on the right: each thread a part of it.
             left = self._select(self.points, indices)
 
@@ -164,6 +161,10 @@ class VectorGram(Gram):
 
             threads = threads_beside_blas(out.size, right.features)
             in_parts(some_columns, len(right), threads)
+            return
+
+        if isinstance(right, DensePoints):
+            self._block(self._select(self.points, indices), right, out)
             return
 
         def some_rows(start: int, stop: int) -> None:

@@ -20,13 +20,12 @@ from ..threads import WORTH_A_THREAD, in_parts, threads_beside_blas, threads_wor
 from .base import Array, Float, Inputs
 from .elementwise import chunks
 from .memory_lines import memory_line
+from .rare_features import RareEntries, entries_of
 
 # CSR with at least this share of entries is as fast through GEMM on one core, faster on more.
 DENSE_SHARE = 0.1
 # ... unless the dense array takes more bytes than this.
 DENSE_BYTES = 1 << 30
-# Products leave features out where at least this part of them is 0 throughout, of so many or more.
-WORTH_DROPPING, MANY_FEATURES = 0.02, 64
 # Rows of the left factor that the compiled CSR product treats together, and its tile.
 LANES = 64
 TILE = 32
@@ -38,8 +37,7 @@ Offset = Callable[[Array], Array]
 class Embedding:
     """x ↦ scale·(x − centre), with the offset computed from the squared norm of the image.
 
-    Where `kept` names features, the others are 0 in all images that these are multiplied with:
-    they count in the norm only.
+    `rare` features are 0 in almost all images that these are multiplied with: see there.
     """
 
     dtype: Any
@@ -47,7 +45,7 @@ class Embedding:
     scale: float | Float = 1.0
     centre: Array | None = None
     offset: Offset | None = None
-    kept: Array | None = None
+    rare: Array | None = None
 
     def __call__(self, X: Inputs) -> DensePoints | CSRPoints:
         return self._dense(X) if self.dense else self._csr(X)
@@ -56,33 +54,36 @@ class Embedding:
         if sparse.issparse(X):
             X = X.toarray()
         n, d = X.shape
-        plain = self.centre is None and self.offset is None and np.all(self.scale == 1.0)
-        if plain:
-            X = X if self.kept is None else X[:, self.kept]
-            return DensePoints(np.ascontiguousarray(X, dtype=self.dtype), X.shape[1])
+        if self.rare is None and self._is_identity():
+            return DensePoints(np.ascontiguousarray(X, dtype=self.dtype), d)
         work = np.result_type(X.dtype, self.dtype)
         scale = np.full(d, self.scale, dtype=work)
         centre = np.full(d, 0.0 if self.centre is None else self.centre, dtype=work)
-        kept, rest, width = self.kept, None, d
-        if kept is not None:
-            rest, width = np.setdiff1d(np.arange(d), kept), kept.size
+        rare = self.rare
+        kept = np.arange(d) if rare is None else np.setdiff1d(np.arange(d), rare)
+        width = kept.size
         table = room((n, width if self.offset is None else width + 2), dtype=self.dtype)
-        norms = np.empty(n)
+        norms, parts = np.empty(n), {}
 
-        def some_rows(start: int, stop: int) -> None:
-            inputs, images, squares = X[start:stop], table[start:stop], norms[start:stop]
-            for rows in chunks(stop - start, d):
-                part = np.ascontiguousarray(inputs[rows], dtype=work)
-                if kept is None or rest is None:
-                    embed(part, centre, scale, images[rows], squares[rows])
+        def some_rows(first: int, last: int) -> None:
+            for chunk in chunks(last - first, d):
+                start, rows = first + chunk.start, slice(first + chunk.start, first + chunk.stop)
+                part = np.ascontiguousarray(X[rows], dtype=work)
+                if rare is None:
+                    embed(part, centre, scale, table[rows], norms[rows])
                 else:
-                    embed_some(part, centre, scale, kept, rest, images[rows], squares[rows])
+                    embed_some(part, centre, scale, kept, table[rows], norms[rows])
+                    parts[start] = entries_of(part, centre, scale, rare, table, norms[rows])
 
-        in_parts(some_rows, n, threads_worth(table.size))
+        in_parts(some_rows, n, threads_worth(n * d))
         if self.offset is not None:
             table[:, width] = self.offset(norms)
             table[:, width + 1] = 1.0
-        return DensePoints(table, width)
+        entries = RareEntries.joined(parts, rare.size, self.dtype) if rare is not None else None
+        return DensePoints(table, width, entries if entries and entries.matrix.nnz else None)
+
+    def _is_identity(self) -> bool:
+        return self.centre is None and self.offset is None and bool(np.all(self.scale == 1.0))
 
     def _csr(self, X: Inputs) -> CSRPoints:
         X = sparse.csr_array(X, dtype=self.dtype, copy=True)
@@ -100,16 +101,19 @@ class Embedding:
 
 @dataclass(frozen=True)
 class DensePoints:
-    """Rows (φ(x), o(x), 1), or φ(x) alone where there are no offsets."""
+    """Rows (φ(x), o(x), 1), or φ(x) alone where there are no offsets; rare features apart."""
 
     table: Array
     features: int
+    rare: RareEntries | None = None
 
     def __len__(self) -> int:
         return len(self.table)
 
     def take(self, indices: Array | slice) -> DensePoints:
-        return DensePoints(taken(self.table, as_slice(indices)), self.features)
+        indices = as_slice(indices)
+        rare = None if self.rare is None else self.rare.take(indices)
+        return DensePoints(taken(self.table, indices), self.features, rare)
 
     def products(self, right: DensePoints, out: Array) -> None:
         left = self.table
@@ -121,12 +125,15 @@ class DensePoints:
             np.matmul(left[start:stop], right.table.T, out=out[start:stop])
 
         in_parts(some_rows, len(left), threads_beside_blas(out.size, self.features))
+        if self.rare is not None and right.rare is not None:
+            self.rare.add_products(right.rare, out)
 
     def images(self) -> Array:
         return self.table[:, : self.features]
 
     def squared_norms(self) -> Float:
-        return squared_norms(self.images())
+        rare = 0.0 if self.rare is None else squared_norms(self.rare.matrix)
+        return squared_norms(self.images()) + rare
 
     def weighted_squares(self, weights: Float) -> Float:
         """Σ_i weights_i φ(x_i)², feature by feature."""
@@ -205,25 +212,15 @@ def embed(X: Array, centre: Array, scale: Array, table: Array, squared_norms: Ar
 
 @compiled
 def embed_some(
-    X: Array,
-    centre: Array,
-    scale: Array,
-    kept: Array,
-    rest: Array,
-    table: Array,
-    squared_norms: Array,
+    X: Array, centre: Array, scale: Array, kept: Array, table: Array, squared_norms: Array
 ) -> None:
-    """The same for the features that are kept; the others count in the norm only."""
+    """The same for the features that are kept."""
     for i in range(X.shape[0]):
         total = 0.0
         for k in range(kept.size):
             f = kept[k]
             table[i, k] = (X[i, f] - centre[f]) * scale[f]
             total += np.float64(table[i, k]) * np.float64(table[i, k])
-        for k in range(rest.size):
-            f = rest[k]
-            value = np.float64((X[i, f] - centre[f]) * scale[f])
-            total += value * value
         squared_norms[i] = total
 
 
@@ -328,18 +325,6 @@ def centre_of(X: Inputs) -> Array:
     if X.dtype.kind != "f" or sparse.issparse(X):
         return np.asarray(X.sum(axis=0, dtype=np.float64) / n).ravel()
     return np.asarray(np.full(len(X), 1.0 / n, dtype=X.dtype) @ X)
-
-
-def constant_features(X: Inputs, value: Array | None = None) -> Array:
-    """Of every feature of dense inputs, whether it has the same value in all of them, or this."""
-    n, d = X.shape
-    first = np.asarray(X[0]) if value is None else value
-    constant = np.ones(d, dtype=bool)
-    for rows in chunks(n, d):
-        constant &= (X[rows] == first).all(axis=0)
-        if constant.sum() < WORTH_DROPPING * d:
-            return np.zeros(d, dtype=bool)
-    return constant
 
 
 def squared_norms(X: Inputs) -> Float:

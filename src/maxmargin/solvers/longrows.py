@@ -16,6 +16,9 @@ from .rows import BATCH_BYTES
 
 # There is room for at least this many blocks.
 FEWEST_BLOCKS = 3
+# Rows that do not stay where they are computed come in smaller batches: memory that is touched for
+# the first time costs as much as what is computed into it.
+SCRATCH_BYTES = 32 << 20
 
 
 @compiled
@@ -87,7 +90,9 @@ class LongRows:
         return slots
 
     def _fill(self, samples, slots):
-        batch = max(1, BATCH_BYTES // (self.n * self.gram.dtype.itemsize))
+        together = samples.size and slots[-1] - slots[0] == slots.size - 1
+        size = BATCH_BYTES if together else SCRATCH_BYTES
+        batch = max(1, size // (self.n * self.gram.dtype.itemsize))
         for first in range(0, samples.size, batch):
             part, place = samples[first : first + batch], slots[first : first + batch]
             ids = part if self.columns is None else self.columns[part]
@@ -134,7 +139,7 @@ class LongRows:
         total = np.zeros(width)
         if not width:
             return total
-        batch = max(1, min(self.block, BATCH_BYTES // (width * self.gram.dtype.itemsize)))
+        batch = max(1, min(self.block, SCRATCH_BYTES // (width * self.gram.dtype.itemsize)))
         scratch = room((min(batch, support.size), width), self.gram.dtype)
         for first in range(0, support.size, batch):
             part = support[first : first + batch]

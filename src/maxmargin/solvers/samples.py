@@ -26,30 +26,28 @@ LEAST_SETTLED = 0.2
 
 @compiled
 def assemble(block, last, known, values, slots, columns, start, stop):
-    """Rows of the block of samples: entries between two known to the last block are taken from it,
-    the others from the long row of this sample, if that is the new one."""
+    """Rows of the block of samples: that of a new one from its long row, that of a sample known to
+    the last block from there, where entries with new ones are any numbers."""
     size = known.size
     for i in range(start, stop):
-        row = values[slots[i]]
         if known[i] < 0:
+            row = values[slots[i]]
             for j in range(size):
                 block[i, j] = row[columns[j]]
         else:
             old = last[known[i]]
             for j in range(size):
-                if known[j] >= 0:
-                    block[i, j] = old[known[j]]
+                block[i, j] = old[max(known[j], 0)]
 
 
 @compiled
-def complete(block, known, start, stop):
+def complete(block, known, new, start, stop):
     """In some rows, the entries of known samples with new ones, from the rows of the new ones."""
     for left in range(start, stop, TILE):
         for i in range(left, min(left + TILE, stop)):
             if known[i] >= 0:
-                for j in range(known.size):
-                    if known[j] < 0:
-                        block[i, j] = block[j, i]
+                for j in new:
+                    block[i, j] = block[j, i]
 
 
 class Samples:
@@ -104,7 +102,8 @@ class Samples:
 
         threads = threads_worth(matrix.size)
         in_parts(some_rows, samples.size, threads)
-        in_parts(partial(complete, matrix, known), samples.size, threads)
+        new = np.flatnonzero(known < 0)
+        in_parts(partial(complete, matrix, known, new), samples.size, threads)
         self._remember(samples, matrix)
         return self.live.part(places, FullRows(matrix))
 
