@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 import mmap
 import os
+import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -51,7 +53,9 @@ class Lease:
             "data": (address, False),
         }
 
-    def __del__(self) -> None:
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if ending():  # the names of this module may be gone
+            return
         pages = self.pages
         with _lock, suppress(OSError):
             pages.madvise(mmap.MADV_FREE)

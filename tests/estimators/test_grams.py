@@ -8,6 +8,7 @@ from maxmargin.dual import hinge
 from maxmargin.estimators.grams import Grams
 from maxmargin.kernels import Gaussian
 from maxmargin.solvers import solve
+from maxmargin.threads import single_threaded_blas
 
 
 @pytest.mark.parametrize(("dtype", "rounding"), [(np.float32, 1e-5), (np.float64, 1e-13)])
@@ -31,3 +32,41 @@ def test_a_whole_matrix_is_not_released():
     gram.release()
     assert gram.held.values is matrix
     assert gram.matrix() is matrix
+
+
+@pytest.mark.parametrize(
+    ("budget", "shared"), [(np.inf, "all"), (90_000, "classes"), (20_000, "nothing")]
+)
+def test_the_matrix_of_a_pair_is_the_same_whatever_is_shared(budget, shared):
+    X = np.random.default_rng(0).normal(size=(110, 3))
+    order = np.random.default_rng(1).permutation(110)
+    classes = [order[:50], order[50:80], order[80:]]
+    grams = Grams(Gaussian(0.5), X, np.float64)
+    grams.share(classes, budget)
+    assert (grams._by_class is not None) == (shared == "all")
+    assert bool(grams._blocks) == (shared == "classes")
+    K = Gaussian(0.5)(X)
+    for places in ((0, 1), (0, 2), (1, 2)):
+        samples = tuple(classes[place] for place in places)
+        both = np.concatenate(samples)
+        matrix = grams.of_pair(places, samples, lambda: None).matrix()
+        np.testing.assert_allclose(matrix, K[np.ix_(both, both)], rtol=1e-13)
+
+
+def test_a_matrix_computed_by_several_threads_is_symmetric_and_right():
+    X = np.random.default_rng(0).normal(size=(900, 5))
+    with single_threaded_blas(1):
+        expected = Gaussian(0.5).bind(X).matrix()
+    with single_threaded_blas(3):
+        matrix = Gaussian(0.5).bind(X).matrix()
+    np.testing.assert_array_equal(matrix, matrix.T)
+    np.testing.assert_allclose(matrix, expected, rtol=1e-13)
+
+
+def test_a_pause_ends_a_matrix_computed_by_several_threads():
+    def pause():
+        raise TimeoutError
+
+    X = np.random.default_rng(0).normal(size=(900, 5))
+    with single_threaded_blas(2), pytest.raises(TimeoutError):
+        Gaussian(0.5).bind(X).matrix(pause)

@@ -8,7 +8,7 @@ from scipy import sparse
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Polynomial
 from maxmargin.kernels.rare_features import RARE, RareEntries, differing, rare_features
 
-WIDE = 80
+WIDE = 100
 KERNELS = {
     "linear": (Linear(), naive.linear),
     "polynomial": (Polynomial(2, 0.1, 1.0), naive.polynomial(0.1, 1.0, 2)),

@@ -166,6 +166,7 @@ class Grams:
         self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
         self.square = isinstance(kernel, Precomputed)
         self._blocks: dict[int, np.ndarray] = {}
+        self._by_class: tuple[np.ndarray, list[slice]] | None = None
         self._whole: KeptGram | None = None
 
     @property
@@ -239,17 +240,24 @@ class Grams:
         budget: float,
         pause: Callable[[], object] | None = None,
     ) -> None:
-        """Keep the blocks inside each class, for the pairs that the class is part of.
+        """Keep the matrix of all classes, for the pairs of them, or the blocks inside each class.
 
         Nothing is kept where that takes more than `budget` bytes; `pause` may raise.
         """
-        self._blocks = {}
+        self._blocks, self._by_class = {}, None
         sizes = [samples.size for samples in classes]
         pair = sum(sorted(sizes)[-2:]) ** 2
-        if self.square or self.dtype.itemsize * (sum(s * s for s in sizes) + pair) > budget:
+        room_for = budget / self.dtype.itemsize - pair
+        if self.square:
             return
-        blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
-        self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
+        if isinstance(self.kernel, VectorKernel) and sum(sizes) ** 2 <= room_for:
+            # One product, though some of its values come twice; values of other kernels are dear.
+            matrix = self._bound(np.concatenate(classes), self.dtype).matrix(pause)
+            ends = np.cumsum(sizes)
+            self._by_class = matrix, [slice(end - size, end) for end, size in zip(ends, sizes)]
+        elif sum(size * size for size in sizes) <= room_for:
+            blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
+            self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
 
     def of_pair(
         self,
@@ -258,13 +266,19 @@ class Grams:
         pause: Callable[[], object],
     ) -> KeptGram:
         """Of the samples of two classes; what `share` keeps is not computed again."""
-        if not self._blocks:
+        if self._by_class is None and not self._blocks:
             return self.of(np.concatenate(samples))
-        first, second = (self._blocks[place] for place in places)
-        corner = len(first)
-        matrix = room((corner + len(second),) * 2, self.dtype)
-        matrix[:corner, :corner] = first
-        matrix[corner:, corner:] = second
+        corner = samples[0].size
+        matrix = room((corner + samples[1].size,) * 2, self.dtype)
+        halves = slice(corner), slice(corner, None)
+        if self._by_class is not None:
+            whole, of_class = self._by_class
+            for left, rows in zip(halves, places):
+                for right, columns in zip(halves, places):
+                    matrix[left, right] = whole[of_class[rows], of_class[columns]]
+            return KeptGram(PrecomputedGram(Precomputed(), matrix))
+        for half, place in zip(halves, places):
+            matrix[half, half] = self._blocks[place]
         for start in range(0, corner, STRIPE):
             part = slice(start, min(start + STRIPE, corner))
             self._all.rows(samples[0][part], samples[1], out=matrix[part, corner:])

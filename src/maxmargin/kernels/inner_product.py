@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..memory import room
 from ..threads import in_parts, threads_beside_blas, threads_worth
 from .base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
+from .memory_lines import place_tile
 from .products import (
     LANES,
     CSRPoints,
@@ -31,6 +33,8 @@ from .rare_features import RARE, RARE_TOWARDS_OTHERS, rare_features
 EMBEDDED_SIZE = 1 << 21
 # ... where so few rows meet them that the cache counts, not GEMM.
 FEW_ROWS, EMBEDDED_SIZE_FOR_FEW = 64, 1 << 18
+# Rows of a Gram matrix that one of several threads computes at a time, in its cache.
+TILE_ROWS = 128
 # Elements of a block of derivatives.
 GRADIENT_SIZE = 1 << 16
 
@@ -171,6 +175,30 @@ class VectorGram(Gram):
             self._block(self._select(self.points, indices[start:stop]), right, out[start:stop])
 
         in_parts(some_rows, indices.size, threads_worth(out.size))
+
+    def matrix(self, pause: Callable[[], object] | None = None) -> Array:
+        n, points = self.n, self.points
+        threads = threads_beside_blas(n * n)
+        if threads == 1 or not isinstance(points, DensePoints) or points.rare is not None:
+            return super().matrix(pause)
+        matrix = room((n, n), self.dtype)
+        tops = range(0, n, TILE_ROWS)
+        # Each thread gets its share of the long rows at the top.
+        shares = [top for thread in range(threads) for top in tops[thread::threads]]
+
+        def some_tiles(first: int, last: int) -> None:
+            scratch = np.empty(TILE_ROWS * n, dtype=self.dtype)
+            for top in shares[first:last]:
+                left, right = points.take(slice(top, top + TILE_ROWS)), points.take(slice(top, n))
+                tile = scratch[: len(left) * len(right)]
+                self._block(left, right, tile.reshape(len(left), len(right)))
+                place_tile(tile, len(left), len(right), matrix.reshape(-1), n, top)
+                if pause is not None:
+                    pause()
+
+        in_parts(some_tiles, len(shares), threads)
+        np.fill_diagonal(matrix, self._cached_diagonal())
+        return matrix
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
         return points.take(indices)

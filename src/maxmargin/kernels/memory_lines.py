@@ -53,3 +53,18 @@ def mirror_line(line: Array, step: int, n: int, start: int, stop: int) -> None:
             for j in range(left, min(left + TILE, n)):
                 for i in range(top, min(bottom, j)):
                     line[j * step + i] = line[i * step + j]
+
+
+@compiled
+def place_tile(tile: Array, rows: int, columns: int, line: Array, n: int, start: int) -> None:
+    """Rows from `start` on of a symmetric n × n matrix, right of the diagonal, to both places."""
+    for left in range(0, columns, TILE):
+        right = min(left + TILE, columns)
+        for j in range(left, right):
+            column = (start + j) * n + start
+            for i in range(min(rows, j)):
+                line[column + i] = tile[i * columns + j]
+        for i in range(min(rows, right)):
+            row = (start + i) * n + start
+            for j in range(max(i, left), right):
+                line[row + j] = tile[i * columns + j]

@@ -26,7 +26,7 @@ RARE = 0.1
 RARE_TOWARDS_OTHERS = 0.015
 # Leaving features out pays where there are so many in all, and this part of them is rare, or this
 # part has no entries at all.
-MANY_FEATURES, MANY_RARE, MANY_EMPTY = 64, 0.2, 0.02
+MANY_FEATURES, MANY_RARE, MANY_EMPTY = 100, 0.2, 0.02
 # Samples that tell the common values, and those that tell whether any feature may be rare.
 FEW_SAMPLES, SOME_SAMPLES = 31, 512
 
