@@ -14,6 +14,7 @@ from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.solvers import blocks, samples
 from maxmargin.solvers.longrows import LongRows
+from maxmargin.solvers.samples import Samples
 
 
 @pytest.mark.parametrize("kind", BOUNDED)
@@ -22,7 +23,11 @@ from maxmargin.solvers.longrows import LongRows
 def test_blocks_of_any_size_reach_the_optimum_of_an_independent_solver(kind, data):
     case = data.draw(cases(kind))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK", data.draw(st.sampled_from([2, 4, 8])))
+        size = data.draw(st.sampled_from([2, 4, 8]))
+        patch.setattr(blocks, "SMALL_BLOCK", size)
+        patch.setattr(blocks, "LARGE_BLOCK", size)
+        # With 0 rows are dear.
+        patch.setattr(blocks, "MANY_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
         solution = solve(
             case.problem,
             gram_of(case.K),
@@ -54,7 +59,7 @@ def test_samples_that_settled_too_early_return():
     y = np.where(np.hypot(*X.T) < 1.2, 1.0, -1.0)
     machine = hinge(y, 100.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK", 64)
+        patch.setattr(blocks, "SMALL_BLOCK", 64)
         patch.setattr(samples, "LEAST_SETTLED", 0.01)
         solution = solve(machine.problem, Gaussian(1.0).bind(X), driver="blocks", cache_bytes=0)
     K = rbf_kernel(X, gamma=1.0)
@@ -86,6 +91,50 @@ def test_long_rows_are_the_rows_of_the_matrix_through_any_history(data):
         assert (rows.values[rows.slot[few]] == expected).all()
         weights = np.arange(1.0, few.size + 1.0)
         assert rows.combine(few, weights) == pytest.approx(weights @ expected)
+
+
+@pytest.mark.parametrize("dear", [False, True])
+@settings(max_examples=50)
+@given(data=st.data())
+def test_blocks_are_blocks_of_the_matrix_through_any_history(dear, data):
+    n = 16
+    K = rbf_kernel(np.random.default_rng(0).normal(size=(n, 2)))
+    K = 0.5 * (K + K.T)
+    problem = hinge(np.where(np.arange(n) % 2, 1.0, -1.0), 1.0).problem
+    budget = data.draw(st.sampled_from([0, 8 * n * 9, 1 << 20]))
+    everyone = Samples(problem, gram_of(K), np.zeros(n), budget, 6, lambda: None, [], dear=dear)
+    present = np.arange(n)
+    for _ in range(data.draw(st.integers(1, 10))):
+        if data.draw(st.integers(0, 4)) == 4 and present.size > 6:
+            keep = sorted(data.draw(st.sets(st.integers(0, present.size - 1), min_size=6)))
+            everyone.rows.restrict(np.array(keep))
+            everyone.live = everyone.live.part(np.array(keep), everyone.rows)
+            present = present[keep]
+        chosen = data.draw(st.sets(st.sampled_from(list(present)), min_size=1, max_size=6))
+        chosen = np.array(sorted(chosen))
+        part = everyone.block(chosen)
+        np.testing.assert_array_equal(part.rows.matrix, K[np.ix_(chosen, chosen)])
+        for k in range(chosen.size):
+            if data.draw(st.booleans()):
+                bound = problem.lower[chosen[k]] + problem.upper[chosen[k]]
+                part.v.alpha[k] = bound * data.draw(st.sampled_from([0.0, 0.5, 1.0]))
+        everyone.apply(part)
+        everyone.live.write(everyone.alpha, everyone.gradient)
+        expected = problem.gradient(everyone.alpha, K @ everyone.alpha)
+        assert everyone.gradient[present] == pytest.approx(expected[present], abs=1e-12)
+
+
+def test_rows_are_computed_for_samples_that_move():
+    X, y = chess_board(1500, noise=0.1, random_state=0)
+    problem, found = hinge(y, 10.0).problem, {}
+    for name, many in (("cheap", 1 << 30), ("dear", 0)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(blocks, "SMALL_BLOCK", 256)
+            patch.setattr(blocks, "LARGE_BLOCK", 256)
+            patch.setattr(blocks, "MANY_FEATURES", many)
+            found[name] = solve(problem, Gaussian(2.0).bind(X), driver="blocks")
+    assert found["dear"].dual == pytest.approx(found["cheap"].dual, rel=1e-9)
+    assert found["dear"].row_misses < 0.9 * found["cheap"].row_misses
 
 
 def test_rows_that_are_precious_or_just_used_are_overwritten_last():

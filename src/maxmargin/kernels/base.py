@@ -35,6 +35,8 @@ Inputs = Any
 
 # Rows of a triangle computed at a time: enough for GEMM, little beyond the diagonal.
 STRIPE = 512
+# Sets of columns for which what was prepared is kept.
+MOST_KEPT = 3
 # Samples whose pairwise block is computed for the sake of its diagonal.
 DIAGONAL_BATCH = 32
 
@@ -154,14 +156,14 @@ class Gram:
             raise ValueError(f"dtype must be float32 or float64, got {self.dtype}")
         self.X = self.points = X
         self.n = count(X)
-        self._kept: Kept | None = None
+        self._kept: tuple[Kept, ...] = ()
 
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
         """Rows `indices` of the matrix, over all columns or the given ones.
 
-        What was prepared for `columns` is kept until another array object comes: pass the same
-        one again, and do not change it in between. Equal `indices` and `columns` give an exactly
-        symmetric block.
+        What was prepared for `columns` is kept until a few other array objects have come: pass the
+        same one again, and do not change it in between. Equal `indices` and `columns` give an
+        exactly symmetric block.
         """
         indices = np.asarray(indices)
         columns = None if columns is None else np.asarray(columns)
@@ -228,14 +230,17 @@ class Gram:
         out[...] = self.kernel(left, right)
 
     def _restricted(self, columns: Array | None) -> Any:
-        if columns is None:
-            return self.points
-        kept = self._kept
-        if kept is None or columns is not kept.columns:
-            # One assignment, so that threads which share the matrix never see half of it.
-            kept = Kept(columns, self._select(self.points, columns), self._position(columns))
-            self._kept = kept
-        return kept.points
+        return self.points if columns is None else self._prepared(columns).points
+
+    def _prepared(self, columns: Array) -> Kept:
+        """What is known of some columns, the last few of which are kept."""
+        known = [kept for kept in self._kept if kept.columns is columns]
+        if not known:
+            known = [Kept(columns, self._select(self.points, columns), self._position(columns))]
+        others = [kept for kept in self._kept if kept.columns is not columns]
+        # One assignment, so that threads which share the matrix never see half of it.
+        self._kept = (*known, *others)[:MOST_KEPT]
+        return known[0]
 
     def _put_diagonal(self, block: Array, indices: Array, columns: Array | None) -> None:
         """K_ii must be the same number whatever batch it came from."""
@@ -243,11 +248,8 @@ class Gram:
         if columns is None:
             block[np.arange(len(indices)), indices] = diagonal[indices]
             return
-        kept = self._kept
-        if kept is not None and columns is kept.columns:
-            position = kept.position
-        else:
-            position = self._position(columns)
+        known = [kept.position for kept in self._kept if kept.columns is columns]
+        position = known[0] if known else self._position(columns)
         inside = position[indices] >= 0
         block[np.flatnonzero(inside), position[indices][inside]] = diagonal[indices][inside]
 

@@ -48,7 +48,8 @@ class BlockRun(Run):
 
     def prepare(self):
         block = BLOCK if self.problem.samples >= MANY_SAMPLES else SMALL_BLOCK
-        if features(self.gram.X) >= MANY_FEATURES:
+        numbers = features(self.gram.X)
+        if numbers >= MANY_FEATURES:
             block = LARGE_BLOCK
         # A block must at least hold the most violating pair of every group.
         self.size = min(max(block, 4 * self.problem.totals.size), self.problem.samples)
@@ -61,6 +62,7 @@ class BlockRun(Run):
             self.size,
             self.pause,
             self._stages(),
+            dear=numbers >= MANY_FEATURES or not numbers,
         )
         self.active = self.everyone.live
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
@@ -239,7 +241,7 @@ class BlockRun(Run):
 
 
 def features(X):
-    """Numbers in an input: how dear a row of its Gram matrix is."""
+    """Numbers in an input: how dear a row of its Gram matrix is; 0 where it is no vector."""
     if sparse.issparse(X):
         return X.nnz / max(1, X.shape[0])
     return X.shape[1] if np.ndim(X) == 2 else 0

@@ -66,11 +66,24 @@ class LongRows:
 
         `precious` says of every column whether its row is to be kept as long as others are there.
         """
-        self.clock += 1
-        present = self.slot[samples] >= 0
-        self.used[self.slot[samples[present]]] = self.clock
-        missing = samples[~present]
+        missing = samples[self.touch(samples) < 0]
         self._fill(missing, self._given_up(missing.size, precious))
+
+    def touch(self, samples):
+        """Where the rows of samples are, which are of use now; -1: not in memory."""
+        self.clock += 1
+        slots = self.slot[samples]
+        self.used[slots[slots >= 0]] = self.clock
+        return slots
+
+    def between(self, left, right):
+        """The block of some samples with others (indices into the columns), without their rows."""
+        if not left.size:
+            return np.zeros((0, right.size), self.gram.dtype)
+        if self.columns is not None:
+            left, right = self.columns[left], self.columns[right]
+        self.evaluations += left.size * right.size
+        return self.gram.rows(left, right)
 
     def _given_up(self, count, precious):
         """Slots for `count` new rows, ascending; what they hold is forgotten."""

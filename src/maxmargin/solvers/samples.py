@@ -18,36 +18,50 @@ from .active import Active
 from .longrows import LongRows
 from .rows import FullRows
 
-# Rows completed together, so that what is read across them stays in the cache.
-TILE = 16
 # Columns are dropped when at least this part of them has settled.
 LEAST_SETTLED = 0.2
 
 
 @compiled
-def assemble(block, last, known, values, slots, columns, start, stop):
-    """Rows of the block of samples: that of a new one from its long row, that of a sample known to
-    the last block from there, where entries with new ones are any numbers."""
-    size = known.size
+def assemble(block, last, known, values, slots, columns, unknown, alone, small, start, stop):
+    """Rows of the block of samples, as far as they can be read off.
+
+    Entries between samples known to the last block are taken from there, others from the long row
+    of the sample, if it has one. Of samples without, `alone`, those that are unknown have a row of
+    `small` with all of them. What is left is the mirror image of what is there: see `complete`.
+    """
     for i in range(start, stop):
-        if known[i] < 0:
-            row = values[slots[i]]
-            for j in range(size):
-                block[i, j] = row[columns[j]]
-        else:
+        if known[i] >= 0:
             old = last[known[i]]
-            for j in range(size):
+            for j in range(known.size):
                 block[i, j] = old[max(known[j], 0)]
+            if slots[i] >= 0:
+                row = values[slots[i]]
+                for j in unknown:
+                    block[i, j] = row[columns[j]]
+        elif slots[i] >= 0:
+            row = values[slots[i]]
+            for j in range(known.size):
+                block[i, j] = row[columns[j]]
+    first = 0
+    for k in range(alone.size):
+        i = alone[k]
+        if known[i] < 0:
+            if start <= i < stop:
+                for t in range(alone.size):
+                    block[i, alone[t]] = small[first, t]
+            first += 1
 
 
 @compiled
-def complete(block, known, new, start, stop):
-    """In some rows, the entries of known samples with new ones, from the rows of the new ones."""
-    for left in range(start, stop, TILE):
-        for i in range(left, min(left + TILE, stop)):
-            if known[i] >= 0:
-                for j in new:
-                    block[i, j] = block[j, i]
+def complete(block, known, unknown, alone, apart, start, stop):
+    """In some rows of samples that stand alone, the entries not yet there: with the unknown, or,
+    of an unknown sample, with those that have a long row."""
+    for k in range(alone.size):
+        i = alone[k]
+        if start <= i < stop:
+            for j in unknown if known[i] >= 0 else apart:
+                block[i, j] = block[j, i]
 
 
 class Samples:
@@ -55,16 +69,21 @@ class Samples:
 
     Samples that have settled at a bound are left out of rows and gradients until `return_all`;
     the others are *live*. Samples are named by their index in the problem.
+
+    Where rows are `dear`, a sample gets one when it moves, not when it is in a block: half of those
+    that are do not.
     """
 
-    def __init__(self, problem, gram, alpha, budget, block, pause, stages):
+    def __init__(self, problem, gram, alpha, budget, block, pause, stages, dear=False):
         self.problem, self.alpha, self.block_size = problem, alpha, block
+        self.dear = dear
         self.diagonal = gram.diagonal()
         self.rows = LongRows(gram, budget, block, pause)
         # A part of the samples comes first, if nothing is known yet, then more and more of them.
         self.stages = [] if alpha.any() else list(stages)
         self.returned_with = None  # the coefficients at the last return
         self.in_last = np.full(problem.samples, -1)  # where a sample stands in the last block
+        self.seen = np.zeros(problem.samples, dtype=bool)  # which were in a block
         self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
         self.last_matrix = np.zeros((0, 0), dtype=gram.dtype)
         self.grow()
@@ -92,24 +111,31 @@ class Samples:
     def block(self, samples):
         """These samples as an `Active` set of their own."""
         places = self._places(samples)
-        self.rows.ensure(places, self.live.has_free())
-        known = self.in_last[samples]
-        matrix = room((samples.size, samples.size), self.rows.values.dtype)
-        rows, slots = self.rows.values, self.rows.slot[places]
+        if not self.dear:
+            self.rows.ensure(places, self.live.has_free())
+        slots, known = self.rows.touch(places), self.in_last[samples]
+        alone, apart, unknown = (np.flatnonzero(of) for of in (slots < 0, slots >= 0, known < 0))
+        new = alone[known[alone] < 0]
+        small = self.rows.between(places[new], places[alone])
+        matrix = room((samples.size, samples.size), small.dtype)
+        last, values = self.last_matrix, self.rows.values
 
-        def some_rows(start, stop):
-            assemble(matrix, self.last_matrix, known, rows, slots, places, start, stop)
+        def read(start, stop):
+            assemble(matrix, last, known, values, slots, places, unknown, alone, small, start, stop)
 
         threads = threads_worth(matrix.size)
-        in_parts(some_rows, samples.size, threads)
-        new = np.flatnonzero(known < 0)
-        in_parts(partial(complete, matrix, known, new), samples.size, threads)
+        in_parts(read, samples.size, threads)
+        in_parts(partial(complete, matrix, known, unknown, alone, apart), samples.size, threads)
         self._remember(samples, matrix)
         return self.live.part(places, FullRows(matrix))
 
     def apply(self, part):
         """Take over the α of a block, and let the change act on every live gradient."""
-        self.live.place(self.live.variables_of(self._places(part.samples)), part.v.alpha)
+        places = self._places(part.samples)
+        variables = self.live.variables_of(places)
+        moved = (part.v.alpha != self.live.v.alpha[variables]).reshape(-1, places.size).any(axis=0)
+        self.rows.ensure(places[moved], self.live.has_free())
+        self.live.place(variables, part.v.alpha)
         self.complete = self.live.size == self.problem.samples
 
     # ---- growing ---------------------------------------------------------------------------
@@ -137,7 +163,7 @@ class Samples:
         self.live = Active.of(
             self.problem, self.rows, self.diagonal, self.alpha, self.gradient, columns
         )
-        self._forget_last()
+        self._forget_blocks()
         self.complete = self.grown = columns is None
 
     # ---- settling --------------------------------------------------------------------------
@@ -186,25 +212,28 @@ class Samples:
         if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
             self.rows.reset(keep)
             self.live = self.live.part(keep, self.rows)
-        self._forget_last()
+        self._forget_blocks()
         self.complete = True
 
     def _remember(self, samples, matrix):
         """The last block and its matrix, of which the next one takes what it can."""
-        self._forget_last()
+        self.seen[samples] = True
+        self.in_last[self.last] = -1
         self.in_last[samples] = np.arange(samples.size)
         self.last, self.last_matrix = samples, matrix
 
-    def _forget_last(self):
+    def _forget_blocks(self):
+        """The live samples are others than before."""
         self.in_last[self.last] = -1
+        self.seen[:] = False
 
     def free(self):
         """The samples with a free variable."""
         return self.live.samples[self.live.has_free()]
 
     def new_among(self, samples):
-        """How many of these live samples have no row in memory."""
-        return np.count_nonzero(self.rows.slot[self._places(samples)] < 0)
+        """How many of these live samples are in a block for the first time."""
+        return np.count_nonzero(~self.seen[samples])
 
     def is_live(self):
         """Of every sample, whether it is live."""
