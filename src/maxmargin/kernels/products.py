@@ -37,7 +37,7 @@ Offset = Callable[[Array], Array]
 class Embedding:
     """x ↦ scale·(x − centre), with the offset computed from the squared norm of the image.
 
-    `rare` features are 0 in almost all images that these are multiplied with: see there.
+    `rare` names the features that are 0 in almost all images that these are multiplied with.
     """
 
     dtype: Any

@@ -66,15 +66,11 @@ class LongRows:
 
         `precious` says of every column whether its row is to be kept as long as others are there.
         """
-        missing = samples[self.touch(samples) < 0]
-        self._fill(missing, self._given_up(missing.size, precious))
-
-    def touch(self, samples):
-        """Where the rows of samples are, which are of use now; -1: not in memory."""
         self.clock += 1
         slots = self.slot[samples]
         self.used[slots[slots >= 0]] = self.clock
-        return slots
+        missing = samples[slots < 0]
+        self._fill(missing, self._given_up(missing.size, precious))
 
     def between(self, left, right):
         """The block of some samples with others (indices into the columns), without their rows."""

@@ -6,8 +6,6 @@ them, and the application of a change. The long rows stay on this side.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from ..compiled import compiled
@@ -23,12 +21,12 @@ LEAST_SETTLED = 0.2
 
 
 @compiled
-def assemble(block, last, known, values, slots, columns, unknown, alone, small, start, stop):
+def assemble(block, last, known, values, slots, columns, alone, new, small, start, stop):
     """Rows of the block of samples, as far as they can be read off.
 
     Entries between samples known to the last block are taken from there, others from the long row
-    of the sample, if it has one. Of samples without, `alone`, those that are unknown have a row of
-    `small` with all of them. What is left is the mirror image of what is there: see `complete`.
+    of a sample. Samples that stand `alone` have none; those among them that are `new` to the block
+    have a row of `small` with all of these. What is left is the mirror image of what is there.
     """
     for i in range(start, stop):
         if known[i] >= 0:
@@ -37,30 +35,32 @@ def assemble(block, last, known, values, slots, columns, unknown, alone, small, 
                 block[i, j] = old[max(known[j], 0)]
             if slots[i] >= 0:
                 row = values[slots[i]]
-                for j in unknown:
+                for j in new:
                     block[i, j] = row[columns[j]]
         elif slots[i] >= 0:
             row = values[slots[i]]
             for j in range(known.size):
                 block[i, j] = row[columns[j]]
-    first = 0
-    for k in range(alone.size):
-        i = alone[k]
-        if known[i] < 0:
-            if start <= i < stop:
-                for t in range(alone.size):
-                    block[i, alone[t]] = small[first, t]
-            first += 1
+    for k in range(new.size):
+        if start <= new[k] < stop:
+            for t in range(alone.size):
+                block[new[k], alone[t]] = small[k, t]
 
 
 @compiled
-def complete(block, known, unknown, alone, apart, start, stop):
-    """In some rows of samples that stand alone, the entries not yet there: with the unknown, or,
-    of an unknown sample, with those that have a long row."""
-    for k in range(alone.size):
-        i = alone[k]
-        if start <= i < stop:
-            for j in unknown if known[i] >= 0 else apart:
+def complete(block, known, slots, apart, new, fresh, start, stop):
+    """In some rows, the mirror images: with samples `fresh` to the block, which have long rows, and
+    where there is no long row, with those that are new; of these, with all `apart` that have one.
+    """
+    for i in range(start, stop):
+        if known[i] >= 0:
+            for j in fresh:
+                block[i, j] = block[j, i]
+            if slots[i] < 0:
+                for j in new:
+                    block[i, j] = block[j, i]
+        elif slots[i] < 0:
+            for j in apart:
                 block[i, j] = block[j, i]
 
 
@@ -113,19 +113,22 @@ class Samples:
         places = self._places(samples)
         if not self.dear:
             self.rows.ensure(places, self.live.has_free())
-        slots, known = self.rows.touch(places), self.in_last[samples]
-        alone, apart, unknown = (np.flatnonzero(of) for of in (slots < 0, slots >= 0, known < 0))
-        new = alone[known[alone] < 0]
+        slots, known = self.rows.slot[places], self.in_last[samples]
+        alone, apart = np.flatnonzero(slots < 0), np.flatnonzero(slots >= 0)
+        new, fresh = alone[known[alone] < 0], apart[known[apart] < 0]
         small = self.rows.between(places[new], places[alone])
         matrix = room((samples.size, samples.size), small.dtype)
         last, values = self.last_matrix, self.rows.values
 
         def read(start, stop):
-            assemble(matrix, last, known, values, slots, places, unknown, alone, small, start, stop)
+            assemble(matrix, last, known, values, slots, places, alone, new, small, start, stop)
+
+        def mirror(start, stop):
+            complete(matrix, known, slots, apart, new, fresh, start, stop)
 
         threads = threads_worth(matrix.size)
         in_parts(read, samples.size, threads)
-        in_parts(partial(complete, matrix, known, unknown, alone, apart), samples.size, threads)
+        in_parts(mirror, samples.size, threads)
         self._remember(samples, matrix)
         return self.live.part(places, FullRows(matrix))
 
@@ -133,8 +136,10 @@ class Samples:
         """Take over the α of a block, and let the change act on every live gradient."""
         places = self._places(part.samples)
         variables = self.live.variables_of(places)
-        moved = (part.v.alpha != self.live.v.alpha[variables]).reshape(-1, places.size).any(axis=0)
-        self.rows.ensure(places[moved], self.live.has_free())
+        if self.dear:
+            moved = part.v.alpha != self.live.v.alpha[variables]
+            moved = moved.reshape(-1, places.size).any(axis=0)
+            self.rows.ensure(places[moved], self.live.has_free())
         self.live.place(variables, part.v.alpha)
         self.complete = self.live.size == self.problem.samples
 
