@@ -25,6 +25,9 @@ from .wideface import MOST_LEFT, wide_face_step
 # products of many rows are faster.
 SMALL_BLOCK, BLOCK, LARGE_BLOCK = 512, 1024, 2048
 MANY_SAMPLES, MANY_FEATURES = 20_000, 256
+# Rows of so few features are computed again in less time than it takes to touch new memory: more
+# than these bytes are not used for them.
+FEW_FEATURES, ENOUGH = 64, 1 << 30
 # A block is optimised to this part of the violation found outside it, with at most so many steps
 # for each of its variables.
 INNER_SHARE, INNER_STEPS = 0.1, 10
@@ -53,12 +56,12 @@ class BlockRun(Run):
             block = LARGE_BLOCK
         # A block must at least hold the most violating pair of every group.
         self.size = min(max(block, 4 * self.problem.totals.size), self.problem.samples)
-        budget = self.settings.cache_bytes
+        few = 0 < numbers < FEW_FEATURES
         self.everyone = Samples(
             self.problem,
             self.gram,
             self.alpha,
-            budget,
+            min(self.settings.cache_bytes, ENOUGH) if few else self.settings.cache_bytes,
             self.size,
             self.pause,
             self._stages(),
