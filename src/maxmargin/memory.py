@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,7 @@ class Lease:
                 del _kept[0]
 
 
+@cache
 def main_memory() -> float:
     """Bytes of main memory, in use or not."""
     try:

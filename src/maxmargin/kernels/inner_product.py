@@ -155,7 +155,16 @@ class VectorGram(Gram):
         self.points = kernel._embedding_towards(X, self.dtype, RARE)(X)
 
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
-        if isinstance(right, DensePoints) and right.rare is None:
+        if not isinstance(right, DensePoints):
+
+            def some_rows(start: int, stop: int) -> None:
+                self._block(self._select(self.points, indices[start:stop]), right, out[start:stop])
+
+            in_parts(some_rows, indices.size, threads_worth(out.size))
+        elif right.rare is not None:
+            # They are indexed for all columns together.
+            super()._compute(indices, right, out)
+        else:
             # BLAS rearranges what it is given on the right: each thread a part of it.
             left = self._select(self.points, indices)
 
@@ -163,18 +172,7 @@ class VectorGram(Gram):
                 part = slice(start, stop)
                 self._block(left, right.take(part), out[:, part])
 
-            threads = threads_beside_blas(out.size, right.features)
-            in_parts(some_columns, len(right), threads)
-            return
-
-        if isinstance(right, DensePoints):
-            self._block(self._select(self.points, indices), right, out)
-            return
-
-        def some_rows(start: int, stop: int) -> None:
-            self._block(self._select(self.points, indices[start:stop]), right, out[start:stop])
-
-        in_parts(some_rows, indices.size, threads_worth(out.size))
+            in_parts(some_columns, len(right), threads_beside_blas(out.size, right.features))
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         n, points = self.n, self.points

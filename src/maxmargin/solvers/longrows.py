@@ -29,6 +29,11 @@ def pack_rows(memory, width, slots, keep):
             memory[k * keep.size + s] = memory[slots[k] * width + keep[s]]
 
 
+def successive(slots):
+    """Whether slots, ascending, have no others in between."""
+    return slots.size == 0 or slots[-1] - slots[0] == slots.size - 1
+
+
 class LongRows:
     """Rows of a Gram matrix over all columns, or those that are not settled.
 
@@ -99,13 +104,12 @@ class LongRows:
         return slots
 
     def _fill(self, samples, slots):
-        together = samples.size and slots[-1] - slots[0] == slots.size - 1
-        size = BATCH_BYTES if together else SCRATCH_BYTES
+        size = BATCH_BYTES if successive(slots) else SCRATCH_BYTES
         batch = max(1, size // (self.n * self.gram.dtype.itemsize))
         for first in range(0, samples.size, batch):
             part, place = samples[first : first + batch], slots[first : first + batch]
             ids = part if self.columns is None else self.columns[part]
-            if place[-1] - place[0] == place.size - 1:
+            if successive(place):
                 self.gram.rows(ids, self.columns, self.values[place[0] : place[-1] + 1])
             else:
                 rows = room((part.size, self.n), self.gram.dtype)
