@@ -27,7 +27,8 @@ inlined = numba.njit(
 # Where the order of additions is the point (compensated sums, exact comparisons).
 compiled_strict = numba.njit(cache=True, nogil=True, error_model="numpy")
 # Where NaN must stay NaN and rounding in order, but products may fuse with sums.
-compiled_fused = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+FUSED = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+compiled_fused = numba.njit(cache=True, **FUSED)
 
 
 def _extremum(name):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import compiled
+from ..compiled import compiled, inlined
 from ..threads import in_parts, threads_worth
 
 Array = NDArray[Any]
@@ -58,13 +58,33 @@ def mirror_line(line: Array, step: int, n: int, start: int, stop: int) -> None:
 @compiled
 def place_tile(tile: Array, rows: int, columns: int, line: Array, n: int, start: int) -> None:
     """Rows from `start` on of a symmetric n × n matrix, right of the diagonal, to both places."""
+    for i in range(rows):
+        row = (start + i) * n + start
+        line[row + i : row + columns] = tile[i * columns + i : (i + 1) * columns]
     for left in range(0, columns, TILE):
         right = min(left + TILE, columns)
-        for j in range(left, right):
-            column = (start + j) * n + start
-            for i in range(min(rows, j)):
-                line[column + i] = tile[i * columns + j]
-        for i in range(min(rows, right)):
-            row = (start + i) * n + start
-            for j in range(max(i, left), right):
-                line[row + j] = tile[i * columns + j]
+        for top in range(0, min(rows, right), 8):
+            if top + 8 <= min(rows, left):
+                turn_eight(tile, columns, line, n, start, top, left, right)
+                continue
+            for j in range(max(left, top), right):
+                for i in range(top, min(top + 8, rows, j)):
+                    line[(start + j) * n + start + i] = tile[i * columns + j]
+
+
+@inlined
+def turn_eight(
+    tile: Array, columns: int, line: Array, n: int, start: int, top: int, left: int, right: int
+) -> None:
+    """Eight rows of a tile become eight neighbours in each of some rows: one line of the cache."""
+    first = top * columns
+    for j in range(left, right):
+        at, to = first + j, (start + j) * n + start + top
+        line[to] = tile[at]
+        line[to + 1] = tile[at + columns]
+        line[to + 2] = tile[at + 2 * columns]
+        line[to + 3] = tile[at + 3 * columns]
+        line[to + 4] = tile[at + 4 * columns]
+        line[to + 5] = tile[at + 5 * columns]
+        line[to + 6] = tile[at + 6 * columns]
+        line[to + 7] = tile[at + 7 * columns]

@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 
 from .base import Array, Float, Inputs, finite_number
-from .elementwise import exponential, hyperbolic_tangent, power
+from .elementwise import hyperbolic_tangent, power
+from .exponential import exponential
+from .few_features import gaussian_block
 from .inner_product import VectorKernel, as_vectors
-from .products import Offset, squared_norms
+from .products import DensePoints, Offset, squared_norms
 
 
 @dataclass(frozen=True)
@@ -250,6 +252,11 @@ class Gaussian(VectorKernel):
 
     def _offset(self) -> Offset:
         return lambda norms: -0.5 * norms
+
+    def _fill(self, left: Any, right: Any, out: Array) -> None:
+        dense = isinstance(left, DensePoints) and left.rare is None
+        if not (dense and gaussian_block(left.table, right.table, out)):
+            super()._fill(left, right, out)
 
     def _finish(self, block: Array) -> None:
         exponential(block)

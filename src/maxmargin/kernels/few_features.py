@@ -1,0 +1,81 @@
+"""Gaussian blocks of inputs with few features: products and exponential in one compiled pass.
+
+GEMM arranges its factors anew and goes over what it writes three times; where an inner product has
+a handful of terms, that takes longer than the products do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compiled import compiled_fused
+from ..threads import in_parts, threads_worth
+from .base import Array
+from .exponential import COMPILED, capped_exp
+from .memory_lines import memory_line
+
+# Features up to which the pass is faster than GEMM: of float32, and of float64.
+FEW32, FEW64 = 16, 12
+# Rows below which turning the columns about does not pay.
+FEWEST_ROWS = 8
+# Columns that stay in the first-level cache with their features.
+STRIPE = 256
+
+
+def has_few_features(features: int, dtype: np.dtype) -> bool:
+    return COMPILED and features <= (FEW32 if dtype == np.float32 else FEW64)
+
+
+def gaussian_block(left: Array, right: Array, out: Array) -> bool:
+    """out_ij = exp(min(⟨φ_i, φ_j⟩ + o_i + o_j, 0)) from tables with rows (φ, o, 1); whether it was
+    done, or is better left to GEMM."""
+    if len(left) < FEWEST_ROWS or not has_few_features(left.shape[1] - 2, out.dtype):
+        return False
+    line = memory_line(out) if left.dtype == right.dtype == out.dtype else None
+    if line is None:
+        return False
+    memory, step = line
+
+    def some_rows(start: int, stop: int) -> None:
+        fill_gaussian_block(left[start:stop], right, memory[start * step :], step)
+
+    in_parts(some_rows, len(left), threads_worth(out.size))
+    return True
+
+
+@compiled_fused
+def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> None:
+    """Stripes of columns, feature by feature, meet two rows and four features at a time."""
+    rows, columns, features = left.shape[0], right.shape[0], left.shape[1] - 2
+    padded = (features + 3) // 4 * 4
+    across = np.zeros((padded, STRIPE), right.dtype)
+    offsets = np.empty(STRIPE, right.dtype)
+    first, second = np.zeros(padded, left.dtype), np.zeros(padded, left.dtype)
+    p, q = np.empty(STRIPE, right.dtype), np.empty(STRIPE, right.dtype)
+    for start in range(0, columns, STRIPE):
+        width = min(STRIPE, columns - start)
+        for j in range(width):
+            for k in range(features):
+                across[k, j] = right[start + j, k]
+            offsets[j] = right[start + j, features]
+        for i in range(0, rows, 2):
+            other = min(i + 1, rows - 1)
+            first[:features] = left[i, :features]
+            second[:features] = left[other, :features]
+            of_first, of_second = left[i, features], left[other, features]
+            for j in range(width):
+                p[j] = of_first + offsets[j]
+                q[j] = of_second + offsets[j]
+            for k in range(0, padded, 4):
+                a, b, c, d = first[k], first[k + 1], first[k + 2], first[k + 3]
+                e, f, g, h = second[k], second[k + 1], second[k + 2], second[k + 3]
+                s, t, u, v = across[k], across[k + 1], across[k + 2], across[k + 3]
+                for j in range(width):
+                    p[j] += (a * s[j] + b * t[j]) + (c * u[j] + d * v[j])
+                    q[j] += (e * s[j] + f * t[j]) + (g * u[j] + h * v[j])
+            row = line[i * step + start : i * step + start + width]
+            for j in range(width):
+                row[j] = capped_exp(p[j])
+            row = line[other * step + start : other * step + start + width]
+            for j in range(width):
+                row[j] = capped_exp(q[j])
