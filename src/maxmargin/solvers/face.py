@@ -15,10 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, spotrf
 
 from ..compiled import compiled
 from ..memory import room
+from .triangles import cholesky
 
 # Beyond this many free variables the factorisation costs more than it brings.
 LARGEST_FACE = 3000
@@ -89,10 +89,8 @@ def factored(Q):
 
 def factored_in_place(Q):
     """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
-    # To LAPACK, which counts columns first, this is the lower factor of the transpose.
-    potrf = spotrf if Q.dtype == np.float32 else dpotrf
-    lower, failed = potrf(Q.T, lower=1, clean=1, overwrite_a=1)
-    return None if failed else lower.T
+    # In the order of Fortran this is the lower factor of the transpose.
+    return Q if cholesky(Q.T) else None
 
 
 def curvature(active, F, **precision):

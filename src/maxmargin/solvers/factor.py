@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dtrtrs, strtrs
 
 from .face import factored_in_place
+from .triangles import triangular
 
 
 class Factor:
@@ -75,11 +75,3 @@ class Factor:
         below = triangular(self.M, b[old:], transposed=True)
         above = triangular(self.lower, b[:old] - self.Y @ below, transposed=True)
         return np.concatenate([above, below]).astype(np.float64, copy=False)
-
-
-def triangular(L, b, transposed=False):
-    """L⁻¹b, or L⁻ᵀb"""
-    if not b.size:
-        return b
-    trtrs = strtrs if L.dtype == np.float32 else dtrtrs
-    return trtrs(L, b, lower=1, trans=int(transposed))[0]

@@ -18,6 +18,9 @@ from .rows import FullRows
 
 # Columns are dropped when at least this part of them has settled.
 LEAST_SETTLED = 0.2
+# ... while there is memory for more rows, when of so many samples no more than this part is left,
+# and support vectors are no more than this part: their values at settled samples are owed.
+MANY_SAMPLES, FEW_LEFT = 20_000, 0.25
 
 
 @compiled
@@ -174,11 +177,18 @@ class Samples:
     # ---- settling --------------------------------------------------------------------------
 
     def settle(self):
-        """Leave out the samples that have settled, if rows fill the memory and enough have."""
-        if self.returned_with is not None or not self.grown or not self.rows.full:
+        """Leave out the samples that have settled, if enough have."""
+        if self.returned_with is not None or not self.grown:
             return
+        most = 1.0 - LEAST_SETTLED
+        if not self.rows.full:
+            support = np.count_nonzero(self.live.v.alpha)
+            few = support <= FEW_LEFT * self.live.size and self.live.size >= MANY_SAMPLES
+            if self.dear or not few:
+                return
+            most = FEW_LEFT
         keep = self.live.staying()
-        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
+        if 2 <= keep.size < most * self.live.size:
             self.live.write(self.alpha, self.gradient)
             self.rows.restrict(keep)
             self.live = self.live.part(keep, self.rows)
