@@ -1,7 +1,8 @@
-"""Gaussian blocks of inputs with few features: products and exponential in one compiled pass.
+"""Gaussian blocks of inputs with few features: distances and exponential in one compiled pass.
 
 GEMM arranges its factors anew and goes over what it writes three times; where an inner product has
-a handful of terms, that takes longer than the products do.
+a handful of terms, that takes longer than the products do. Sums of squared differences are free of
+the cancellation in ‖x‖² + ‖z‖² − 2⟨x, z⟩ besides.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ def has_few_features(features: int, dtype: np.dtype) -> bool:
 
 
 def gaussian_block(left: Array, right: Array, out: Array) -> bool:
-    """out_ij = exp(min(⟨φ_i, φ_j⟩ + o_i + o_j, 0)) from tables with rows (φ, o, 1); whether it was
-    done, or is better left to GEMM."""
+    """out_ij = exp(−½ ‖φ_i − φ_j‖²) from tables with rows (φ, o, 1); whether it was done, or is
+    better left to GEMM."""
     if len(left) < FEWEST_ROWS or not has_few_features(left.shape[1] - 2, out.dtype):
         return False
     line = memory_line(out) if left.dtype == right.dtype == out.dtype else None
@@ -44,38 +45,44 @@ def gaussian_block(left: Array, right: Array, out: Array) -> bool:
 
 
 @compiled_fused
+def square(x):  # type: ignore[no-untyped-def]
+    return x * x
+
+
+@compiled_fused
 def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> None:
     """Stripes of columns, feature by feature, meet two rows and four features at a time."""
     rows, columns, features = left.shape[0], right.shape[0], left.shape[1] - 2
     padded = (features + 3) // 4 * 4
     across = np.zeros((padded, STRIPE), right.dtype)
-    offsets = np.empty(STRIPE, right.dtype)
     first, second = np.zeros(padded, left.dtype), np.zeros(padded, left.dtype)
     p, q = np.empty(STRIPE, right.dtype), np.empty(STRIPE, right.dtype)
+    minus_half = right.dtype.type(-0.5)
     for start in range(0, columns, STRIPE):
         width = min(STRIPE, columns - start)
         for j in range(width):
             for k in range(features):
                 across[k, j] = right[start + j, k]
-            offsets[j] = right[start + j, features]
         for i in range(0, rows, 2):
             other = min(i + 1, rows - 1)
             first[:features] = left[i, :features]
             second[:features] = left[other, :features]
-            of_first, of_second = left[i, features], left[other, features]
-            for j in range(width):
-                p[j] = of_first + offsets[j]
-                q[j] = of_second + offsets[j]
+            p[:width] = 0.0
+            q[:width] = 0.0
             for k in range(0, padded, 4):
                 a, b, c, d = first[k], first[k + 1], first[k + 2], first[k + 3]
                 e, f, g, h = second[k], second[k + 1], second[k + 2], second[k + 3]
                 s, t, u, v = across[k], across[k + 1], across[k + 2], across[k + 3]
                 for j in range(width):
-                    p[j] += (a * s[j] + b * t[j]) + (c * u[j] + d * v[j])
-                    q[j] += (e * s[j] + f * t[j]) + (g * u[j] + h * v[j])
+                    p[j] += (
+                        square(a - s[j]) + square(b - t[j]) + square(c - u[j]) + square(d - v[j])
+                    )
+                    q[j] += (
+                        square(e - s[j]) + square(f - t[j]) + square(g - u[j]) + square(h - v[j])
+                    )
             row = line[i * step + start : i * step + start + width]
             for j in range(width):
-                row[j] = capped_exp(p[j])
+                row[j] = capped_exp(minus_half * p[j])
             row = line[other * step + start : other * step + start + width]
             for j in range(width):
-                row[j] = capped_exp(q[j])
+                row[j] = capped_exp(minus_half * q[j])

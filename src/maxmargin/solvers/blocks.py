@@ -65,7 +65,7 @@ class BlockRun(Run):
             self.size,
             self.pause,
             self._stages(),
-            dear=numbers >= MANY_FEATURES or not numbers,
+            cheap=few,
         )
         self.active = self.everyone.live
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
@@ -132,9 +132,10 @@ class BlockRun(Run):
 
     def _chosen(self):
         """The most violating samples, the free ones if it is their turn, and the recent ones."""
-        everyone, size = self.everyone, self.size
+        everyone, free = self.everyone, self.everyone.free()
+        # Of many free variables a block has to hold a good part.
+        size = max(self.size, min(free.size, LARGE_BLOCK))
         eager = everyone.most_violating(max(2, size // 2))
-        free = everyone.free()
         self.wide = self._few_are_new(eager, free)
         wanted = [eager, self.recent]
         if self.wide or self.polish_rounds is not None:

@@ -73,13 +73,14 @@ class Samples:
     Samples that have settled at a bound are left out of rows and gradients until `return_all`;
     the others are *live*. Samples are named by their index in the problem.
 
-    Where rows are `dear`, a sample gets one when it moves, not when it is in a block: half of those
-    that are do not.
+    A sample gets a row when it moves, not when it is in a block: half of those that are do not.
+    Where kernel values are `cheap`, those of a block are computed even if they could be read off
+    the rows, which are too long to stay in the cache.
     """
 
-    def __init__(self, problem, gram, alpha, budget, block, pause, stages, dear=False):
+    def __init__(self, problem, gram, alpha, budget, block, pause, stages, cheap=False):
         self.problem, self.alpha, self.block_size = problem, alpha, block
-        self.dear = dear
+        self.cheap = cheap
         self.diagonal = gram.diagonal()
         self.rows = LongRows(gram, budget, block, pause)
         # A part of the samples comes first, if nothing is known yet, then more and more of them.
@@ -114,9 +115,8 @@ class Samples:
     def block(self, samples):
         """These samples as an `Active` set of their own."""
         places = self._places(samples)
-        if not self.dear:
-            self.rows.ensure(places, self.live.has_free())
-        slots, known = self.rows.slot[places], self.in_last[samples]
+        known = self.in_last[samples]
+        slots = np.full(places.size, -1) if self.cheap else self.rows.slot[places]
         alone, apart = np.flatnonzero(slots < 0), np.flatnonzero(slots >= 0)
         new, fresh = alone[known[alone] < 0], apart[known[apart] < 0]
         small = self.rows.between(places[new], places[alone])
@@ -139,10 +139,9 @@ class Samples:
         """Take over the α of a block, and let the change act on every live gradient."""
         places = self._places(part.samples)
         variables = self.live.variables_of(places)
-        if self.dear:
-            moved = part.v.alpha != self.live.v.alpha[variables]
-            moved = moved.reshape(-1, places.size).any(axis=0)
-            self.rows.ensure(places[moved], self.live.has_free())
+        moved = part.v.alpha != self.live.v.alpha[variables]
+        moved = moved.reshape(-1, places.size).any(axis=0)
+        self.rows.ensure(places[moved], self.live.has_free())
         self.live.place(variables, part.v.alpha)
         self.complete = self.live.size == self.problem.samples
 
@@ -184,7 +183,7 @@ class Samples:
         if not self.rows.full:
             support = np.count_nonzero(self.live.v.alpha)
             few = support <= FEW_LEFT * self.live.size and self.live.size >= MANY_SAMPLES
-            if self.dear or not few:
+            if not (self.cheap and few):
                 return
             most = FEW_LEFT
         keep = self.live.staying()

@@ -1,0 +1,69 @@
+"""Gaussian blocks of few features are what a loop over pairs says, and exact where they can be."""
+
+import numpy as np
+import pytest
+
+from maxmargin.kernels import Gaussian
+from maxmargin.kernels.few_features import FEW32, FEW64, FEWEST_ROWS, STRIPE, gaussian_block
+from maxmargin.threads import WORTH_A_THREAD
+
+FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+
+
+def table(points):
+    """Rows (φ, o, 1) of an embedding."""
+    norms = np.vecdot(points, points)
+    return np.column_stack([points, -0.5 * norms, np.ones(len(points))]).astype(points.dtype)
+
+
+def naive(A, B):
+    difference = A.astype(np.float64)[:, None] - B.astype(np.float64)
+    return np.exp(-0.5 * np.square(difference).sum(axis=-1))
+
+
+@FLOATS
+@pytest.mark.parametrize("features", range(1, min(FEW32, FEW64) + 1))
+@pytest.mark.parametrize("rows", [FEWEST_ROWS, FEWEST_ROWS + 3])
+@pytest.mark.parametrize("columns", [1, 5, STRIPE, STRIPE + 9])
+def test_blocks_are_those_of_a_loop(dtype, features, rows, columns):
+    rng = np.random.default_rng(features)
+    A, B = (rng.normal(size=(n, features)).astype(dtype) for n in (rows, columns))
+    room = np.full((rows, columns + 4), np.nan, dtype)
+    assert gaussian_block(table(A), table(B), room[:, 2 : columns + 2])
+    np.testing.assert_allclose(room[:, 2 : columns + 2], naive(A, B), rtol=20 * np.finfo(dtype).eps)
+    assert np.isnan(room[:, :2]).all()
+    assert np.isnan(room[:, columns + 2 :]).all()
+
+
+@FLOATS
+def test_what_suits_gemm_better_is_left_to_it(dtype):
+    def taken(rows, features, out_dtype=dtype):
+        A = table(np.ones((rows, features), dtype))
+        return gaussian_block(A, A, np.empty((rows, rows), out_dtype))
+
+    assert taken(FEWEST_ROWS, 2)
+    assert not taken(FEWEST_ROWS - 1, 2)
+    assert not taken(FEWEST_ROWS, 1 + (FEW32 if dtype == np.float32 else FEW64))
+    assert not taken(FEWEST_ROWS, 2, np.float32 if dtype == np.float64 else np.float64)
+
+
+@FLOATS
+def test_threads_change_nothing(dtype, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(40, 3)).astype(dtype)
+    alone = np.empty((40, 40), dtype)
+    gaussian_block(table(X), table(X), alone)
+    monkeypatch.setattr("maxmargin.kernels.few_features.threads_worth", lambda _: 3)
+    shared = np.empty((40, 40), dtype)
+    gaussian_block(table(X), table(X), shared)
+    np.testing.assert_array_equal(shared, alone)
+    assert alone.size < WORTH_A_THREAD
+
+
+@FLOATS
+def test_matrices_are_symmetric_and_copies_equal_to_the_last_bit(dtype):
+    X = np.random.default_rng(1).normal(size=(50, 4)).astype(dtype) + 100.0
+    X = np.repeat(X, 2, axis=0)
+    K = Gaussian(0.3).bind(X, dtype).rows(np.arange(100))
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_array_equal(K[::2], K[1::2])
+    assert (K[::2, 1::2].diagonal() == 1.0).all()
