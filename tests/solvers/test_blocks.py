@@ -27,7 +27,7 @@ def test_blocks_of_any_size_reach_the_optimum_of_an_independent_solver(kind, dat
         patch.setattr(blocks, "SMALL_BLOCK", size)
         patch.setattr(blocks, "LARGE_BLOCK", size)
         # With 0 no kernel values are cheap.
-        patch.setattr(blocks, "FEW_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
+        patch.setattr(blocks, "CHEAP_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
         solution = solve(
             case.problem,
             gram_of(case.K),
@@ -135,7 +135,7 @@ def test_rows_are_computed_for_samples_that_move(few, monkeypatch):
 
     monkeypatch.setattr(Samples, "block", noted)
     monkeypatch.setattr(blocks, "SMALL_BLOCK", 256)
-    monkeypatch.setattr(blocks, "FEW_FEATURES", few)
+    monkeypatch.setattr(blocks, "CHEAP_FEATURES", few)
     solution = solve(hinge(y, 10.0).problem, Gaussian(2.0).bind(X), driver="blocks")
     support = np.count_nonzero(solution.alpha)
     assert support <= solution.row_misses < 0.9 * len(in_blocks)

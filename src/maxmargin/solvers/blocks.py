@@ -28,6 +28,8 @@ MANY_SAMPLES, MANY_FEATURES = 20_000, 256
 # Rows of so few features are computed again in less time than it takes to touch new memory: more
 # than these bytes are not used for them.
 FEW_FEATURES, ENOUGH = 64, 1 << 30
+# Kernel values of so few features are computed in less time than they are found in long rows.
+CHEAP_FEATURES = 32
 # A block is optimised to this part of the violation found outside it, with at most so many steps
 # for each of its variables.
 INNER_SHARE, INNER_STEPS = 0.1, 10
@@ -65,7 +67,7 @@ class BlockRun(Run):
             self.size,
             self.pause,
             self._stages(),
-            cheap=few,
+            cheap=0 < numbers <= CHEAP_FEATURES,
         )
         self.active = self.everyone.live
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
