@@ -65,10 +65,10 @@ def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> No
                 across[k, j] = right[start + j, k]
         for i in range(0, rows, 2):
             other = min(i + 1, rows - 1)
-            first[:features] = left[i, :features]
-            second[:features] = left[other, :features]
-            p[:width] = 0.0
-            q[:width] = 0.0
+            for k in range(features):
+                first[k], second[k] = left[i, k], left[other, k]
+            for j in range(width):
+                p[j] = q[j] = 0.0
             for k in range(0, padded, 4):
                 a, b, c, d = first[k], first[k + 1], first[k + 2], first[k + 3]
                 e, f, g, h = second[k], second[k + 1], second[k + 2], second[k + 3]

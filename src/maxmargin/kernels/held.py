@@ -37,7 +37,8 @@ def sum_rows(total, values, slots, coefficients, start, stop):  # type: ignore[n
     for left in range(start, stop, STRIPE):
         width = min(STRIPE, stop - left)
         part = sums[:width]
-        part[:] = 0.0
+        for s in range(width):
+            part[s] = 0.0
         fours = slots.size - slots.size % 4
         for k in range(0, fours, 4):
             a, b = coefficients[k], coefficients[k + 1]

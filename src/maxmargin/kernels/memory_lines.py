@@ -59,8 +59,9 @@ def mirror_line(line: Array, step: int, n: int, start: int, stop: int) -> None:
 def place_tile(tile: Array, rows: int, columns: int, line: Array, n: int, start: int) -> None:
     """Rows from `start` on of a symmetric n × n matrix, right of the diagonal, to both places."""
     for i in range(rows):
-        row = (start + i) * n + start
-        line[row + i : row + columns] = tile[i * columns + i : (i + 1) * columns]
+        row, here = (start + i) * n + start, i * columns
+        for j in range(i, columns):
+            line[row + j] = tile[here + j]
     for left in range(0, columns, TILE):
         right = min(left + TILE, columns)
         for top in range(0, min(rows, right), 8):

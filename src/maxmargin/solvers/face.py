@@ -104,7 +104,8 @@ def curvature(active, F, **precision):
 def newton_direction(R, gradient, group, groups, direction):
     """d of the system above, for the variables of the factor; `group` of each is below `groups`."""
     size = direction.size
-    direction[:] = gradient
+    for k in range(size):
+        direction[k] = gradient[k]
     solve_factored(R, direction, size)
     spread, counts = np.zeros((groups, size)), np.zeros(groups)
     for k in range(size):
@@ -119,7 +120,8 @@ def newton_direction(R, gradient, group, groups, direction):
             system[group[k], g] += spread[g, k]
     eliminate(system, right)
     for g in range(groups):
-        direction -= right[g] * spread[g]
+        for k in range(size):
+            direction[k] -= right[g] * spread[g, k]
     # Twice: what the first pass leaves of a direction may be no more than its rounding.
     for _ in range(2):
         excess = np.zeros(groups)
@@ -137,7 +139,8 @@ def eliminate(A, b):
             for i in range(b.size):
                 if i != k:
                     ratio = A[i, k] / A[k, k]
-                    A[i] -= ratio * A[k]
+                    for j in range(b.size):
+                        A[i, j] -= ratio * A[k, j]
                     b[i] -= ratio * b[k]
     for k in range(b.size):
         b[k] = b[k] / A[k, k] if A[k, k] > 0.0 else 0.0
@@ -150,7 +153,10 @@ def widest_spread(gradient, group, groups):
     for k in range(gradient.size):
         low[group[k]] = min(low[group[k]], gradient[k])
         high[group[k]] = max(high[group[k]], gradient[k])
-    return max(0.0, np.max(high - low))
+    widest = 0.0
+    for g in range(groups):
+        widest = max(widest, high[g] - low[g])
+    return widest
 
 
 @compiled
@@ -176,7 +182,8 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, gro
         elif uneven <= LEVEL * first:
             return rounds, size, refined, gain, DONE
         newton_direction(R, slopes[:size], member[:size], groups, direction)
-        bent[:] = 0.0
+        for a in range(bent.size):
+            bent[a] = 0.0
         for k in range(size):
             row = Q[inside[k]]
             for a in range(bent.size):

@@ -51,6 +51,8 @@ class Run:
             target=settings.target,
             faces=r.FACES if settings.face else r.NO_FACES,
         )
+        plain = settings.selection == "second_order" and not settings.planning
+        self.special = None if plain else True
         self.memory = r.Memory(
             np.zeros(r.INTEGERS, dtype=np.int64),
             np.zeros(r.REALS),
@@ -108,6 +110,7 @@ class Run:
                 steps - took,
                 self.memory,
                 r.StepTrace(*(column[took:] for column in buffers)) if took else buffers,
+                self.special,
             )
             took = int(self.memory.integers[r.CLOCK] - began)
             if event == r.ROW_MISSING:

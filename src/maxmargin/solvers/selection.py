@@ -152,7 +152,8 @@ def exact_partner(v, row, i, g, samples, floor):
 
 @inlined
 def second_order(v, rows, tops, bottoms, samples, control, exact):
-    """i of the largest gradient, j of the largest gain with it, over all groups."""
+    """i of the largest gradient, j of the largest gain with it, over all groups: of a free step, or
+    of a truncated one where it is to be `exact` (not None)."""
     best, i, j = -1.0, -1, -1
     for g in range(tops.size):
         if tops[g] - bottoms[g] <= control.tol:
@@ -162,10 +163,10 @@ def second_order(v, rows, tops, bottoms, samples, control, exact):
         if slot < 0:
             return first % samples, -1, -1
         row = rows.values[slot]
-        if exact:
-            second, gain = exact_partner(v, row, first, g, samples, control.floor)
-        else:
+        if exact is None:
             second, gain = newton_partner(v, row, first, g, tops[g], bottoms[g], samples, control)
+        else:
+            second, gain = exact_partner(v, row, first, g, samples, control.floor)
         if second >= 0 and gain > best:
             best, i, j = gain, first, second
     return NO_ROW, i, j
@@ -336,4 +337,4 @@ def select(v, rows, tops, bottoms, samples, control, memory):
         return platt(v, tops, bottoms, tol, memory)
     if policy == r.RANDOM:
         return random_pair(v, tops, bottoms, tol, memory)
-    return second_order(v, rows, tops, bottoms, samples, control, False)
+    return second_order(v, rows, tops, bottoms, samples, control, None)

@@ -79,7 +79,7 @@ def account_steps(memory, before, free_before, size):
 
 
 @compiled
-def run_slabs(v, rows, samples, control, max_steps, memory, trace):
+def run_slabs(v, rows, samples, control, max_steps, memory, trace, special):
     """Up to so many pair steps; returns (event, sample asked for, violation).
 
     Face steps on few variables are taken in between. Large ones are left to the caller, and all of
@@ -107,7 +107,7 @@ def run_slabs(v, rows, samples, control, max_steps, memory, trace):
             trace.ratio[began - first :],
         )
         event, missing, reals[r.VIOLATION] = run_slab(
-            v, rows, samples, control, steps, memory, part
+            v, rows, samples, control, steps, memory, part, special
         )
         account_steps(memory, began, free_before, size)
         polishing = control.faces == r.POLISHING

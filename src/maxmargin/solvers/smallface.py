@@ -44,7 +44,8 @@ def factor_of(Q, shift, R):
     """
     size, least = R.shape[0], 0.5 * shift
     for i in range(size):
-        R[i, i:] = Q[i, i:]
+        for j in range(i, size):
+            R[i, j] = Q[i, j]
         R[i, i] += shift
     for first in range(0, size, 4):
         last = min(first + 4, size)
@@ -56,7 +57,8 @@ def factor_of(Q, shift, R):
             if not R[i, i] > least:
                 return False
             R[i, i] = np.sqrt(R[i, i])
-            R[i, i + 1 :] /= R[i, i]
+            for j in range(i + 1, size):
+                R[i, j] /= R[i, i]
         if last == size:
             break
         # Four rows leave the rest in one pass.

@@ -25,24 +25,18 @@ NOTHING = -1
 
 
 @inlined
-def choose_pair(v, rows, tops, bottoms, samples, control, memory):
-    """(missing row, i, j) by selection; after a planned step as modified by Algorithm 7.2."""
+def choose_pair(v, rows, tops, bottoms, samples, control, memory, special):
+    """(missing row, i, j) by selection."""
     integers = memory.integers
-    after_planning = integers[r.LAST_KIND] == r.PLANNED
-    exact = after_planning and abs(memory.reals[r.RATIO] - 1.0) > PLANNING_ETA
     i, j = integers[r.PENDING_I], integers[r.PENDING_J]
-    if i < 0:
-        if exact and control.selection == r.SECOND_ORDER:
-            missing, i, j = second_order(v, rows, tops, bottoms, samples, control, True)
-        else:
-            missing, i, j = select(v, rows, tops, bottoms, samples, control, memory)
-        if missing >= 0 or i < 0:
-            return missing, -1, -1
-    if after_planning:
-        slot = rows.slot[i % samples]
-        if slot >= 0:
-            row = rows.values[slot]
-            i, j = better_recent_pair(v, row, i, j, samples, control, memory, exact)
+    if special is None:
+        missing = NOTHING
+        if i < 0:
+            missing, i, j = second_order(v, rows, tops, bottoms, samples, control, None)
+    else:
+        missing, i, j = choose_specially(v, rows, tops, bottoms, samples, control, memory, i, j)
+    if missing >= 0 or i < 0:
+        return missing, -1, -1
     integers[r.PENDING_I], integers[r.PENDING_J] = i, j
     missing = NOTHING
     for a in (j, i):
@@ -51,6 +45,26 @@ def choose_pair(v, rows, tops, bottoms, samples, control, memory):
             missing = a % samples
         else:
             rows.used[slot] = integers[r.CLOCK]
+    return missing, i, j
+
+
+@inlined
+def choose_specially(v, rows, tops, bottoms, samples, control, memory, i, j):
+    """The same by any policy, unless there is a pair; after a planned step as modified by
+    Algorithm 7.2."""
+    after_planning = memory.integers[r.LAST_KIND] == r.PLANNED
+    exact = after_planning and abs(memory.reals[r.RATIO] - 1.0) > PLANNING_ETA
+    missing = NOTHING
+    if i < 0:
+        if exact and control.selection == r.SECOND_ORDER:
+            missing, i, j = second_order(v, rows, tops, bottoms, samples, control, exact)
+        else:
+            missing, i, j = select(v, rows, tops, bottoms, samples, control, memory)
+    if after_planning and missing < 0 and i >= 0:
+        slot = rows.slot[i % samples]
+        if slot >= 0:
+            row = rows.values[slot]
+            i, j = better_recent_pair(v, row, i, j, samples, control, memory, exact)
     return missing, i, j
 
 
@@ -80,13 +94,13 @@ def remember(memory, i, j, bend, kind, ratio):
 
 
 @inlined
-def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
+def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory, special):
     """(kind, step) along the pair; an infinite step means that the dual is unbounded."""
     room = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
     if bend <= control.floor:
         memory.integers[r.NEGATIVE] += bend < -1e3 * control.floor
         return r.CLIPPED, room
-    if control.planning > 0 and memory.integers[r.LAST_KIND] == r.FREE:
+    if special is not None and control.planning > 0 and memory.integers[r.LAST_KIND] == r.FREE:
         found, step = planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory)
         if found:
             return r.PLANNED, step
@@ -97,8 +111,12 @@ def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
 
 
 @inlined
-def run_slab(v, rows, samples, control, max_steps, memory, trace):
-    """Up to ``max_steps`` steps; returns (event, sample asked for, violation)."""
+def run_slab(v, rows, samples, control, max_steps, memory, trace, special):
+    """Up to ``max_steps`` steps; returns (event, sample asked for, violation).
+
+    Where nothing is `special` (None), pairs are selected by second order and take Newton steps, and
+    no more than that is compiled.
+    """
     tops, bottoms = memory.tops, memory.bottoms
     for g in range(tops.size):
         tops[g], bottoms[g] = extremes(v, g)
@@ -106,7 +124,7 @@ def run_slab(v, rows, samples, control, max_steps, memory, trace):
     for k in range(max_steps):
         if violation <= control.tol:
             return r.CONVERGED, NOTHING, violation
-        missing, i, j = choose_pair(v, rows, tops, bottoms, samples, control, memory)
+        missing, i, j = choose_pair(v, rows, tops, bottoms, samples, control, memory, special)
         if missing >= 0:
             return r.ROW_MISSING, missing, violation
         if i < 0:
@@ -116,7 +134,9 @@ def run_slab(v, rows, samples, control, max_steps, memory, trace):
         row_j = rows.values[rows.slot[j % samples]]
         slope = pair_slope(v, i, j)
         bend = curvature(v, row_i, i, j, samples)
-        kind, step = step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory)
+        kind, step = step_size(
+            v, row_i, row_j, i, j, slope, bend, samples, control, memory, special
+        )
         if np.isinf(step):
             return r.UNBOUNDED, NOTHING, violation
         gain = step * (slope - 0.5 * bend * step)
