@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Polynomial
-from maxmargin.kernels.rare_features import RARE, RareEntries, differing, rare_features
+from maxmargin.kernels.rare_features import RARE32, RareEntries, differing, rare_features
 
 WIDE = 100
 KERNELS = {
@@ -151,22 +151,35 @@ def test_the_common_value_is_found(common):
     X = np.full((300, WIDE), common)
     X[:40, 0] = 1.0  # more than is rare
     X[:20, 1] = 1.0
-    rare, values = rare_features(X, RARE, zero=False)
+    rare, values = rare_features(X, RARE32, zero=False)
     assert (values == common).all()
     assert not rare[0]
     assert rare[1:].all()
-    rare, values = rare_features(X, RARE, zero=True)
+    rare, values = rare_features(X, RARE32, zero=True)
     assert rare.any() == (common == 0.0)
     assert not values.any()
 
 
+def test_it_is_the_share_of_pairs_that_makes_a_feature_rare_towards_others():
+    X, others = np.zeros((2, 300, WIDE))
+    X[:60] = 1.0  # one in five
+    others[:12] = 1.0  # one in 25
+    others[:120, 0] = 1.0  # two in five
+    others[:, 1] = 0.0
+    X[:200, 1] = 1.0  # two in three: too many entries, though they meet nothing
+    rare, _ = rare_features(X, 0.1, zero=True, others=others)
+    assert not rare[:2].any()
+    assert rare[2:].all()
+    assert not rare_features(X, 0.1, zero=True)[0].any()
+
+
 def test_nothing_is_rare_where_it_would_not_pay():
     X = np.zeros((300, WIDE))
-    assert not rare_features(X[:, :20], RARE, zero=False)[0].any()
-    assert not rare_features(X[:1], RARE, zero=False)[0].any()
+    assert not rare_features(X[:, :20], RARE32, zero=False)[0].any()
+    assert not rare_features(X[:1], RARE32, zero=False)[0].any()
     X[:] = samples(300, 0)
     X[:, 7] = 0.0
-    assert not rare_features(X, RARE, zero=False)[0].any()
+    assert not rare_features(X, RARE32, zero=False)[0].any()
 
 
 def test_those_that_differ_are_counted():

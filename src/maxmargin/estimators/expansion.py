@@ -85,7 +85,7 @@ def vector_values(
     step = max(FEWEST_ROWS, VECTOR_BLOCK // coef.shape[1])
     step = min(step, max(1, PREDICTION_BLOCK // coef.shape[1]))
     with single_threaded_blas(own_threads()):
-        write = kernel.facing(support_vectors, dtype)
+        write = kernel.facing(support_vectors, dtype, X)
 
         def some_rows(first: int, last: int) -> None:
             gram = room((min(step, last - first), coef.shape[1]), dtype)

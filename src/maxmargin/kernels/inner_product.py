@@ -27,7 +27,7 @@ from .products import (
     centre_of,
     dense_is_faster,
 )
-from .rare_features import RARE, RARE_TOWARDS_OTHERS, rare_features
+from .rare_features import RARE_TOWARDS_UNKNOWN, rare_features, rare_share
 
 # Elements of embedded inputs held at a time: enough for GEMM, small against the inputs.
 EMBEDDED_SIZE = 1 << 21
@@ -71,7 +71,7 @@ class VectorKernel(Kernel):
         A, B = as_vectors("A", A), as_vectors("B", B)
         self._check_features(A, B)
         dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
-        embedding = self._embedding_towards(B, dtype, RARE_TOWARDS_OTHERS)
+        embedding = self._embedding_towards(B, dtype, rare_share(dtype), A)
         block = np.empty((A.shape[0], B.shape[0]), dtype=dtype)
         size = EMBEDDED_SIZE if A.shape[0] > FEW_ROWS else EMBEDDED_SIZE_FOR_FEW
         features = B.shape[1] if embedding.dense else 1
@@ -81,10 +81,14 @@ class VectorKernel(Kernel):
                 self._fill(left, embedding(B[columns]), block[rows, columns])
         return block
 
-    def facing(self, B: Inputs, dtype: Any) -> Callable[[Inputs, Array], None]:
-        """What writes the block k(A, B) into an array, for many A; B is prepared once."""
+    def facing(
+        self, B: Inputs, dtype: Any, others: Inputs | None = None
+    ) -> Callable[[Inputs, Array], None]:
+        """What writes the block k(A, B) into an array, for many A; B is prepared once, for inputs
+        like `others` if there are any."""
         B = as_vectors("B", B)
-        embedding = self._embedding_towards(B, dtype, RARE_TOWARDS_OTHERS)
+        share = RARE_TOWARDS_UNKNOWN if others is None else rare_share(dtype)
+        embedding = self._embedding_towards(B, dtype, share, others)
         right = embedding(B)
 
         def write(A: Inputs, out: Array) -> None:
@@ -108,13 +112,15 @@ class VectorKernel(Kernel):
         centre = centre_of(X) if self._stationary and dense else None
         return Embedding(dtype, dense, self._scale(), centre, self._offset() if offsets else None)
 
-    def _embedding_towards(self, B: Inputs, dtype: Any, share: float) -> Embedding:
-        """The embedding of B and of what is multiplied with B, with the features apart in which at
-        most this share of B differ from the others."""
+    def _embedding_towards(
+        self, B: Inputs, dtype: Any, share: float, others: Inputs | None = None
+    ) -> Embedding:
+        """The embedding of B and of what is multiplied with B, with the features apart that are
+        rare by this share in B, or in pairs of B and others."""
         embedding = self._embedding(B, dtype)
         if not embedding.dense:
             return embedding
-        rare, common = rare_features(B, share, not self._stationary)
+        rare, common = rare_features(B, share, not self._stationary, others)
         if not rare.any():
             return embedding
         centre = embedding.centre
@@ -152,7 +158,8 @@ class VectorGram(Gram):
 
     def __init__(self, kernel: VectorKernel, X: Inputs, dtype: Any = None) -> None:
         super().__init__(kernel, X, dtype)
-        self.points = kernel._embedding_towards(X, self.dtype, RARE)(X)
+        share = rare_share(self.dtype)
+        self.points = kernel._embedding_towards(X, self.dtype, share)(X)
 
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
         if not isinstance(right, DensePoints):

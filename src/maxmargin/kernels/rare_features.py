@@ -2,7 +2,7 @@
 
 Images are shifted so that the common value is 0. A feature that differs from it in a share s of the
 samples then contributes to s² of all inner products only, and adding these one by one is faster
-than a column of GEMM up to s = 0.1: two in three features of a9a, one in two of MNIST.
+than a column of GEMM up to s = 0.1 in float32: two in three features of a9a, one in two of MNIST.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ from .base import Array, Inputs
 from .elementwise import chunks
 from .memory_lines import memory_line
 
-# The largest share of samples that differ in a rare feature, where all of them meet each other.
-RARE = 0.1
-# ... where they meet others: should all of these differ, the products take as long as by GEMM.
-RARE_TOWARDS_OTHERS = 0.015
+# The largest share of samples that differ in a rare feature, where all of them meet each other:
+# products of float64 take twice as long.
+RARE32, RARE64 = 0.1, 0.17
+# ... where they meet others that are not known: should all of these differ, the products take as
+# long as by GEMM.
+RARE_TOWARDS_UNKNOWN = 0.015
+# ... where these are known and differ in almost nothing: entries of all samples would take memory.
+RARE_AT_MOST = 0.5
 # Leaving features out pays where there are so many in all, and this part of them is rare, or this
 # part has no entries at all.
 MANY_FEATURES, MANY_RARE, MANY_EMPTY = 100, 0.2, 0.02
@@ -120,10 +124,16 @@ def add_rare_products(
                 line[i * step + right_samples[s]] += value * right_data[s]
 
 
-def rare_features(X: Inputs, share: float, zero: bool) -> tuple[Array, Array]:
+def rare_share(dtype: Any) -> float:
+    return RARE32 if dtype == np.float32 else RARE64
+
+
+def rare_features(
+    X: Inputs, share: float, zero: bool, others: Inputs | None = None
+) -> tuple[Array, Array]:
     """Of every feature whether at most this share of samples differ from its common value, and
     that value: 0, or the one that most samples seem to have. None is called rare where leaving
-    them out would not pay.
+    them out would not pay. Where the samples meet others, it is the share of pairs that counts.
     """
     n, d = X.shape
     common = np.zeros(d, np.result_type(X.dtype, np.float32))
@@ -133,11 +143,16 @@ def rare_features(X: Inputs, share: float, zero: bool) -> tuple[Array, Array]:
     if not zero and not sparse.issparse(X):
         few = np.sort(_spread(X, FEW_SAMPLES), axis=0)
         common[:] = few[len(few) // 2]
+    limit = np.full(d, share)
+    if others is not None and others.shape[0]:
+        met = _spread(others, SOME_SAMPLES)
+        of_others = np.maximum(differing(met, common), 0.5) / met.shape[0]
+        limit = np.minimum(share**2 / of_others, RARE_AT_MOST)
     some = _spread(X, SOME_SAMPLES)
-    if (differing(some, common) <= 2.0 * share * some.shape[0]).sum() < MANY_EMPTY * d:
+    if (differing(some, common) <= 2.0 * limit * some.shape[0]).sum() < MANY_EMPTY * d:
         return nothing
     counts = differing(X, common)
-    for most, many in ((share * n, MANY_RARE), (0.0, MANY_EMPTY)):
+    for most, many in ((limit * n, MANY_RARE), (0.0, MANY_EMPTY)):
         if (counts <= most).sum() >= many * d:
             return counts <= most, common
     return nothing
