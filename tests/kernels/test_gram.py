@@ -15,7 +15,7 @@ each_kernel = pytest.mark.parametrize("name", PAIRS)
 # Entries of the same pair from batches of different shape may round differently.
 CLOSE = {np.float64: 1e-13, np.float32: 1e-5}
 # So many copies of the features are too many for sums of squared differences.
-MANY = 10
+MANY = 4
 
 
 def inputs_of(name, form):
