@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from numbers import Number
 from typing import Any
@@ -25,6 +26,8 @@ from ..kernels.sequence import SequenceKernel
 
 # Rows of inputs whose variance is computed at a time.
 VARIANCE_BLOCK = 1 << 20
+# The types of inputs that are worked on as they are.
+PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def is_precomputed(kernel: Any) -> bool:
@@ -103,7 +106,7 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     given = X
     if y is None or is_plain(y):
         X = _validated(estimator, X, reset=True)
-        if y is not None:
+        if y is not None and y.size != X.shape[0]:
             check_consistent_length(X, y)
     else:
         X, y = validate_data(
@@ -124,19 +127,23 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
 
 def _validated(estimator: Any, X: Any, reset: bool) -> Any:
     """X as scikit-learn wants it, which is asked only where there is something to check."""
-    if is_plain_matrix(X):
+    if not is_plain_matrix(X):
+        return validate_data(estimator, X, reset=reset, **_format(estimator.kernel, X))
+    expected = X.shape[1] if reset else getattr(estimator, "n_features_in_", None)
+    if expected != X.shape[1] or hasattr(estimator, "feature_names_in_"):
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
-    return validate_data(estimator, X, reset=reset, **_format(estimator.kernel, X))
+    estimator.n_features_in_ = expected
+    return X
 
 
 def is_plain_matrix(X: Any) -> bool:
     """Whether inputs are an array of finite numbers already, in the order and type of most work."""
     if type(X) is not np.ndarray or X.ndim != 2 or not X.size or not X.flags.c_contiguous:
         return False
-    if X.dtype not in (np.float64, np.float32):
+    if X.dtype not in PLAIN_TYPES:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(X.sum()))
+        return math.isfinite(X.sum())
 
 
 def is_plain(y: Any) -> bool:
