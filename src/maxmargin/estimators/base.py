@@ -38,6 +38,7 @@ from .samples import Samples, chosen, distinct, size_in_bytes
 # Inputs of more bytes are not copied for the sake of their order.
 LARGEST_REORDERED = 1 << 28
 SOLVERS = ("auto", "full", "blocks", "rows")
+POLICIES = tuple(sorted(SELECTIONS))
 
 # What ended a fit before the optimum; other reasons are told by `STATUSES`.
 EARLY = {
@@ -70,7 +71,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         p.check_verbose(self)
         p.check_number(self, "max_iter", -1, closed="left", whole=True)
         p.check_option(self, "solver", SOLVERS)
-        p.check_option(self, "selection", tuple(sorted(SELECTIONS)))
+        p.check_option(self, "selection", POLICIES)
         p.check_number(self, "planning", 0, closed="left", whole=True)
         p.check_option(self, "precision", ("auto", "single", "double"))
         p.check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
@@ -290,28 +291,27 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 def blank(estimator: Any) -> Any:
     """A copy with the same parameters that has learned nothing."""
     model = object.__new__(type(estimator))
-    vars(model).update((n, value) for n, value in vars(estimator).items() if not is_learned(n))
+    known = learned(estimator)
+    vars(model).update({n: value for n, value in vars(estimator).items() if n not in known})
     return model
 
 
 def take_over(estimator: Any, model: Any) -> dict[str, Any]:
     """Let an estimator become what a blank copy of it has learned, which is returned."""
     attributes = learned(model)
-    for name in learned(estimator):
-        if name not in attributes:
-            delattr(estimator, name)
+    for name in learned(estimator).keys() - attributes.keys():
+        delattr(estimator, name)
     vars(estimator).update(attributes)
     return attributes
 
 
 def learned(estimator: Any) -> dict[str, Any]:
-    """The fitted attributes."""
-    return {name: value for name, value in vars(estimator).items() if is_learned(name)}
-
-
-def is_learned(name: str) -> bool:
-    """Whether it is the name of a fitted attribute: no parameter ends with an underscore."""
-    return name[-1] == "_" and name[:2] != "__"
+    """The fitted attributes: no parameter ends with an underscore."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if name[-1] == "_" and name[:2] != "__"
+    }
 
 
 def resumed(tasks: list[Task], previous: Any, estimator: Any) -> list[Task]:

@@ -10,6 +10,9 @@ import numpy as np
 from ..kernels import Kernel
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+BOOLEANS = (bool, np.bool_)
+# What an option can be.
+SINGLE = (str, *BOOLEANS, type(None))
 
 
 class ParameterError(ValueError, TypeError):
@@ -52,14 +55,9 @@ def check_number(
 
 def check_option(owner: Any, name: str, options: tuple[Any, ...]) -> None:
     value = getattr(owner, name)
-    if not any(value is option or _same(value, option) for option in options):
+    # 1 is no True here, and of an array it is not asked.
+    if not (isinstance(value, SINGLE) and value in options):
         refuse(owner, name, f"one of {', '.join(map(repr, options))}")
-
-
-def _same(value: Any, option: Any) -> bool:
-    if isinstance(option, str):
-        return isinstance(value, str) and value == option
-    return isinstance(option, bool) and isinstance(value, bool | np.bool_) and value == option
 
 
 def check_boolean(owner: Any, name: str) -> None:
@@ -101,7 +99,7 @@ def check_callable(owner: Any, name: str) -> None:
 
 def check_verbose(owner: Any, name: str = "verbose") -> None:
     value = getattr(owner, name)
-    if not (isinstance(value, bool | np.bool_) or (is_number(value, Integral) and value >= 0)):
+    if not (isinstance(value, BOOLEANS) or (is_number(value, Integral) and value >= 0)):
         refuse(owner, name, "a boolean or a whole number, not negative")
 
 
@@ -112,4 +110,4 @@ def check_jobs(owner: Any, name: str = "n_jobs") -> None:
 
 
 def is_number(value: Any, kind: type = Real) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+    return isinstance(value, kind) and not isinstance(value, BOOLEANS)
