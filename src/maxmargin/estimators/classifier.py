@@ -85,9 +85,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             factors = totals.sum() / (present.size * np.where(totals > 0, totals, 1.0))
         self.classes_ = classes[present]
         self.class_weight_ = np.asarray(factors, dtype=np.float64)[present]
-        places = np.full(classes.size, -1)
+        places = np.full(classes.size, -1.0)
         places[present] = np.arange(present.size)
-        return places[codes].astype(np.float64), weight
+        return places[codes], weight
 
     def _one_class_left(self, classes: np.ndarray, present: np.ndarray) -> str:
         left = f": {classes[present[0]]!r}" if present.size else ""
@@ -155,9 +155,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             if count == 2:
                 # The problem has the first class on the positive side, the model the second.
                 coef, intercept = [-coef[0]], -intercept
-            every = np.array(coef)
-            support = by_class(every.any(axis=0), codes)
-            dual_coef = every[:, support]
+            support = by_class(coef, codes)
+            dual_coef = np.array([values[support] for values in coef])
             self.n_support_ = np.bincount(codes[support], minlength=count).astype(np.int32)
         self._write_support(X, dual_coef, support)
         self.intercept_ = intercept + 0.0

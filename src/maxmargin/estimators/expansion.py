@@ -28,9 +28,11 @@ FEW_FUNCTIONS = 3
 def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
     """The coefficients of a solved task, one for each sample given."""
     problem, alpha = task.machine.problem, outcome.solution.alpha
-    coef, level = np.zeros(samples.size), None
-    indices = slice(None) if task.indices is None else task.indices
-    coef[indices] = outcome.expansion.coef
+    coef, level, indices = outcome.expansion.coef, None, slice(None)
+    if task.samples:
+        indices = task.indices
+        coef = np.zeros(samples.size)
+        coef[indices] = outcome.expansion.coef
     if samples.has_copies and not problem.ridge.any():
         limit = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
         limit = limit.reshape(problem.copies, problem.samples).max(axis=0)

@@ -36,10 +36,7 @@ def packed(
         The class of every sample, -1 where it is none.
     classes : int
     """
-    used = np.zeros(codes.size, dtype=bool)
-    for values in coef:
-        used |= values != 0
-    support = by_class(used, codes)
+    support = by_class(coef, codes)
     own = codes[support]
     dual_coef = np.zeros((classes - 1, support.size))
     for (i, j), values in zip(pairs(classes), coef):
@@ -49,8 +46,11 @@ def packed(
     return dual_coef, support, np.bincount(own, minlength=classes).astype(np.int32)
 
 
-def by_class(used: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The samples used, grouped by class, in their order inside each."""
+def by_class(coef: list[np.ndarray], codes: np.ndarray) -> np.ndarray:
+    """The samples with a coefficient, grouped by class, in their order inside each."""
+    used = coef[0] != 0
+    for values in coef[1:]:
+        used |= values != 0
     samples = np.flatnonzero(used)
     return samples[np.argsort(codes[samples], kind="stable")]
 

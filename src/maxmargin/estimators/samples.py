@@ -43,6 +43,8 @@ class Samples(NamedTuple):
         For each sample given, its distinct sample, or -1 if it has no weight.
     given : float array
         The weights given.
+    has_copies : bool
+        Whether some distinct sample stands for several.
     """
 
     X: Any
@@ -51,15 +53,11 @@ class Samples(NamedTuple):
     keys: np.ndarray
     member: np.ndarray
     given: np.ndarray
+    has_copies: bool
 
     @property
     def size(self) -> int:
         return self.weight.size
-
-    @property
-    def has_copies(self) -> bool:
-        """Whether some distinct sample stands for several."""
-        return np.count_nonzero(self.member >= 0) > self.size
 
     def spread(self, coef: np.ndarray, level: np.ndarray | None = None) -> np.ndarray:
         """Coefficients of distinct samples handed out to the samples given.
@@ -68,13 +66,11 @@ class Samples(NamedTuple):
         one after the other, so that few of them have one. (A value without a limit has level 0:
         the first copy takes it.) Without `level` each copy gets its share by weight.
         """
-        spread = np.zeros(self.member.size)
         if not self.has_copies:
-            present = np.flatnonzero(self.member >= 0)
-            spread[present] = coef[self.member[present]]
-        else:
-            full = np.full(self.size, np.nan) if level is None else np.minimum(level, 1.0)
-            hand_out(self.member, self.given, self.weight, coef, full, spread)
+            return np.where(self.member >= 0, coef[self.member], 0.0)
+        spread = np.zeros(self.member.size)
+        full = np.full(self.size, np.nan) if level is None else np.minimum(level, 1.0)
+        hand_out(self.member, self.given, self.weight, coef, full, spread)
         return spread
 
 
@@ -126,14 +122,16 @@ def distinct(
     ordered : bool
         Whether to bring them into an order that depends on their content alone.
     """
-    kept = np.flatnonzero(weight > 0)
-    if kept.size < weight.size:
-        X, y = chosen(X, kept, square), None if y is None else y[kept]
+    present, given = weight > 0, weight
+    everyone = present.all()
+    if not everyone:
+        X, given = chosen(X, np.flatnonzero(present), square), weight[present]
+        y = None if y is None else y[present]
     keys = content_keys(X, y)
     first = first_equals(X, y, keys)
-    place = None
+    place = np.arange(keys.size)
     if first is not None:
-        own = first == np.arange(kept.size)
+        own = first == place
         X, y = chosen(X, np.flatnonzero(own), square), None if y is None else y[own]
         keys, place = keys[own], (np.cumsum(own) - 1)[first]
     if square:
@@ -146,11 +144,13 @@ def distinct(
         y, keys = None if y is None else y[order], keys[order]
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
-        place = rank if place is None else rank[place]
-    member = np.full(weight.size, -1)
-    member[kept] = np.arange(kept.size) if place is None else place
-    total = np.bincount(member[kept], weight[kept])
-    return Samples(X, y, total, keys, member, weight)
+        place = rank[place]
+    member = place
+    if not everyone:
+        member = np.full(weight.size, -1)
+        member[present] = place
+    total = np.bincount(place, given)
+    return Samples(X, y, total, keys, member, weight, given.size > total.size)
 
 
 def chosen(X: Any, indices: np.ndarray, square: bool = False) -> Any:
