@@ -119,6 +119,13 @@ def certify_expansion(
     >>> certify_expansion(hinge(y, C=1.0).problem, alpha, np.outer(x, x) @ alpha)
     Certificate(primal=0.5, dual=0.5, relative gap 0.0e+00, violation 0.0e+00)
     """
+    return certificate_and_bias(problem, alpha, kernel_alpha, bias)[0]
+
+
+def certificate_and_bias(
+    problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float | None = None
+) -> tuple[Certificate, Float]:
+    """The same, and the bias it is about."""
     gradient = problem.gradient(alpha, kernel_alpha)
     dual = problem.value(alpha, gradient)
     own_bias, violation = problem.bias_and_violation(alpha, gradient)
@@ -130,13 +137,14 @@ def certify_expansion(
             f"got shape {bias.shape}"
         )
     gap, infeasibility = _gap(problem, alpha, kernel_alpha, bias)
-    return Certificate(
+    certificate = Certificate(
         primal=dual + gap,
         dual=dual,
         gap=gap,
         violation=violation,
         infeasibility=infeasibility,
     )
+    return certificate, bias
 
 
 class _Constraints(NamedTuple):

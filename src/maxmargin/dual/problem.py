@@ -143,6 +143,8 @@ class DualProblem:
 
     def per_sample(self, alpha: Float) -> Float:
         """α summed over the variables of each sample: the coefficients of the expansion."""
+        if self.copies == 1:
+            return alpha.copy()
         coefficients: Float = alpha.reshape(self.copies, self.samples).sum(axis=0)
         return coefficients
 

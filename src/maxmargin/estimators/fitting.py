@@ -17,10 +17,10 @@ from ..dual import (
     DualProblem,
     Expansion,
     Machine,
-    certify_expansion,
     kernel_expansion,
     sharp_expansion,
 )
+from ..dual.certificate import certificate_and_bias
 from ..kernels import Gram
 from ..solvers import Solution, solve
 from ..solvers.interrupt import interrupted_when
@@ -243,10 +243,10 @@ class Trainer:
             gram.release()
 
     def _certified(self, task: Task, gram: KeptGram, seconds: float, listener: Any) -> Outcome:
-        samples = task.indices
         solution = self._solve(task.machine.problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
             return self._read(task, solution, gram, self.grams.rough(gram))
+        samples = task.indices
         outcome = self._read(task, solution, self.grams.exact(samples), gram)
         if not self._needs_double(outcome):
             return outcome
@@ -330,11 +330,10 @@ class Trainer:
             expansion = told_by(problem, solution)
         except OutOfTime:
             expansion = told_by(problem, solution)
-        bias = problem.bias(solution.alpha, problem.gradient(solution.alpha, expansion))
         if np.isnan(expansion).any():
             unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
             return Outcome(solution, task.machine.read(solution.alpha, solution.bias), unknown)
-        certificate = certify_expansion(problem, solution.alpha, expansion, bias)
+        certificate, bias = certificate_and_bias(problem, solution.alpha, expansion)
         return Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
 
     def _reason(self) -> str:
