@@ -13,7 +13,7 @@ import numpy as np
 from ..compiled import borrowing, largest
 from . import records as r
 from .planning import set_penalties
-from .selection import extremes_of
+from .selection import extremes_of, widest
 
 MOST_SAMPLES = 1 << 48
 
@@ -35,8 +35,10 @@ def note_free(rise, fall, free):
 
 @borrowing
 def find_extremes(gradient, rise, fall, tops, bottoms):
+    """Set the extremes of each group; returns ψ(α)."""
     for g in range(tops.size):
         tops[g], bottoms[g] = extremes_of(gradient, rise[g], fall[g])
+    return widest(tops, bottoms)
 
 
 @borrowing
@@ -193,8 +195,9 @@ class Active:
 
     def violation(self):
         """ψ: how far rising exceeds falling, in the worst group."""
-        tops, bottoms = self.extremes()
-        return float(max(0.0, (tops - bottoms).max()))
+        v = self.v
+        tops, bottoms = np.empty((2, len(v.rise)))
+        return find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
 
     def rounding(self, scale):
         """The violation that rounding of the gradient alone can cause, in units of epsilon; `scale`
