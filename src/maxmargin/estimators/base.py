@@ -291,8 +291,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 def blank(estimator: Any) -> Any:
     """A copy with the same parameters that has learned nothing."""
     model = object.__new__(type(estimator))
-    known = learned(estimator)
-    vars(model).update({n: value for n, value in vars(estimator).items() if n not in known})
+    vars(model).update(vars(estimator))
+    for name in learned(estimator):
+        delattr(model, name)
     return model
 
 

@@ -145,7 +145,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         )
 
     def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
-        codes = np.where(samples.member >= 0, samples.y[samples.member], -1).astype(np.int64)
+        # Of samples without weight any: they have no coefficient.
+        codes = samples.y[samples.member].astype(np.int64)
         coef = [coefficients(task, outcome, samples) for task, outcome in zip(tasks, outcomes)]
         intercept = np.array([outcome.expansion.intercept for outcome in outcomes])
         count = self.classes_.size

@@ -33,7 +33,7 @@ def packed(
     coef : list of float arrays
         One for each pair, one entry for each sample.
     codes : int array
-        The class of every sample, -1 where it is none.
+        The class of every sample with a coefficient.
     classes : int
     """
     support = by_class(coef, codes)

@@ -11,6 +11,8 @@ from ..kernels import Kernel
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 BOOLEANS = (bool, np.bool_)
+# Numbers; abstract classes, which take longer to ask, come last.
+WHOLE, REAL = (int, Integral), (float, int, Real)
 # What an option can be.
 SINGLE = (str, *BOOLEANS, type(None))
 
@@ -41,7 +43,7 @@ def check_number(
     value = getattr(owner, name)
     if optional and value is None:
         return
-    if is_number(value, Integral if whole else Real):
+    if is_number(value, WHOLE if whole else REAL):
         above = value >= low if closed in ("left", "both") else value > low
         below = value <= high if closed in ("right", "both") else value < high
         if above and below:
@@ -99,15 +101,15 @@ def check_callable(owner: Any, name: str) -> None:
 
 def check_verbose(owner: Any, name: str = "verbose") -> None:
     value = getattr(owner, name)
-    if not (isinstance(value, BOOLEANS) or (is_number(value, Integral) and value >= 0)):
+    if not (isinstance(value, BOOLEANS) or (is_number(value, WHOLE) and value >= 0)):
         refuse(owner, name, "a boolean or a whole number, not negative")
 
 
 def check_jobs(owner: Any, name: str = "n_jobs") -> None:
     value = getattr(owner, name)
-    if not (value is None or (is_number(value, Integral) and value != 0)):
+    if not (value is None or (is_number(value, WHOLE) and value != 0)):
         refuse(owner, name, "None or a whole number other than 0")
 
 
-def is_number(value: Any, kind: type = Real) -> bool:
+def is_number(value: Any, kind: tuple[type, ...] = REAL) -> bool:
     return isinstance(value, kind) and not isinstance(value, BOOLEANS)
