@@ -88,17 +88,16 @@ def _expansion(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Fl
 
 
 def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
-    support = np.flatnonzero(coef)
-    weights = coef.astype(gram.dtype)
-    result = np.zeros(samples.size)
+    support, total = np.flatnonzero(coef), np.zeros(gram.n)
     if gram.held is not None:
         slots = gram.held.slot[support]
         present = slots >= 0
-        total = np.zeros(gram.n)
         add_rows(total, gram.held.values, slots[present], coef[support[present]])
-        result += total[samples]
         support = support[~present]
-    height, width = _block(gram)
+    result = total[samples]
+    if not support.size:
+        return result
+    weights, (height, width) = coef.astype(gram.dtype), _block(gram)
     for left in range(0, samples.size, width):
         part = slice(left, left + width)
         columns = samples[part] if samples[part].size < gram.n else None

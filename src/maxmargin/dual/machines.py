@@ -244,7 +244,8 @@ def _two_copies(linear: Float, penalty: Float, group: Any, totals: Float) -> Dua
 
 def _signed_box(labels: Float, size: Float) -> tuple[Float, Float]:
     """Between 0 and y·size."""
-    return np.where(labels < 0, 0.0 - size, 0.0), np.where(labels > 0, size, 0.0)
+    signed = labels * size + 0.0  # no −0.0
+    return np.minimum(signed, 0.0), np.maximum(signed, 0.0)
 
 
 def _vector(name: str, values: ArrayLike) -> Float:

@@ -194,7 +194,7 @@ class DualProblem:
         """
         if alpha is None:
             alpha = np.zeros(self.size)
-            if not self.totals.any() and (self.lower <= 0).all() and (self.upper >= 0).all():
+            if self.lower.max() <= 0 <= self.upper.min() and not self.totals.any():
                 return alpha
         alpha = np.asarray(alpha, dtype=np.float64)
         if alpha.shape != (self.size,):
