@@ -191,7 +191,7 @@ class Run:
     def faced(self, before, free, result):
         self.unbounded = result.unbounded
         account_face(self.memory, free, self.active.v.alpha.size, result.rounds, result.gain)
-        if result.rounds:
+        if result.rounds and self.trace.wanted:
             self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
 
     def can_polish(self):
