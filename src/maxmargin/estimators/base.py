@@ -300,8 +300,10 @@ def blank(estimator: Any) -> Any:
 def take_over(estimator: Any, model: Any) -> dict[str, Any]:
     """Let an estimator become what a blank copy of it has learned, which is returned."""
     attributes = learned(model)
-    for name in learned(estimator).keys() - attributes.keys():
-        delattr(estimator, name)
+    unknown = vars(estimator).keys() - vars(model).keys()
+    if unknown:
+        for name in unknown & learned(estimator).keys():
+            delattr(estimator, name)
     vars(estimator).update(attributes)
     return attributes
 

@@ -119,7 +119,7 @@ class KeptGram(Gram):
         return out
 
     def diagonal(self) -> np.ndarray:
-        return self.inner.diagonal()
+        return self.inner._cached_diagonal()
 
     def among(self, samples: np.ndarray) -> Gram:
         return self.inner.among(samples)

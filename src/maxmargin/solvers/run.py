@@ -138,7 +138,7 @@ class Run:
         return min(LONGEST_SLAB, max(50, int(5e7 / self.active.v.alpha.size)))
 
     def steps_left(self):
-        return self.settings.max_steps - self.memory.integers[r.CLOCK]
+        return self.settings.max_steps - int(self.memory.integers[r.CLOCK])
 
     def progress(self):
         v = self.active.v
