@@ -77,6 +77,42 @@ def test_data_frames_give_names_to_features(make, frame, iris):
         values(model, frame(dict(zip(names[::-1], X.T))))
 
 
+@pytest.mark.parametrize("make", ALL)
+def test_a_fit_on_an_array_forgets_the_names_of_a_frame(make, iris):
+    X, y = iris
+    model = make().fit(pd.DataFrame(X, columns=list("abcd")), y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
+    model.fit(X[:, :3].copy(), y)
+    assert model.n_features_in_ == 3
+    assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_arrays_of_another_width_are_refused(make, iris):
+    X, y = iris
+    model = make().fit(X, y)
+    with pytest.raises(ValueError, match=r"X has 3 features, but .* is expecting 4 features"):
+        model.predict(X[:, :3].copy())
+
+
+def test_another_number_of_targets_is_refused(iris):
+    X, y = iris
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        SVC().fit(X, y[:-1])
+
+
+@pytest.mark.parametrize("value", [np.True_, np.False_])
+def test_options_may_be_booleans_of_numpy(value, iris):
+    assert SVC(shrinking=value).fit(*iris).fit_status_ == 0
+
+
+@pytest.mark.parametrize("value", [1, 0.0, None, "True", np.array([True])])
+def test_what_only_equals_a_boolean_is_no_option(value, iris):
+    with pytest.raises(ValueError, match="shrinking of SVC must be one of False, True"):
+        SVC(shrinking=value).fit(*iris)
+
+
 def test_targets_may_be_series(iris):
     X, y = iris
     expected = SVC().fit(X, y).decision_function(X)
