@@ -7,7 +7,7 @@ pairs with the other classes, in their order: that with class o is in row o if o
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -37,13 +37,14 @@ def packed(
     classes : int
     """
     support = by_class(coef, codes)
-    own = codes[support]
+    n_support = np.bincount(codes[support], minlength=classes).astype(np.int32)
+    of_class = stretches(n_support)
+    members = [support[stretch] for stretch in of_class]
     dual_coef = np.zeros((classes - 1, support.size))
     for (i, j), values in zip(pairs(classes), coef):
-        first, second = own == i, own == j
-        dual_coef[j - 1, first] = values[support[first]]
-        dual_coef[i, second] = values[support[second]]
-    return dual_coef, support, np.bincount(own, minlength=classes).astype(np.int32)
+        dual_coef[j - 1, of_class[i]] = values[members[i]]
+        dual_coef[i, of_class[j]] = values[members[j]]
+    return dual_coef, support, n_support
 
 
 def by_class(coef: list[np.ndarray], codes: np.ndarray) -> np.ndarray:
@@ -57,14 +58,18 @@ def by_class(coef: list[np.ndarray], codes: np.ndarray) -> np.ndarray:
 
 def unpacked(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
     """The coefficients of all support vectors in each pair, shape (pairs, support vectors)."""
-    classes = n_support.size
-    own = np.repeat(np.arange(classes), n_support)
+    classes, of_class = n_support.size, stretches(n_support)
     coef = np.zeros((classes * (classes - 1) // 2, dual_coef.shape[1]))
     for row, (i, j) in zip(coef, pairs(classes)):
-        first, second = own == i, own == j
-        row[first] = dual_coef[j - 1, first]
-        row[second] = dual_coef[i, second]
+        row[of_class[i]] = dual_coef[j - 1, of_class[i]]
+        row[of_class[j]] = dual_coef[i, of_class[j]]
     return coef
+
+
+def stretches(n_support: np.ndarray) -> list[slice]:
+    """Where the support vectors of each class are, which come grouped by class."""
+    ends = np.cumsum(n_support).tolist()
+    return [slice(start, stop) for start, stop in pairwise([0, *ends])]
 
 
 def votes(decisions: np.ndarray, classes: int) -> np.ndarray:
