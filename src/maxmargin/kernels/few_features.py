@@ -2,7 +2,7 @@
 
 GEMM arranges its factors anew and goes over what it writes three times; where an inner product has
 a handful of terms, that takes longer than the products do. Sums of squared differences are free of
-the cancellation in ‖x‖² + ‖z‖² − 2⟨x, z⟩ besides.
+the cancellation in ‖x‖² + ‖z‖² − 2⟨x, z⟩ besides, and the same in whatever batch they come.
 """
 
 from __future__ import annotations
@@ -15,26 +15,24 @@ from .base import Array
 from .exponential import COMPILED, capped_exp
 from .memory_lines import memory_line
 
-# Features up to which the pass is faster than GEMM: of float32, and of float64.
-FEW32, FEW64 = 16, 12
-# Rows below which turning the columns about does not pay.
-FEWEST_ROWS = 8
+# Features up to which the pass is faster than GEMM.
+FEW = 12
 # Columns that stay in the first-level cache with their features.
 STRIPE = 256
-
-
-def has_few_features(features: int, dtype: np.dtype) -> bool:
-    return COMPILED and features <= (FEW32 if dtype == np.float32 else FEW64)
 
 
 def gaussian_block(left: Array, right: Array, out: Array) -> bool:
     """out_ij = exp(−½ ‖φ_i − φ_j‖²) from tables with rows (φ, o, 1); whether it was done, or is
     better left to GEMM."""
-    if len(left) < FEWEST_ROWS or not has_few_features(left.shape[1] - 2, out.dtype):
+    if not COMPILED or left.shape[1] - 2 > FEW or not left.dtype == right.dtype == out.dtype:
         return False
-    line = memory_line(out) if left.dtype == right.dtype == out.dtype else None
+    line = memory_line(out)
     if line is None:
-        return False
+        block = np.empty(out.shape, dtype=out.dtype)
+        if block.size:
+            gaussian_block(left, right, block)
+        out[...] = block
+        return True
     memory, step = line
 
     def some_rows(start: int, stop: int) -> None:
