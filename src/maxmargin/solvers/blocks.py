@@ -71,7 +71,7 @@ class BlockRun(Run):
         )
         self.active = self.everyone.live
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
-        self.goal = self.settings.tol
+        self.goal = self.aim
         self.recent = np.zeros(0, dtype=np.int64)
         self.stagnant, self.refreshes = False, 0
         self.polish_rounds = None  # rounds left for polishing, once it began

@@ -18,6 +18,9 @@ LONGEST_SLAB = 1000
 LONGEST_SILENCE = 0.2
 # Slabs or rounds without progress above rounding before a run is called finished in its precision.
 PATIENCE = 20
+# Of the violation allowed, rows in single precision are to leave this part: in double precision it
+# may turn out larger.
+SINGLE_AIM = 0.9
 # A dual beyond this (in units of the squared data radius) means that nothing separates.
 UNBOUNDED_DUAL = 1e13
 
@@ -40,12 +43,14 @@ class Run:
             self.alpha = np.concatenate([np.maximum(both, 0.0), np.minimum(both, 0.0)])
         self.diagonal = gram.diagonal()
         self.scale = float(np.abs(self.diagonal).max()) or 1.0
+        single = gram.dtype == np.float32
+        self.aim = settings.tol * (SINGLE_AIM if single else 1.0)
         resolution = max(1e-12, 4 * np.finfo(gram.dtype).eps)
         self.control = r.Control(
             selection=r.SELECTIONS[settings.selection],
             planning=int(settings.planning),
             overstep=settings.overstep,
-            tol=settings.tol,
+            tol=self.aim,
             scale=self.scale,
             floor=resolution * self.scale,
             target=settings.target,
