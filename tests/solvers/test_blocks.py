@@ -25,7 +25,7 @@ def test_blocks_of_any_size_reach_the_optimum_of_an_independent_solver(kind, dat
     with pytest.MonkeyPatch.context() as patch:
         size = data.draw(st.sampled_from([2, 4, 8]))
         patch.setattr(blocks, "SMALL_BLOCK", size)
-        patch.setattr(blocks, "LARGE_BLOCK", size)
+        patch.setattr(blocks, "LARGE_BLOCK", size * data.draw(st.sampled_from([1, 6])))
         # With 0 no kernel values are cheap.
         patch.setattr(blocks, "CHEAP_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
         solution = solve(
@@ -139,6 +139,18 @@ def test_rows_are_computed_for_samples_that_move(few, monkeypatch):
     solution = solve(hinge(y, 10.0).problem, Gaussian(2.0).bind(X), driver="blocks")
     support = np.count_nonzero(solution.alpha)
     assert support <= solution.row_misses < 0.9 * len(in_blocks)
+
+
+def test_blocks_that_grow_with_the_free_variables_stay_within_the_memory(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 10))
+    y = np.where(rng.random(400) < 0.5, 1.0, -1.0)
+    monkeypatch.setattr(blocks, "SMALL_BLOCK", 16)
+    problem, gram = hinge(y, 100.0).problem, Gaussian(0.2).bind(X)
+    solution = solve(problem, gram, driver="blocks", cache_bytes=0, face=False)
+    assert np.count_nonzero((solution.alpha != 0) & (abs(solution.alpha) < 100.0)) > 3 * 16
+    assert solution.status == "converged"
+    assert solution.dual == pytest.approx(solve(problem, gram, driver="full").dual, rel=1e-6)
 
 
 def test_rows_that_are_precious_or_just_used_are_overwritten_last():

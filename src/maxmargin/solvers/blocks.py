@@ -136,7 +136,7 @@ class BlockRun(Run):
         """The most violating samples, the free ones if it is their turn, and the recent ones."""
         everyone, free = self.everyone, self.everyone.free()
         # Of many free variables a block has to hold a good part.
-        size = max(self.size, min(free.size, LARGE_BLOCK))
+        size = max(self.size, min(free.size, LARGE_BLOCK, everyone.rows.owner.size))
         eager = everyone.most_violating(max(2, size // 2))
         self.wide = self._few_are_new(eager, free)
         wanted = [eager, self.recent]
