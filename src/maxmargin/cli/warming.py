@@ -53,7 +53,8 @@ def works_of() -> list[tuple[str, Callable[[], Any]]]:
         add(f"l1, {kind}", estimators.LinearSVC(penalty="l1"), A, two)
         joint = estimators.LinearSVC(multi_class="crammer_singer")
         add(f"Crammer–Singer, {kind}", joint, A, three)
-    add("planning", estimators.SVC(planning=2), X, two)
+    for precision in ("single", "double"):
+        add("planning", estimators.SVC(planning=2, precision=precision), X, two)
     add("squared hinge", estimators.SVC(loss="squared_hinge"), X, three)
     for name in ("NuSVC", "SVR", "NuSVR", "OneClassSVM"):
         add(name, getattr(estimators, name)(), X, two if name == "NuSVC" else X[:, 0])
