@@ -132,7 +132,8 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
     expected = X.shape[1] if reset else getattr(estimator, "n_features_in_", None)
     if expected != X.shape[1] or hasattr(estimator, "feature_names_in_"):
         return validate_data(estimator, X, reset=reset, skip_check_array=True)
-    estimator.n_features_in_ = expected
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
     return X
 
 

@@ -56,10 +56,12 @@ def halved_cholesky(A):
 
     in_parts(some_rows, n - h, threads_beside_blas(below.size, h))
     q = (n - h) // 2
-    corners = [partial(subtract_square, below[:q], rest[:q, :q])]
-    corners.append(partial(subtract_square, below[q:], rest[q:, q:]))
-    beside = partial(subtract_product, below[q:], below[:q], rest[q:, :q])
-    together([beside, lambda: [corner() for corner in corners]])
+
+    def corners():
+        subtract_square(below[:q], rest[:q, :q])
+        subtract_square(below[q:], rest[q:, q:])
+
+    together([partial(subtract_product, below[q:], below[:q], rest[q:, :q]), corners])
     return halved_cholesky(rest)
 
 
