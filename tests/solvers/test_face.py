@@ -19,13 +19,17 @@ from maxmargin.solvers.face import (
     face_step,
     factored,
     newton_direction,
+    solve_units,
 )
+from maxmargin.solvers.lapack import POTRF
 from maxmargin.solvers.smallface import factor_of, small_face_step
 
 
 def compiled_step(active, most=10**6):
     free = active.free().size
-    rounds, gain, state = small_face_step(active.v, active.rows.store, active.size, free, most)
+    rounds, gain, state = small_face_step(
+        active.v, active.rows.store, active.size, free, most, POTRF
+    )
     return FaceResult(rounds, gain, state == UNBOUNDED)
 
 
@@ -74,14 +78,16 @@ def test_a_singular_matrix_is_factored_with_a_negligible_shift():
 def test_an_indefinite_matrix_is_not_factored():
     indefinite = np.array([[1.0, 2.0], [2.0, 1.0]])
     assert factored(indefinite) is None
-    assert not factor_of(indefinite, 1e-6, np.empty((2, 2)))
+    assert not factor_of(indefinite, 1e-6, np.empty((2, 2)), POTRF)
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 100])
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 65, 200])
 def test_the_compiled_factor_is_that_of_lapack(size):
     Q, R = positive(np.random.default_rng(size), size), np.zeros((size, size))
-    assert factor_of(Q, 0.5, R)
-    np.testing.assert_allclose(R, upper_factor(Q + 0.5 * np.eye(size)), rtol=1e-10, atol=1e-10)
+    assert factor_of(Q, 0.5, R, POTRF)
+    np.testing.assert_allclose(
+        np.triu(R), upper_factor(Q + 0.5 * np.eye(size)), rtol=1e-10, atol=1e-10
+    )
 
 
 def test_a_face_that_cannot_be_factored_is_left_alone():
@@ -96,8 +102,10 @@ def test_the_direction_solves_the_constrained_newton_system(groups):
     rng = np.random.default_rng(groups)
     A = rng.normal(size=(12, 12))
     Q, gradient, group = A @ A.T + np.eye(12), rng.normal(size=12), np.arange(12) % groups
-    direction = np.empty(gradient.size)
-    newton_direction(np.ascontiguousarray(upper_factor(Q)), gradient, group, groups, direction)
+    direction, units = np.empty(gradient.size), np.empty((groups, gradient.size))
+    R = np.ascontiguousarray(upper_factor(Q))
+    solve_units(R, group, units)
+    newton_direction(R, gradient, group, units, direction)
     residual = gradient - Q @ direction
     for g in range(groups):
         assert direction[group == g].sum() == pytest.approx(0.0, abs=1e-12)

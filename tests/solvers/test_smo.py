@@ -67,16 +67,16 @@ def test_the_point_is_feasible_after_every_slab(kind, data):
     points = []
 
     def watched(v, *rest):
-        answer = run_slabs(v, *rest)
+        answer = run_to_end(v, *rest)
         alpha = v.alpha.copy()
         if case.problem.folds:
             alpha = np.append(np.maximum(alpha, 0.0), np.minimum(alpha, 0.0))
         points.append(alpha)
         return answer
 
-    run_slabs = run.run_slabs
+    run_to_end = run.run_to_end
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "run_slabs", watched)
+        patch.setattr(run, "run_to_end", watched)
         patch.setattr(run, "LONGEST_SLAB", 7)
         driver = "full" if way["driver"] == "blocks" else way["driver"]
         way = way | {"shrinking": False, "driver": driver}

@@ -17,7 +17,7 @@ from ..memory import room
 from ..threads import in_parts, threads_beside_blas, threads_worth
 from .base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
-from .memory_lines import place_tile
+from .memory_lines import place_tile, uneven_step
 from .products import (
     LANES,
     CSRPoints,
@@ -183,21 +183,21 @@ class VectorGram(Gram):
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         n, points = self.n, self.points
-        threads = threads_beside_blas(n * n)
-        if threads == 1 or not isinstance(points, DensePoints) or points.rare is not None:
+        if not isinstance(points, DensePoints) or points.rare is not None:
             return super().matrix(pause)
-        matrix = room((n, n), self.dtype)
+        matrix, threads = room((n, n), self.dtype), threads_beside_blas(n * n)
         tops = range(0, n, TILE_ROWS)
         # Each thread gets its share of the long rows at the top.
         shares = [top for thread in range(threads) for top in tops[thread::threads]]
 
         def some_tiles(first: int, last: int) -> None:
-            scratch = np.empty(TILE_ROWS * n, dtype=self.dtype)
+            scratch = np.empty(min(TILE_ROWS, n) * uneven_step(n, self.dtype.itemsize), self.dtype)
             for top in shares[first:last]:
                 left, right = points.take(slice(top, top + TILE_ROWS)), points.take(slice(top, n))
-                tile = scratch[: len(left) * len(right)]
-                self._block(left, right, tile.reshape(len(left), len(right)))
-                place_tile(tile, len(left), len(right), matrix.reshape(-1), n, top)
+                rows, columns = len(left), len(right)
+                step = uneven_step(columns, self.dtype.itemsize)
+                self._block(left, right, scratch[: rows * step].reshape(rows, step)[:, :columns])
+                place_tile(scratch, step, rows, columns, matrix.reshape(-1), n, top)
                 if pause is not None:
                     pause()
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiled import compiled, inlined
+from ..compiled import compiled
 from ..threads import in_parts, threads_worth
 
 Array = NDArray[Any]
 
 # Side of the tiles in which a triangle is copied to the other: they fit the first-level cache.
 TILE = 32
+CACHE_LINE = 64
 
 
 def memory_line(block: Array) -> tuple[Array, int] | None:
@@ -56,36 +57,26 @@ def mirror_line(line: Array, step: int, n: int, start: int, stop: int) -> None:
 
 
 @compiled
-def place_tile(tile: Array, rows: int, columns: int, line: Array, n: int, start: int) -> None:
-    """Rows from `start` on of a symmetric n × n matrix, right of the diagonal, to both places."""
-    for i in range(rows):
-        row, here = (start + i) * n + start, i * columns
-        for j in range(i, columns):
-            line[row + j] = tile[here + j]
-    for left in range(0, columns, TILE):
-        right = min(left + TILE, columns)
-        for top in range(0, min(rows, right), 8):
-            if top + 8 <= min(rows, left):
-                turn_eight(tile, columns, line, n, start, top, left, right)
-                continue
-            for j in range(max(left, top), right):
-                for i in range(top, min(top + 8, rows, j)):
-                    line[(start + j) * n + start + i] = tile[i * columns + j]
-
-
-@inlined
-def turn_eight(
-    tile: Array, columns: int, line: Array, n: int, start: int, top: int, left: int, right: int
+def place_tile(
+    tile: Array, step: int, rows: int, columns: int, line: Array, n: int, start: int
 ) -> None:
-    """Eight rows of a tile become eight neighbours in each of some rows: one line of the cache."""
-    first = top * columns
-    for j in range(left, right):
-        at, to = first + j, (start + j) * n + start + top
-        line[to] = tile[at]
-        line[to + 1] = tile[at + columns]
-        line[to + 2] = tile[at + 2 * columns]
-        line[to + 3] = tile[at + 3 * columns]
-        line[to + 4] = tile[at + 4 * columns]
-        line[to + 5] = tile[at + 5 * columns]
-        line[to + 6] = tile[at + 6 * columns]
-        line[to + 7] = tile[at + 7 * columns]
+    """Rows from `start` on of a symmetric n × n matrix, right of the diagonal, to both places.
+
+    The tile has a row every `step` entries: see `uneven_step`.
+    """
+    for i in range(rows):
+        across = line[(start + i) * n + start + i : (start + i) * n + start + columns]
+        here = tile[i * step + i : i * step + columns]
+        for j in range(across.size):
+            across[j] = here[j]
+    for j in range(columns):
+        below = line[(start + j) * n + start : (start + j) * n + start + min(rows, j)]
+        for i in range(below.size):
+            below[i] = tile[i * step + j]
+
+
+def uneven_step(columns: int, itemsize: int) -> int:
+    """Entries between rows such that those of a column do not share a place in the cache: an odd
+    number of its lines."""
+    entries = CACHE_LINE // itemsize
+    return (-(-columns // entries) | 1) * entries

@@ -16,6 +16,7 @@ from .planning import set_penalties
 from .selection import extremes_of, widest
 
 MOST_SAMPLES = 1 << 48
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 @borrowing
@@ -42,13 +43,14 @@ def find_extremes(gradient, rise, fall, tops, bottoms):
 
 
 @borrowing
-def norm_and_largest(alpha, gradient):
-    """‖α‖ and max |G|"""
+def rounding_of(alpha, gradient, scale):
+    """The violation that rounding of the gradient alone can cause, in units of epsilon; `scale` is
+    the largest entry of the matrix."""
     squares, top = 0.0, 0.0
     for a in range(alpha.size):
         squares += alpha[a] * alpha[a]
         top = largest(top, abs(gradient[a]))
-    return np.sqrt(squares), top
+    return 4.0 * scale * np.sqrt(squares) + top
 
 
 class Active:
@@ -198,12 +200,6 @@ class Active:
         v = self.v
         tops, bottoms = np.empty((2, len(v.rise)))
         return find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
-
-    def rounding(self, scale):
-        """The violation that rounding of the gradient alone can cause, in units of epsilon; `scale`
-        is the largest entry of the matrix."""
-        norm, top = norm_and_largest(self.v.alpha, self.v.gradient)
-        return 4.0 * scale * norm + top
 
     def settled(self):
         """Variables that want neither to rise nor to fall, by the shrinking rule: held at a bound,

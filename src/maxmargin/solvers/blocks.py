@@ -15,7 +15,7 @@ from scipy import sparse
 
 from . import records as r
 from .active import MOST_SAMPLES
-from .pairs import LARGEST_POLISHED
+from .ending import LARGEST_POLISHED, POLISHED
 from .run import Ended, Run
 from .samples import Samples
 from .smo import forget_pairs
@@ -44,8 +44,8 @@ FACE_SHARE, BYTES_AN_ENTRY = 0.4, 16
 # So many free variables of a block take a face step that stops them at bounds one by one, in at
 # most so many rounds; more are stopped together.
 FEW_FREE, MOST_ROUNDS = 400, 30
-# The end is polished down to this part of tol, in at most so many rounds.
-POLISHED, POLISH_ROUNDS = 1e-6, 20
+# The end is polished in at most so many rounds.
+POLISH_ROUNDS = 20
 
 
 class BlockRun(Run):

@@ -101,27 +101,33 @@ def curvature(active, F, **precision):
 
 
 @compiled
-def newton_direction(R, gradient, group, groups, direction):
-    """d of the system above, for the variables of the factor; `group` of each is below `groups`."""
-    size = direction.size
+def solve_units(R, group, units):
+    """units_g ← (RᵀR)⁻¹ 1_g for the variables of the factor, 1_g being 1 in group g"""
+    size = group.size
+    for g in range(len(units)):
+        unit = units[g][:size]
+        for k in range(size):
+            unit[k] = 1.0 if group[k] == g else 0.0
+        solve_factored(R, unit, size)
+
+
+@compiled
+def newton_direction(R, gradient, group, units, direction):
+    """d of the system above, for the variables of the factor, with the units that belong to it."""
+    size, groups = direction.size, len(units)
     for k in range(size):
         direction[k] = gradient[k]
     solve_factored(R, direction, size)
-    spread, counts = np.zeros((groups, size)), np.zeros(groups)
+    system, right, counts = np.zeros((groups, groups)), np.zeros(groups), np.zeros(groups)
     for k in range(size):
-        spread[group[k], k] = 1.0
         counts[group[k]] += 1.0
-    system, right = np.zeros((groups, groups)), np.zeros(groups)
-    for g in range(groups):
-        solve_factored(R, spread[g], size)
-    for k in range(size):
         right[group[k]] += direction[k]
         for g in range(groups):
-            system[group[k], g] += spread[g, k]
+            system[group[k], g] += units[g, k]
     eliminate(system, right)
     for g in range(groups):
         for k in range(size):
-            direction[k] -= right[g] * spread[g, k]
+            direction[k] -= right[g] * units[g, k]
     # Twice: what the first pass leaves of a direction may be no more than its rounding.
     for _ in range(2):
         excess = np.zeros(groups)
@@ -169,6 +175,7 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, gro
     size, gain = inside.size, 0.0
     place, bent, reach = np.empty(size), np.empty(alpha.size), np.empty(size)
     slopes, member = np.empty(size), np.empty(size, np.int64)
+    units, solved = np.empty((groups, size)), 0
     first = 0.0
     for rounds in range(most):
         if size < 2 or refined > REFINEMENTS:
@@ -181,7 +188,10 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, gro
             first = max(first, uneven)
         elif uneven <= LEVEL * first:
             return rounds, size, refined, gain, DONE
-        newton_direction(R, slopes[:size], member[:size], groups, direction)
+        if solved != size:
+            solve_units(R, member[:size], units)
+            solved = size
+        newton_direction(R, slopes[:size], member[:size], units, direction)
         for a in range(bent.size):
             bent[a] = 0.0
         for k in range(size):

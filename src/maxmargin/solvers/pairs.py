@@ -6,22 +6,14 @@ import numpy as np
 
 from . import records as r
 from .active import Active
+from .ending import OVER, POLISHED
 from .rows import CachedRows, FullRows
-from .run import EPSILON, LONGEST_SLAB, Run
+from .run import LONGEST_SLAB, Run
 from .slabs import FEWEST_ROUNDS, ROUND_COST
 from .smo import forget_pairs
 
 # Copying a smaller problem out pays when at least this part of it leaves.
 LEAST_LEAVING = 0.1
-# The end is polished down to this part of tol, if face steps get there at no more than the cost of
-# the solution, or than these seconds.
-POLISHED, CHEAP_POLISH = 1e-6, 5e-3
-# ... unless no more than this part of that is left already.
-EXACT = 1e-2
-# Steps while polishing before its cost is looked at.
-POLISHING_SLAB = 50
-# More free variables than this are left within tol: exactness would cost more than the solution.
-LARGEST_POLISHED = 1000
 
 
 class PairRun(Run):
@@ -33,7 +25,6 @@ class PairRun(Run):
         self.renewed = 0  # updates of the gradient before it was last computed from scratch
         self.until_shrink = self._shrink_interval()
         self.stagnant, self.stalls = False, 0
-        self.polish_until = None  # the cost at which polishing ends, once it began
 
     def prepare(self):
         rows = self._all_rows()
@@ -58,8 +49,6 @@ class PairRun(Run):
             if event == r.CONVERGED:
                 if not self.whole:
                     self._restore_all()
-                elif self._polish():
-                    continue
                 elif self._drift() > POLISHED * self.settings.tol:
                     self._refresh()
                 else:
@@ -69,28 +58,25 @@ class PairRun(Run):
                 self.face()
                 if self.unbounded:
                     return "unbounded"
-            if self.settings.shrinking and not self.stalls and self.polish_until is None:
+            if self.settings.shrinking and not self.stalls and not self.polish_until:
                 self._shrink()
 
     @property
     def whole(self):
         return self.active.size == self.problem.samples
 
+    @property
+    def polish_until(self):
+        return self.memory.reals[r.POLISH_UNTIL]
+
     def account(self, took, gain):
         self.until_shrink -= took
-        if self.polish_until is not None and self.memory.reals[r.SPENT] > self.polish_until:
-            self._end_polish()
         self.stagnant = self.stagnates(gain)
-
-    def slab_length(self):
-        length = super().slab_length()
-        return length if self.polish_until is None else min(length, POLISHING_SLAB)
 
     def face(self, most=None):
         """Its rounds cost no more than the pair steps before it, or than is left for polishing."""
-        polishing = self.polish_until is not None
-        spent, since_face = self.memory.reals[[r.SPENT, r.SINCE_FACE]]
-        affordable = self.polish_until - spent if polishing else since_face
+        reals, polishing = self.memory.reals, self.polish_until > 0.0
+        affordable = self.polish_until - reals[r.SPENT] if polishing else reals[r.SINCE_FACE]
         rounds = int(affordable / (ROUND_COST * self.active.free().size ** 2))
         super().face(max(FEWEST_ROUNDS, rounds) if most is None else most)
 
@@ -131,8 +117,8 @@ class PairRun(Run):
                 self._refresh()
             else:
                 self._restore_all()
-        elif self.control.tol < self.settings.tol:
-            self._end_polish()
+        elif self.polish_until > 0.0:
+            self.memory.reals[r.POLISH_UNTIL] = OVER
         else:
             return "precision"
         return None
@@ -152,6 +138,8 @@ class PairRun(Run):
 
     def _set_active(self, active):
         self.active = active
+        polishes = self.whole and self.can_polish() and self.settings.selection != "max_gain"
+        self.control = self.control._replace(ending=r.POLISH if polishes else r.RETURN)
         forget_pairs(self.memory.integers)
 
     def _refresh(self):
@@ -201,21 +189,3 @@ class PairRun(Run):
             self.whole_rows = self.active.rows
         self.active.write(self.alpha, self.gradient)
         self._set_active(self.active.part(keep, self.active.rows.restricted(keep)))
-
-    def _polish(self):
-        """After convergence: whether to go on towards the exact optimum by face steps."""
-        if not self.can_polish() or self.settings.selection == "max_gain":
-            return False
-        if self.polish_until is not None or self.active.free().size > LARGEST_POLISHED:
-            return False
-        if self.violation <= EXACT * POLISHED * self.settings.tol:
-            return False
-        spent = self.memory.reals[r.SPENT]
-        self.polish_until = spent + max(spent, CHEAP_POLISH)
-        # A face step comes first, also after another one: it may leave more rounding than wanted.
-        self.memory.reals[r.SINCE_FACE] += EPSILON
-        self.control = self.control._replace(tol=POLISHED * self.settings.tol, faces=r.POLISHING)
-        return True
-
-    def _end_polish(self):
-        self.control = self.control._replace(tol=self.settings.tol, faces=r.FACES)

@@ -22,6 +22,9 @@ SELECTIONS = {
 # When face steps are taken: never, where free steps dominate, or after every few steps.
 NO_FACES, FACES, POLISHING = range(3)
 
+# What follows convergence: nothing, or polishing.
+RETURN, POLISH = range(2)
+
 # Kinds of step, as the trace records them.
 FREE, CLIPPED, PLANNED, FACE = range(4)
 STEP_KINDS = ("free", "clipped", "planned", "face")
@@ -41,8 +44,9 @@ STEP_KINDS = ("free", "clipped", "planned", "face")
     PLANNED_STEPS,
     NEGATIVE,  # steps along directions of negative curvature
     FACE_ROUNDS,
+    POTRF,  # the address of LAPACK's function
     INTEGERS,
-) = range(14)
+) = range(15)
 
 # Slots of the real memory.
 (
@@ -53,8 +57,9 @@ STEP_KINDS = ("free", "clipped", "planned", "face")
     PATIENCE,  # cost of pair steps, in face steps, before the next face step
     FREE_SHARE,  # of the last pair steps
     VIOLATION,
+    POLISH_UNTIL,  # the cost at which polishing ends; 0 before it begins
     REALS,
-) = range(8)
+) = range(9)
 
 
 class Variables(NamedTuple):
@@ -102,6 +107,7 @@ class Control(NamedTuple):
     floor: float  # smallest curvature believed
     target: float  # dual value that ends the run
     faces: int  # when to take face steps
+    ending: int  # what follows convergence
 
 
 class Memory(NamedTuple):

@@ -7,12 +7,14 @@ import time
 import numpy as np
 
 from . import records as r
+from .active import EPSILON, rounding_of
+from .ending import run_to_end
 from .face import face_step
+from .lapack import POTRF
 from .settings import may_be_unbounded
-from .slabs import account_face, run_slabs
+from .slabs import account_face
 from .solution import Progress, Solution, TraceBuilder
 
-EPSILON = float(np.finfo(np.float64).eps)
 LONGEST_SLAB = 1000
 # Seconds without a call of the callback while rows are computed.
 LONGEST_SILENCE = 0.2
@@ -55,6 +57,7 @@ class Run:
             floor=resolution * self.scale,
             target=settings.target,
             faces=r.FACES if settings.face else r.NO_FACES,
+            ending=r.RETURN,
         )
         plain = settings.selection == "second_order" and not settings.planning
         self.special = None if plain else True
@@ -68,6 +71,7 @@ class Run:
         )
         self.memory.integers[r.RANDOM_STATE] = settings.random_state
         self.memory.integers[r.SWEEP_ALL] = 1
+        self.memory.integers[r.POTRF] = POTRF
         self.memory.reals[r.PATIENCE] = 1.0
         self.violation = self.best_violation = np.inf
         self.idle = 0
@@ -96,22 +100,17 @@ class Run:
 
     def slab(self):
         """A slab of steps, with the rows fetched that the loop finds missing; why it ended."""
-        tol = max(self.control.tol, self.noise())
-        self.memory.reals[r.VIOLATION] = self.violation = self.active.violation()
-        if self.violation <= tol and self.control.faces != r.POLISHING:
-            return r.CONVERGED
         steps = int(min(self.slab_length(), self.steps_left()))
         began = self.memory.integers[r.CLOCK]
         dual = self.memory.reals[r.DUAL]
         buffers = self.trace.buffers(steps)
-        control = self.control._replace(tol=tol)
         took, event = 0, r.ROW_MISSING
         while event == r.ROW_MISSING:
-            event, missing, self.violation = run_slabs(
+            event, missing, self.violation = run_to_end(
                 self.active.v,
                 self.active.rows.store,
                 self.active.size,
-                control,
+                self.control,
                 steps - took,
                 self.memory,
                 r.StepTrace(*(column[took:] for column in buffers)) if took else buffers,
@@ -187,7 +186,8 @@ class Run:
 
     def noise(self):
         """The violation that rounding of the gradient alone can cause."""
-        return EPSILON * self.active.rounding(self.scale)
+        v = self.active.v
+        return EPSILON * rounding_of(v.alpha, v.gradient, self.scale)
 
     def face(self, most=None):
         free = self.active.free().size

@@ -5,14 +5,14 @@ import numpy as np
 from ..compiled import compiled, inlined
 from . import records as r
 from .face import LARGEST_FACE, UNBOUNDED
-from .smallface import LARGEST_SMALL, free_variables, in_memory, small_face_step
+from .smallface import LARGEST_OWN, LARGEST_SMALL, free_variables, in_memory, small_face_step
 from .smo import NOTHING, forget_pairs, run_slab
 
 # Seconds that a pair step costs and each variable of it, a face step in compiled code and one from
-# Python, a multiplication in the factor of the one and of the other, a gathered entry, and an entry
+# Python, a multiplication in a factor of our own and in one of LAPACK, a gathered entry, and an entry
 # of the factor in a round: only their ratios matter.
 STEP_COST, VARIABLE_COST = 3e-7, 1.3e-9
-SMALL_FACE_COST, FACE_COST, SMALL_FLOP_COST, FLOP_COST = 2e-6, 1e-4, 1.7e-10, 5e-11
+SMALL_FACE_COST, FACE_COST, OWN_FLOP_COST, FLOP_COST = 2e-6, 1e-4, 1.7e-10, 5e-11
 GATHER_COST, ROUND_COST = 2e-9, 1e-9
 # Before a step on more free variables than these, pair steps cost so many times as much: which
 # variables are free in the end is to be clearer by then.
@@ -26,10 +26,10 @@ FEWEST_ROUNDS = 30
 @inlined
 def face_cost(free, size, rounds):
     """Of a face step on so many free variables out of so many, in that many rounds."""
-    small = free <= LARGEST_SMALL
-    flop = SMALL_FLOP_COST if small else FLOP_COST
+    call = SMALL_FACE_COST if free <= LARGEST_SMALL else FACE_COST
+    flop = OWN_FLOP_COST if free <= LARGEST_OWN else FLOP_COST
     factor = flop * free**3 / 3 + GATHER_COST * free * (free + size)
-    return (SMALL_FACE_COST if small else FACE_COST) + factor + rounds * ROUND_COST * free**2
+    return call + factor + rounds * ROUND_COST * free**2
 
 
 @inlined
@@ -94,7 +94,7 @@ def run_slabs(v, rows, samples, control, max_steps, memory, trace, special):
             if trace.kind.size or free > LARGEST_SMALL or not in_memory(v, rows, samples):
                 return r.FACE_DUE, NOTHING, reals[r.VIOLATION]
             most = max(FEWEST_ROUNDS, int(reals[r.SINCE_FACE] / (ROUND_COST * free**2)))
-            rounds, gain, state = small_face_step(v, rows, samples, free, most)
+            rounds, gain, state = small_face_step(v, rows, samples, free, most, integers[r.POTRF])
             account_face(memory, free, size, rounds, gain)
             if state == UNBOUNDED:
                 return r.UNBOUNDED, NOTHING, reals[r.VIOLATION]

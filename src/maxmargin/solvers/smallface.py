@@ -1,4 +1,4 @@
-"""The face step for few free variables: the same, without leaving compiled code.
+"""The face step for some hundred free variables: the same, without leaving compiled code.
 
 A Newton step on a dozen variables takes no longer than a dozen pair steps do, so that it may come
 every few pair steps; from Python the call alone would cost more than both.
@@ -8,11 +8,14 @@ import numpy as np
 
 from ..compiled import compiled, inlined
 from .face import DONE, FIRST_JITTER, LAST_JITTER, face_rounds
+from .lapack import lapack_factor
 from .planning import set_penalties
 from .selection import is_free
 
-# Free variables, at most; more are worth the call of LAPACK.
-LARGEST_SMALL = 100
+# Free variables, at most; more are worth several threads.
+LARGEST_SMALL = 500
+# Up to so many are factored here, in less time than LAPACK takes.
+LARGEST_OWN = 64
 NO_STEP = (0, 0.0, DONE)
 
 
@@ -37,16 +40,31 @@ def in_memory(v, rows, samples):
 
 
 @compiled
-def factor_of(Q, shift, R):
+def factor_of(Q, shift, R, potrf):
     """R ← upper Cholesky factor of Q + shift·1; whether Q is positive, but for rounding.
 
-    If it is, no pivot is smaller than the shift; one that is consists of rounding.
+    If it is, no pivot is smaller than the shift; one that is consists of rounding. `potrf` is the
+    address of LAPACK's.
     """
     size, least = R.shape[0], 0.5 * shift
     for i in range(size):
         for j in range(i, size):
             R[i, j] = Q[i, j]
         R[i, i] += shift
+    if size <= LARGEST_OWN:
+        return own_factor(R, least)
+    if not lapack_factor(potrf, R):
+        return False
+    for i in range(size):
+        if not R[i, i] * R[i, i] > least:
+            return False
+    return True
+
+
+@inlined
+def own_factor(R, least):
+    """R ← its upper Cholesky factor; whether all pivots are larger than `least`."""
+    size = R.shape[0]
     for first in range(0, size, 4):
         last = min(first + 4, size)
         for i in range(first, last):
@@ -71,7 +89,7 @@ def factor_of(Q, shift, R):
 
 
 @compiled
-def small_face_step(v, rows, samples, free, most):
+def small_face_step(v, rows, samples, free, most, potrf):
     """`face_step` on so many free variables, in at most so many rounds; (rounds, gain, state)."""
     F, n = np.empty(free, np.int64), 0
     for a in range(v.alpha.size):
@@ -92,7 +110,7 @@ def small_face_step(v, rows, samples, free, most):
         alpha[k], lower[k], upper[k], group[k] = v.alpha[a], v.lower[a], v.upper[a], v.group[a]
         gradient[k] = v.gradient[a] + v.rise[group[k], a]
     jitter = FIRST_JITTER
-    while not factor_of(Q, jitter * scale, R):
+    while not factor_of(Q, jitter * scale, R, potrf):
         jitter *= 100.0
         if jitter > LAST_JITTER:
             return NO_STEP
@@ -101,21 +119,31 @@ def small_face_step(v, rows, samples, free, most):
     rounds, _, _, gain, state = face_rounds(
         Q, R, inside, refined, alpha, gradient, lower, upper, group, len(v.rise), most
     )
-    for k in range(free):
-        move_to(v, rows.values[rows.slot[F[k] % samples]], F[k], alpha[k], samples)
+    place(v, rows, samples, F, alpha)
     return rounds, gain, state
 
 
-@inlined
-def move_to(v, row, a, value, samples):
-    """Set one variable, and update the gradient."""
-    change = value - v.alpha[a]
-    if change == 0.0:
-        return
-    v.alpha[a] = value
-    v.gradient[a] -= v.ridge[a] * change
-    set_penalties(v, a)
+@compiled
+def place(v, rows, samples, variables, values):
+    """Set the α of variables, exactly, and update the gradient: four rows in a pass."""
+    slots, change = np.empty(variables.size + 3, np.int64), np.zeros(variables.size + 3)
+    moved = 0
+    for k in range(variables.size):
+        a = variables[k]
+        delta = values[k] - v.alpha[a]
+        if delta != 0.0:
+            v.alpha[a] = values[k]
+            v.gradient[a] -= v.ridge[a] * delta
+            set_penalties(v, a)
+            slots[moved], change[moved] = rows.slot[a % samples], delta
+            moved += 1
+    for k in range(moved, moved + 3):
+        slots[k], change[k] = slots[0], 0.0
     for start in range(0, v.gradient.size, samples):
         gradient = v.gradient[start : start + samples]
-        for s in range(samples):
-            gradient[s] -= change * row[s]
+        for k in range(0, moved, 4):
+            a, b, c, d = change[k], change[k + 1], change[k + 2], change[k + 3]
+            row_a, row_b = rows.values[slots[k]], rows.values[slots[k + 1]]
+            row_c, row_d = rows.values[slots[k + 2]], rows.values[slots[k + 3]]
+            for s in range(samples):
+                gradient[s] -= (a * row_a[s] + b * row_b[s]) + (c * row_c[s] + d * row_d[s])

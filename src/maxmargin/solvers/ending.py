@@ -1,0 +1,92 @@
+"""Slabs up to the end: after convergence, face steps lead on towards the exact optimum.
+
+What was paid for the solution may be paid once more for exactness, and a little in any case.
+"""
+
+from ..compiled import compiled, inlined
+from . import records as r
+from .active import EPSILON, find_extremes, rounding_of
+from .slabs import run_slabs
+from .smallface import free_variables
+
+# The end is polished down to this part of tol, if face steps get there at no more than the cost of
+# the solution, or than these seconds.
+POLISHED, CHEAP_POLISH = 1e-6, 5e-3
+# ... unless no more than this part of that is left already.
+EXACT = 1e-2
+# Steps while polishing before its cost is looked at.
+POLISHING_SLAB = 50
+# More free variables than this are left within tol: exactness would cost more than the solution.
+LARGEST_POLISHED = 1000
+# In place of the cost at which polishing ends, where it has ended.
+OVER = -1.0
+
+
+@inlined
+def polishes_now(v, control, memory):
+    """Whether polishing begins here; then it has."""
+    reals = memory.reals
+    if control.ending != r.POLISH or reals[r.POLISH_UNTIL] != 0.0:
+        return False
+    if reals[r.VIOLATION] <= EXACT * POLISHED * control.tol:
+        return False
+    if free_variables(v) > LARGEST_POLISHED:
+        return False
+    reals[r.POLISH_UNTIL] = reals[r.SPENT] + max(reals[r.SPENT], CHEAP_POLISH)
+    # A face step comes first, also after another one: it may leave more rounding than wanted.
+    reals[r.SINCE_FACE] += EPSILON
+    return True
+
+
+@inlined
+def aiming_at(control, tol, faces):
+    return r.Control(
+        control.selection,
+        control.planning,
+        control.overstep,
+        tol,
+        control.scale,
+        control.floor,
+        control.target,
+        faces,
+        control.ending,
+    )
+
+
+@compiled
+def run_to_end(v, rows, samples, control, max_steps, memory, trace, special):
+    """Up to so many pair steps; returns (event, sample asked for, violation)."""
+    integers, reals = memory.integers, memory.reals
+    first = integers[r.CLOCK]
+    last = first + max_steps
+    while True:
+        polishing = reals[r.POLISH_UNTIL] > 0.0
+        goal = max(
+            POLISHED * control.tol if polishing else control.tol,
+            EPSILON * rounding_of(v.alpha, v.gradient, control.scale),
+        )
+        event, missing = r.CONVERGED, -1
+        reals[r.VIOLATION] = find_extremes(v.gradient, v.rise, v.fall, memory.tops, memory.bottoms)
+        if polishing or reals[r.VIOLATION] > goal:
+            took, steps = integers[r.CLOCK] - first, last - integers[r.CLOCK]
+            event, missing, reals[r.VIOLATION] = run_slabs(
+                v,
+                rows,
+                samples,
+                aiming_at(control, goal, r.POLISHING if polishing else control.faces),
+                min(steps, POLISHING_SLAB) if polishing else steps,
+                memory,
+                r.StepTrace(
+                    trace.violation[took:],
+                    trace.gain[took:],
+                    trace.kind[took:],
+                    trace.ratio[took:],
+                ),
+                special,
+            )
+        if polishing and reals[r.SPENT] > reals[r.POLISH_UNTIL]:
+            reals[r.POLISH_UNTIL] = OVER
+        if event == r.STEPS_DONE and integers[r.CLOCK] < last:
+            continue
+        if event != r.CONVERGED or not polishes_now(v, control, memory):
+            return event, missing, reals[r.VIOLATION]
