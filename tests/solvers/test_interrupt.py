@@ -80,6 +80,21 @@ def test_ctrl_c_comes_back_soon_with_a_feasible_point(phase):
     assert took < 0.5
 
 
+def test_a_run_that_may_be_short_changes_the_handler_only_if_it_is_not():
+    held = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with held_interrupts(may_be_short=True) as interrupt:
+            assert not interrupt.pressed
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            assert not interrupt.pressed
+            signal.raise_signal(signal.SIGINT)
+            assert interrupt.pressed
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, held)
+
+
 def test_a_second_ctrl_c_is_not_held_back():
     held = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)

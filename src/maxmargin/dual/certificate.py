@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from ..kernels.base import Gram
 from .expansion import kernel_expansion
-from .passes import gap_and_infeasibility
+from .passes import gap_and_infeasibility, gradient_and_value
 from .problem import ROUNDING, DualProblem, Float
 
 
@@ -126,8 +126,8 @@ def certificate_and_bias(
     problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float | None = None
 ) -> tuple[Certificate, Float]:
     """The same, and the bias it is about."""
-    gradient = problem.gradient(alpha, kernel_alpha)
-    dual = problem.value(alpha, gradient)
+    gradient = np.empty(problem.size)
+    dual = gradient_and_value(problem.linear, problem.ridge, alpha, kernel_alpha, gradient)
     own_bias, violation = problem.bias_and_violation(alpha, gradient)
     if bias is None:
         bias = own_bias

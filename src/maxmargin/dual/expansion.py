@@ -89,6 +89,9 @@ def _expansion(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Fl
 
 def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
     support, total = np.flatnonzero(coef), np.zeros(gram.n)
+    if gram.whole is not None:
+        add_rows(total, gram.whole, support, coef[support])
+        return total if samples.size == gram.n else total[samples]
     if gram.held is not None:
         slots = gram.held.slot[support]
         present = slots >= 0

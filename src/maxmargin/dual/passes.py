@@ -22,28 +22,40 @@ def are_two_classes(labels, penalty):  # type: ignore[no-untyped-def]
     return above > 0 and below > 0
 
 
+# What `traits` tells, added up: all arrays are in order; a loss is a constraint (an infinite bound
+# without ridge); α = 0 is feasible; no sum is demanded to be other than 0.
+SOUND, CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS = 1, 2, 4, 8
+
+
 @compiled_fused
-def is_sound(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[no-untyped-def]
-    """Whether these arrays make a feasible problem: no NaN, nothing infinite but bounds."""
+def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[no-untyped-def]
+    """What is true of a problem; not even `SOUND` where these arrays make no feasible one: NaN, or
+    something infinite other than bounds."""
     low, high, size = np.zeros(totals.size), np.zeros(totals.size), np.abs(totals)
+    constrained, inside = False, True
     for a in range(linear.size):
         if not (np.isfinite(linear[a]) and np.isfinite(ridge[a]) and ridge[a] >= 0.0):
-            return False
+            return 0
         if not (lower[a] <= upper[a] and lower[a] < np.inf and upper[a] > -np.inf):
-            return False
+            return 0
         g = group[a]
         if not 0 <= g < totals.size:
-            return False
+            return 0
         low[g] += lower[a]
         high[g] += upper[a]
         size[g] += abs(lower[a]) if lower[a] > -np.inf else 0.0
         size[g] += abs(upper[a]) if upper[a] < np.inf else 0.0
+        constrained |= ridge[a] == 0.0 and (lower[a] == -np.inf or upper[a] == np.inf)
+        inside &= lower[a] <= 0.0 <= upper[a]
+    plain = True
     for g in range(totals.size):
         if not np.isfinite(totals[g]):
-            return False
+            return 0
         if not low[g] - slack * size[g] <= totals[g] <= high[g] + slack * size[g]:
-            return False
-    return True
+            return 0
+        plain &= totals[g] == 0.0
+    known = SOUND + (CONSTRAINED if constrained else 0) + (ZERO_TOTALS if plain else 0)
+    return known + (ZERO_FEASIBLE if plain and inside else 0)
 
 
 @compiled_fused
@@ -111,3 +123,16 @@ def gap_and_infeasibility(  # type: ignore[no-untyped-def]
         off = max(off, abs(totals[g] - sums[g]))
         size = max(size, abs(totals[g]))
     return gap, max(outside, off) / size if size > 0.0 else 0.0
+
+
+@compiled_strict
+def gradient_and_value(linear, ridge, alpha, kernel_alpha, gradient):  # type: ignore[no-untyped-def]
+    """gradient ← linear − Kα − ridge·α; returns the dual value ½ α·(linear + gradient)."""
+    samples, total, lost = kernel_alpha.size, 0.0, 0.0
+    for a in range(alpha.size):
+        gradient[a] = linear[a] - kernel_alpha[a % samples] - ridge[a] * alpha[a]
+        term = alpha[a] * (linear[a] + gradient[a]) - lost
+        after = total + term
+        lost = (after - total) - term
+        total = after
+    return 0.5 * total

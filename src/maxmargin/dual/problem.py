@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .passes import is_sound, meeting
+from .passes import CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS, meeting, traits
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -65,7 +65,14 @@ class DualProblem:
         if [array.shape for array in arrays[1:5]] != 4 * [self.linear.shape]:
             return False
         whole = self.samples > 0 and self.size % self.samples == 0
-        return bool(whole and is_sound(*arrays, ROUNDING))
+        return bool(whole and self.traits)
+
+    @cached_property
+    def traits(self) -> int:
+        """What `passes.traits` tells."""
+        arrays = self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
+        plain = (np.asarray(array, dtype=kind) for array, kind in zip(arrays, PLAIN))
+        return int(traits(*plain, ROUNDING))
 
     def _explain(self) -> None:
         """Raise an error that says what is wrong."""
@@ -125,11 +132,15 @@ class DualProblem:
         first, second = self.group.reshape(2, self.samples)
         return not (least.any() or most.any() or (first != second).any() or (up > down).any())
 
-    @cached_property
+    @property
     def constrained(self) -> bool:
         """Whether a loss is a constraint: an infinite bound without ridge."""
-        endless = np.isinf(self.upper - self.lower)
-        return bool(endless.any() and (endless & (self.ridge == 0)).any())
+        return bool(self.traits & CONSTRAINED)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether all sums are 0."""
+        return bool(self.traits & ZERO_TOTALS)
 
     @property
     def index(self) -> Int:
@@ -194,7 +205,7 @@ class DualProblem:
         """
         if alpha is None:
             alpha = np.zeros(self.size)
-            if self.lower.max() <= 0 <= self.upper.min() and not self.totals.any():
+            if self.traits & ZERO_FEASIBLE:
                 return alpha
         alpha = np.asarray(alpha, dtype=np.float64)
         if alpha.shape != (self.size,):

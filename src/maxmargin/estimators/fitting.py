@@ -25,7 +25,7 @@ from ..kernels import Gram
 from ..solvers import Solution, solve
 from ..solvers.interrupt import interrupted_when
 from ..threads import single_threaded_blas
-from .grams import Grams, KeptGram
+from .grams import Grams
 from .progress import Reporter
 
 # A violation in float64 beyond this multiple of tol sends a float32 solution back to work.
@@ -242,7 +242,7 @@ class Trainer:
         finally:
             gram.release()
 
-    def _certified(self, task: Task, gram: KeptGram, seconds: float, listener: Any) -> Outcome:
+    def _certified(self, task: Task, gram: Gram, seconds: float, listener: Any) -> Outcome:
         solution = self._solve(task.machine.problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
             return self._read(task, solution, gram, self.grams.rough(gram))
@@ -264,7 +264,7 @@ class Trainer:
         solution = self._solve(machine.problem, gram, start, self.clock.left(), None)
         return machine.read(solution.alpha, solution.bias)
 
-    def _gram(self, task: Task) -> KeptGram:
+    def _gram(self, task: Task) -> Gram:
         if task.classes is not None:
             return self.grams.of_pair(task.classes, task.samples, self._pause)
         return self.grams.of(task.indices) if task.samples else self.grams.whole(self.jobs == 1)
@@ -325,14 +325,13 @@ class Trainer:
                 expansion = sharp_expansion(
                     problem, solution.alpha, gram, exact, self.clock.overtime
                 )
-        except KeyboardInterrupt:
-            self._interrupt()
+        except (KeyboardInterrupt, OutOfTime) as reason:
+            if isinstance(reason, KeyboardInterrupt):
+                self._interrupt()
             expansion = told_by(problem, solution)
-        except OutOfTime:
-            expansion = told_by(problem, solution)
-        if np.isnan(expansion).any():
-            unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
-            return Outcome(solution, task.machine.read(solution.alpha, solution.bias), unknown)
+            if np.isnan(expansion).any():
+                unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
+                return Outcome(solution, task.machine.read(solution.alpha, solution.bias), unknown)
         certificate, bias = certificate_and_bias(problem, solution.alpha, expansion)
         return Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
 

@@ -89,25 +89,18 @@ class KeptGram(Gram):
 
     def __init__(self, inner: Gram) -> None:
         super().__init__(inner.kernel, inner.X, inner.dtype)
-        self.inner = inner
+        self.inner, self.whole = inner, inner.whole
         self._computing = threading.Lock()
-        self._keep(getattr(inner, "whole", None))
-
-    def _keep(self, whole: np.ndarray | None) -> None:
-        self.whole = whole
-        self.held = None if whole is None else HeldRows(whole, np.arange(self.n))
 
     def keep_rows(self, rows: HeldRows) -> None:
-        if self.held is None:
+        if self.whole is None and self.held is None:
             self.held = rows
 
     def keep_sums(self, sums: KnownSums) -> None:
         self.summed = sums
 
     def release(self) -> None:
-        self.summed = None
-        if self.whole is None:
-            self.held = None
+        self.summed = self.held = None
 
     def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
         if self.whole is None:
@@ -127,7 +120,7 @@ class KeptGram(Gram):
     def matrix(self, pause: Callable[[], object] | None = None) -> np.ndarray:
         with self._computing:
             if self.whole is None:
-                self._keep(self.inner.matrix(pause))
+                self.whole = self.inner.matrix(pause)
         return self.whole
 
 
@@ -179,11 +172,11 @@ class Grams:
             self._whole = self.of()
         return self._whole
 
-    def part(self, samples: np.ndarray) -> KeptGram:
+    def part(self, samples: np.ndarray) -> Gram:
         """Of some samples, cut out of the matrix of all where that is in memory."""
         if self._whole is not None and self._whole.whole is not None:
             matrix = self._whole.whole[np.ix_(samples, samples)]
-            return KeptGram(PrecomputedGram(Precomputed(), matrix))
+            return PrecomputedGram(Precomputed(), matrix)
         return self.of(samples)
 
     def combined(self, rows: np.ndarray, columns: np.ndarray, coef: np.ndarray) -> np.ndarray:
@@ -211,10 +204,11 @@ class Grams:
             return WidenedGram(self.kernel, X)
         return self._bound(samples, np.float64)
 
-    def rough(self, gram: KeptGram) -> Gram | None:
+    def rough(self, gram: Gram) -> Gram | None:
         """The same in float32, if that is faster than what is in memory, or None."""
         if (
             gram.held is not None
+            or gram.whole is not None
             or not isinstance(self.kernel, VectorKernel)
             or gram.n < WORTH_ROUGH
         ):
@@ -264,7 +258,7 @@ class Grams:
         places: tuple[int, int],
         samples: tuple[np.ndarray, np.ndarray],
         pause: Callable[[], object],
-    ) -> KeptGram:
+    ) -> Gram:
         """Of the samples of two classes; what `share` keeps is not computed again."""
         if self._by_class is None and not self._blocks:
             return self.of(np.concatenate(samples))
@@ -276,7 +270,7 @@ class Grams:
             for left, rows in zip(halves, places):
                 for right, columns in zip(halves, places):
                     matrix[left, right] = whole[of_class[rows], of_class[columns]]
-            return KeptGram(PrecomputedGram(Precomputed(), matrix))
+            return PrecomputedGram(Precomputed(), matrix)
         for half, place in zip(halves, places):
             matrix[half, half] = self._blocks[place]
         for start in range(0, corner, STRIPE):
@@ -284,4 +278,4 @@ class Grams:
             self._all.rows(samples[0][part], samples[1], out=matrix[part, corner:])
             pause()
         matrix[corner:, :corner] = matrix[:corner, corner:].T
-        return KeptGram(PrecomputedGram(Precomputed(), matrix))
+        return PrecomputedGram(Precomputed(), matrix)

@@ -144,6 +144,7 @@ class Gram:
     """
 
     points: Any
+    whole: Array | None = None  # the matrix, where it is in memory
     held: HeldRows | None = None  # rows in memory
     summed: KnownSums | None = None  # the last sums that somebody made known
 

@@ -54,12 +54,11 @@ class PrecomputedGram(Gram):
     def __init__(self, kernel: Precomputed, X: Array, dtype: Any = None) -> None:
         super().__init__(kernel, X, dtype)
         self.points = np.arange(self.n)
+        if X.dtype == self.dtype and X.flags.c_contiguous:
+            self.whole = X
 
-    @property
-    def whole(self) -> Array | None:
-        """The matrix as it was given, if it can be used as it is."""
-        ready = self.X.dtype == self.dtype and self.X.flags.c_contiguous
-        return self.X if ready else None
+    def diagonal(self) -> Float:
+        return np.asarray(self.X.diagonal(), dtype=np.float64)
 
     def among(self, samples: Array) -> PrecomputedGram:
         part = self.X[np.ix_(samples, samples)]

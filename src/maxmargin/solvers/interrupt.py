@@ -11,23 +11,33 @@ class Interrupt:
     """Whether the run is to end: Ctrl-C was pressed, or whoever started the thread says so.
 
     While it is entered, the first Ctrl-C is recorded instead of raised, a second one is not held
-    back; other handlers and threads are left alone.
+    back; other handlers and threads are left alone. Where the run may be over in less time than it
+    takes to change the handler, that is left until somebody asks for the second time.
     """
 
-    def __init__(self):
+    def __init__(self, may_be_short):
         self.stop = getattr(_of_thread, "stop", None)
         self.held = self.listening = False
+        self.unasked = 2 if may_be_short else 0
 
     @property
     def pressed(self):
+        if self.unasked:
+            self.unasked -= 1
+            if not self.unasked:
+                self._listen()
         return self.held or (self.stop is not None and self.stop())
 
     def __enter__(self):
+        if not self.unasked:
+            self._listen()
+        return self
+
+    def _listen(self):
         if threading.current_thread() is threading.main_thread():
             self.listening = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self.listening:
             signal.signal(signal.SIGINT, self._press)
-        return self
 
     def __exit__(self, *error):
         if self.listening:
@@ -39,9 +49,9 @@ class Interrupt:
         self.held = True
 
 
-def held_interrupts() -> Interrupt:
+def held_interrupts(may_be_short: bool = False) -> Interrupt:
     """Record the first Ctrl-C instead of raising it."""
-    return Interrupt()
+    return Interrupt(may_be_short)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def call(_typing, address, letter, order, matrix, info):
         builder.call(function, [letter, order, matrix, order, info])
         return context.get_dummy_value()
 
-    return types.void(types.int64, letter, order, matrix, info), codegen
+    return types.void(address, letter, order, matrix, info), codegen
 
 
 @compiled

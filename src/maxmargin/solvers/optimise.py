@@ -23,6 +23,8 @@ from .solution import Progress, Solution
 
 # Up to so many samples the whole matrix is faster than blocks of it; more if it exists already.
 LARGEST_FULL, LARGEST_AT_HAND = 3500, 5000
+# So few are often done with in a millisecond.
+FEW_SAMPLES = 1000
 
 
 def solve(
@@ -113,7 +115,7 @@ def solve(
     if gram.n != problem.samples:
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
     driver = chosen_driver(driver, gram, settings)
-    with held_interrupts() as interrupt:
+    with held_interrupts(problem.samples <= FEW_SAMPLES and callback is None) as interrupt:
 
         def finished(problem, settings, alpha):
             if driver == "blocks":
@@ -145,8 +147,7 @@ def as_gram(gram: Gram | np.ndarray) -> Gram:
 def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
     if driver == "auto":
         fits = gram.n**2 * gram.dtype.itemsize <= settings.cache_bytes
-        at_hand = getattr(gram, "whole", None) is not None
-        small = gram.n <= (LARGEST_AT_HAND if at_hand else LARGEST_FULL)
+        small = gram.n <= (LARGEST_FULL if gram.whole is None else LARGEST_AT_HAND)
         driver = "full" if (fits and small) or settings.selection == "greedy" else "blocks"
     if driver not in ("full", "blocks", "rows"):
         raise ValueError(f'driver must be "auto", "full", "blocks" or "rows", got {driver!r}')

@@ -50,9 +50,8 @@ class FullRows:
     @classmethod
     def of(cls, gram, pause=None):
         """Computed block by block; `pause` is called between blocks and may raise."""
-        whole = getattr(gram, "whole", None)
-        if whole is not None:
-            return cls(whole)
+        if gram.whole is not None:
+            return cls(gram.whole)
         return cls(gram.matrix(pause), gram.n**2)
 
     def restricted(self, keep):

@@ -49,7 +49,7 @@ class Settings:
 
 def may_be_unbounded(problem: DualProblem) -> bool:
     """Whether α may grow along a ray: infinite boxes without ridge, sums that hold nothing."""
-    return bool(problem.constrained and not problem.totals.any())
+    return problem.constrained and problem.balanced
 
 
 def default_steps(problem: DualProblem) -> float:

@@ -9,8 +9,8 @@ from .smallface import LARGEST_OWN, LARGEST_SMALL, free_variables, in_memory, sm
 from .smo import NOTHING, forget_pairs, run_slab
 
 # Seconds that a pair step costs and each variable of it, a face step in compiled code and one from
-# Python, a multiplication in a factor of our own and in one of LAPACK, a gathered entry, and an entry
-# of the factor in a round: only their ratios matter.
+# Python, a multiplication in our own factor and in LAPACK's, a gathered entry, and an entry of the
+# factor in a round: only their ratios matter.
 STEP_COST, VARIABLE_COST = 3e-7, 1.3e-9
 SMALL_FACE_COST, FACE_COST, OWN_FLOP_COST, FLOP_COST = 2e-6, 1e-4, 1.7e-10, 5e-11
 GATHER_COST, ROUND_COST = 2e-9, 1e-9

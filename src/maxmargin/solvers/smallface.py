@@ -55,10 +55,10 @@ def factor_of(Q, shift, R, potrf):
         return own_factor(R, least)
     if not lapack_factor(potrf, R):
         return False
+    smallest = np.inf
     for i in range(size):
-        if not R[i, i] * R[i, i] > least:
-            return False
-    return True
+        smallest = min(smallest, R[i, i])
+    return smallest * smallest > least
 
 
 @inlined
