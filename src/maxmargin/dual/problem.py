@@ -64,8 +64,10 @@ class DualProblem:
             return False
         if [array.shape for array in arrays[1:5]] != 4 * [self.linear.shape]:
             return False
-        whole = self.samples > 0 and self.size % self.samples == 0
-        return bool(whole and self.traits)
+        if self.samples <= 0 or self.size % self.samples:
+            return False
+        vars(self)["traits"] = traits(*arrays, ROUNDING)
+        return bool(self.traits)
 
     @cached_property
     def traits(self) -> int:
@@ -120,11 +122,15 @@ class DualProblem:
     def copies(self) -> int:
         return self.size // self.samples
 
-    @cached_property
+    @property
     def folds(self) -> bool:
         """Whether the two variables of every sample, one between 0 and C, one between −C and 0, are
         the sides of a single one; the gradient then has a step at 0, and falls there."""
-        if self.copies != 2 or self.ridge.any():
+        return self.copies == 2 and self._are_sides
+
+    @cached_property
+    def _are_sides(self) -> bool:
+        if self.ridge.any():
             return False
         (up, down), (least, _), (_, most) = (
             values.reshape(2, self.samples) for values in (self.linear, self.lower, self.upper)

@@ -68,7 +68,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
         if not clearly_labels(y):
             check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
+        classes = np.unique(y)
+        codes = np.searchsorted(classes, y)
         if classes.size < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {classes.size} class"
@@ -135,7 +136,8 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     ) -> Task:
         parts = members[i], members[j]
         both = np.concatenate(parts)
-        labels = np.repeat([1.0, -1.0], [part.size for part in parts])
+        labels = np.ones(both.size)
+        labels[parts[0].size :] = -1.0
         return Task(
             f"{self.classes_[i]} vs {self.classes_[j]}",
             self._machine(labels, weight[both], factor[both]),

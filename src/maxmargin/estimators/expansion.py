@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..compiled import compiled
+from ..compiled import compiled, compiled_strict
 from ..kernels import Linear, Precomputed
 from ..kernels.base import take
 from ..kernels.inner_product import VectorKernel
@@ -34,11 +34,22 @@ def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
         coef = np.zeros(samples.size)
         coef[indices] = outcome.expansion.coef
     if samples.has_copies and not problem.ridge.any():
-        limit = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
-        limit = limit.reshape(problem.copies, problem.samples).max(axis=0)
-        level = np.zeros(samples.size)
-        level[indices] = np.abs(problem.per_sample(alpha)) / np.where(limit > 0, limit, 1.0)
+        own, level = np.empty(problem.samples), np.zeros(samples.size)
+        find_levels(alpha, problem.lower, problem.upper, own)
+        level[indices] = own
     return samples.spread(coef, level)
+
+
+@compiled_strict
+def find_levels(alpha, lower, upper, level):
+    """Which part of its largest value the coefficient of each sample has."""
+    samples = level.size
+    for s in range(samples):
+        total = limit = 0.0
+        for a in range(s, alpha.size, samples):
+            total += alpha[a]
+            limit = max(limit, abs(lower[a]), abs(upper[a]))
+        level[s] = abs(total) / limit if limit > 0.0 else 0.0
 
 
 def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:

@@ -14,6 +14,8 @@ from ..kernels.given import PrecomputedGram
 from ..kernels.held import HeldRows, KnownSums
 from ..kernels.inner_product import VectorKernel
 from ..memory import main_memory, room
+from ..solvers.blocks import features
+from ..solvers.growing import worth_growing
 from .samples import chosen
 
 # `cache_size` is raised to this many bytes, if half of the free memory is that much.
@@ -160,6 +162,7 @@ class Grams:
         self.square = isinstance(kernel, Precomputed)
         self._blocks: dict[int, np.ndarray] = {}
         self._by_class: tuple[np.ndarray, list[slice]] | None = None
+        self._all: Gram | None = None
         self._whole: KeptGram | None = None
 
     @property
@@ -236,15 +239,19 @@ class Grams:
     ) -> None:
         """Keep the matrix of all classes, for the pairs of them, or the blocks inside each class.
 
-        Nothing is kept where that takes more than `budget` bytes; `pause` may raise.
+        Only the inputs are prepared for all pairs where their matrices are so large that a part of
+        each may do. Nothing is kept where it takes more than `budget` bytes; `pause` may raise.
         """
-        self._blocks, self._by_class = {}, None
+        self._blocks, self._by_class, self._all = {}, None, None
         sizes = [samples.size for samples in classes]
         pair = sum(sorted(sizes)[-2:]) ** 2
         room_for = budget / self.dtype.itemsize - pair
         if self.square:
             return
-        if isinstance(self.kernel, VectorKernel) and sum(sizes) ** 2 <= room_for:
+        of_vectors = isinstance(self.kernel, VectorKernel)
+        if of_vectors and worth_growing(2 * sum(sizes) / len(sizes), features(self.X)):
+            self._all = self._bound(None, self.dtype)
+        elif of_vectors and sum(sizes) ** 2 <= room_for:
             # One product, though some of its values come twice; values of other kernels are dear.
             matrix = self._bound(np.concatenate(classes), self.dtype).matrix(pause)
             ends = np.cumsum(sizes)
@@ -261,7 +268,8 @@ class Grams:
     ) -> Gram:
         """Of the samples of two classes; what `share` keeps is not computed again."""
         if self._by_class is None and not self._blocks:
-            return self.of(np.concatenate(samples))
+            both = np.concatenate(samples)
+            return self.of(both) if self._all is None else KeptGram(self._all.among(both))
         corner = samples[0].size
         matrix = room((corner + samples[1].size,) * 2, self.dtype)
         halves = slice(corner), slice(corner, None)

@@ -19,6 +19,7 @@ from ..threads import in_parts, threads_worth
 
 # Elements of a block of inputs that is hashed at a time: it stays in the cache.
 HASH_BLOCK = 1 << 16
+PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 SHIFT_1, SHIFT_2 = np.uint64(32), np.uint64(29)
 NOTHING, MINUS_ZERO = np.uint64(0), np.uint64(1 << 63)
@@ -128,8 +129,21 @@ def distinct(
         X, given = chosen(X, np.flatnonzero(present), square), weight[present]
         y = None if y is None else y[present]
     keys = content_keys(X, y)
-    first = first_equals(X, y, keys)
-    place = np.arange(keys.size)
+    quickly = ordered and not square and is_plain(X)
+    X, y, keys, place = (in_order if quickly else one_of_each)(X, y, keys, square, ordered)
+    member = place
+    if not everyone:
+        member = np.full(weight.size, -1)
+        member[present] = place
+    total = np.bincount(place, given)
+    return Samples(X, y, total, keys, member, weight, given.size > total.size)
+
+
+def one_of_each(
+    X: Any, y: np.ndarray | None, keys: np.ndarray, square: bool, ordered: bool
+) -> tuple[Any, np.ndarray | None, np.ndarray, np.ndarray]:
+    """Distinct samples, their keys, and for each sample given its place among them."""
+    first, place = first_equals(X, y, keys), np.arange(keys.size)
     if first is not None:
         own = first == place
         X, y = chosen(X, np.flatnonzero(own), square), None if y is None else y[own]
@@ -139,18 +153,60 @@ def distinct(
     if ordered:
         # Of a Gram matrix, different samples may have equal keys.
         order = np.argsort(keys, kind="stable" if square else None)
-        dense = isinstance(X, np.ndarray) and X.ndim == 2 and not square
-        X = taken(X, order) if dense else chosen(X, order, square)
-        y, keys = None if y is None else y[order], keys[order]
+        X, y, keys = chosen(X, order, square), None if y is None else y[order], keys[order]
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
         place = rank[place]
-    member = place
-    if not everyone:
-        member = np.full(weight.size, -1)
-        member[present] = place
-    total = np.bincount(place, given)
-    return Samples(X, y, total, keys, member, weight, given.size > total.size)
+    return X, y, keys, place
+
+
+def in_order(
+    X: np.ndarray, y: np.ndarray | None, keys: np.ndarray, *_: bool
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray, np.ndarray]:
+    """The same in the order of the keys, for vectors in one compiled pass."""
+    order, place = np.argsort(keys), np.empty(keys.size, dtype=np.intp)
+    kept = order[: first_of_equals(X, keys if y is None else y, keys, order, place)]
+    return taken(X, kept), None if y is None else y[kept], keys[kept], place
+
+
+def is_plain(X: Any) -> bool:
+    """Whether inputs are vectors of the usual kind and layout."""
+    return isinstance(X, np.ndarray) and X.flags.c_contiguous and X.dtype in PLAIN and X.ndim == 2
+
+
+@compiled_strict
+def first_of_equals(
+    X: np.ndarray, y: np.ndarray, keys: np.ndarray, order: np.ndarray, place: np.ndarray
+) -> int:
+    """Keep in `order`, which is that of the keys, the first of equal samples alone; how many these
+    are. `place` tells where the one is that a sample is equal to."""
+    kept = start = 0
+    while start < order.size:
+        stop = start + 1
+        while stop < order.size and keys[order[stop]] == keys[order[start]]:
+            stop += 1
+        order[start:stop] = np.sort(order[start:stop])
+        own = kept
+        for k in range(start, stop):
+            i, at = order[k], own
+            while at < kept and not is_equal(X, y, i, order[at]):
+                at += 1
+            if at == kept:
+                order[kept] = i
+                kept += 1
+            place[i] = at
+        start = stop
+    return kept
+
+
+@inlined
+def is_equal(X: np.ndarray, y: np.ndarray, i: int, j: int) -> bool:
+    if y[i] != y[j]:
+        return False
+    equal = True
+    for f in range(X.shape[1]):
+        equal &= X[i, f] == X[j, f]
+    return equal
 
 
 def chosen(X: Any, indices: np.ndarray, square: bool = False) -> Any:

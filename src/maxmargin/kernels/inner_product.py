@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -204,6 +205,13 @@ class VectorGram(Gram):
         in_parts(some_tiles, len(shares), threads)
         np.fill_diagonal(matrix, self._cached_diagonal())
         return matrix
+
+    def among(self, samples: Array) -> VectorGram:
+        """The same embedding serves some of the inputs."""
+        some = copy(self)
+        some.X, some.points, some.n = self.X[samples], self.points.take(samples), samples.size
+        some._kept, some._diagonal = (), self._cached_diagonal()[samples]
+        return some
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
         return points.take(indices)
