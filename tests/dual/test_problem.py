@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import KINDS, cases
 
-from maxmargin.dual import DualProblem
+from maxmargin.dual import DualProblem, hard_margin, hinge, nu_svc, squared_hinge
 
 
 def problem_of(**changes):
@@ -201,3 +201,20 @@ def test_sums_at_the_very_edge_of_the_box_are_feasible():
     np.testing.assert_array_equal(problem.feasible(), thirds)
     shifted = replace(problem, totals=np.full(2, np.nextafter(2.0 / 3.0, 1.0)))
     np.testing.assert_array_equal(shifted.feasible(), thirds)
+
+
+def test_what_is_true_of_a_problem_is_known_at_once():
+    y = np.array([1.0, -1.0])
+    soft, hard = hinge(y, 2.0).problem, hard_margin(y).problem
+    squared, nu = squared_hinge(y, 2.0).problem, nu_svc(y, 0.5).problem
+    assert [p.constrained for p in (soft, hard, squared, nu)] == [False, True, False, False]
+    assert [p.balanced for p in (soft, hard, squared, nu)] == [True, True, True, False]
+    assert not soft.feasible().any()
+    assert nu.feasible().any()
+
+
+def test_integer_arrays_make_the_same_problem():
+    y = np.array([1, -1])
+    problem = hinge(y.astype(float), 1.0).problem
+    whole = replace(problem, linear=y, lower=np.array([0, -1]), upper=np.array([1, 0]))
+    assert whole.traits == problem.traits
