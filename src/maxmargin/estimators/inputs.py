@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import validate_data
 
+from ..compiled import compiled_strict
 from ..kernels import (
     EncodedSequences,
     Gaussian,
@@ -23,11 +24,10 @@ from ..kernels import (
 )
 from ..kernels.oligo_encoding import as_strings
 from ..kernels.sequence import SequenceKernel
+from .samples import in_usual_layout
 
-# Rows of inputs whose variance is computed at a time.
+# Entries of inputs whose variance is computed at a time.
 VARIANCE_BLOCK = 1 << 20
-# The types of inputs that are worked on as they are.
-PLAIN_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def is_precomputed(kernel: Any) -> bool:
@@ -139,9 +139,7 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
 
 def is_plain_matrix(X: Any) -> bool:
     """Whether inputs are an array of finite numbers already, in the order and type of most work."""
-    if type(X) is not np.ndarray or X.ndim != 2 or not X.size or not X.flags.c_contiguous:
-        return False
-    if X.dtype not in PLAIN_TYPES:
+    if type(X) is not np.ndarray or not X.size or not in_usual_layout(X):
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         return math.isfinite(X.sum())
@@ -278,6 +276,8 @@ def weighted_variance(X: Any, weight: np.ndarray) -> float:
         mean = (weight @ X).sum() / total
         variance = (weight @ X.power(2)).sum() / total - mean**2
         return _without_rounding(variance, 1e-15 * mean**2)
+    if X.size <= VARIANCE_BLOCK and in_usual_layout(X):
+        return _without_rounding(*variance_and_rounding(X, weight, total))
     step = max(1, VARIANCE_BLOCK // X.shape[1])
     parts = [slice(start, start + step) for start in range(0, X.shape[0], step)]
     mean = sum(weight[p] @ X[p].sum(axis=1, dtype=np.float64) for p in parts) / total
@@ -286,6 +286,24 @@ def weighted_variance(X: Any, weight: np.ndarray) -> float:
         centred = X[p].astype(np.float64) - mean
         squares += weight[p] @ np.vecdot(centred, centred)
     return _without_rounding(squares / total, 1e-30 * mean**2)
+
+
+@compiled_strict
+def variance_and_rounding(X, weight, total):
+    """The same of few entries, in one call."""
+    mean = squares = 0.0
+    for i in range(X.shape[0]):
+        entries = 0.0
+        for f in range(X.shape[1]):
+            entries += X[i, f]
+        mean += weight[i] * entries
+    mean /= total
+    for i in range(X.shape[0]):
+        entries = 0.0
+        for f in range(X.shape[1]):
+            entries += (X[i, f] - mean) * (X[i, f] - mean)
+        squares += weight[i] * entries
+    return squares / total, 1e-30 * mean * mean
 
 
 def _without_rounding(variance: float, rounding: float) -> float:

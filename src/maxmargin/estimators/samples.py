@@ -19,7 +19,8 @@ from ..threads import in_parts, threads_worth
 
 # Elements of a block of inputs that is hashed at a time: it stays in the cache.
 HASH_BLOCK = 1 << 16
-PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
+# The types of inputs that are worked on as they are.
+USUAL_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 SHIFT_1, SHIFT_2 = np.uint64(32), np.uint64(29)
 NOTHING, MINUS_ZERO = np.uint64(0), np.uint64(1 << 63)
@@ -129,7 +130,7 @@ def distinct(
         X, given = chosen(X, np.flatnonzero(present), square), weight[present]
         y = None if y is None else y[present]
     keys = content_keys(X, y)
-    quickly = ordered and not square and is_plain(X)
+    quickly = ordered and not square and in_usual_layout(X)
     X, y, keys, place = (in_order if quickly else one_of_each)(X, y, keys, square, ordered)
     member = place
     if not everyone:
@@ -169,9 +170,14 @@ def in_order(
     return taken(X, kept), None if y is None else y[kept], keys[kept], place
 
 
-def is_plain(X: Any) -> bool:
+def in_usual_layout(X: Any) -> bool:
     """Whether inputs are vectors of the usual kind and layout."""
-    return isinstance(X, np.ndarray) and X.flags.c_contiguous and X.dtype in PLAIN and X.ndim == 2
+    return (
+        isinstance(X, np.ndarray)
+        and X.flags.c_contiguous
+        and X.dtype in USUAL_TYPES
+        and X.ndim == 2
+    )
 
 
 @compiled_strict

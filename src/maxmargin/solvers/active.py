@@ -27,6 +27,17 @@ def renew(v, variables):
 
 
 @borrowing
+def begin(v):
+    """Set `rise`, `fall` and the bounds of all variables, and add the ridge to the diagonal."""
+    for g in range(len(v.rise)):
+        for a in range(v.alpha.size):
+            v.rise[g, a], v.fall[g, a] = -np.inf, np.inf
+    for a in range(v.alpha.size):
+        v.diagonal[a] += v.ridge[a]
+        set_penalties(v, a)
+
+
+@borrowing
 def note_free(rise, fall, free):
     """Set what is true of free variables: they may rise and fall, and gain as much by both."""
     for g in range(rise.shape[0]):
@@ -51,6 +62,15 @@ def rounding_of(alpha, gradient, scale):
         squares += alpha[a] * alpha[a]
         top = largest(top, abs(gradient[a]))
     return 4.0 * scale * np.sqrt(squares) + top
+
+
+@borrowing
+def largest_entry(values):
+    """max |x|"""
+    top = 0.0
+    for a in range(values.size):
+        top = largest(top, abs(values[a]))
+    return top
 
 
 class Active:
@@ -100,16 +120,16 @@ class Active:
             lower=lower,
             upper=upper,
             ridge=ridge.copy(),
-            diagonal=(diagonal if copies == 1 else np.tile(diagonal, copies)) + ridge,
+            diagonal=diagonal.copy() if copies == 1 else np.tile(diagonal, copies),
             group=group.copy(),
-            rise=np.full((groups, alpha.size), -np.inf),
-            fall=np.full((groups, alpha.size), np.inf),
+            rise=np.empty((groups, alpha.size)),
+            fall=np.empty((groups, alpha.size)),
             scores=np.empty(alpha.size, dtype=np.float32),
             kink=np.zeros(alpha.size) if kink is None else kink,
             lowest=lowest,
             highest=highest,
         )
-        renew(v, np.arange(alpha.size))
+        begin(v)
         return cls(v, copies, samples, rows, folded)
 
     @property

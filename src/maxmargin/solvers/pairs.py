@@ -139,7 +139,9 @@ class PairRun(Run):
     def _set_active(self, active):
         self.active = active
         polishes = self.whole and self.can_polish() and self.settings.selection != "max_gain"
-        self.control = self.control._replace(ending=r.POLISH if polishes else r.RETURN)
+        ending = r.POLISH if polishes else r.RETURN
+        if ending != self.control.ending:
+            self.control = self.control._replace(ending=ending)
         forget_pairs(self.memory.integers)
 
     def _refresh(self):

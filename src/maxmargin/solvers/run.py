@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from . import records as r
-from .active import EPSILON, rounding_of
+from .active import EPSILON, largest_entry, rounding_of
 from .ending import run_to_end
 from .face import face_step
 from .lapack import POTRF
@@ -20,6 +20,8 @@ LONGEST_SLAB = 1000
 LONGEST_SILENCE = 0.2
 # Slabs or rounds without progress above rounding before a run is called finished in its precision.
 PATIENCE = 20
+# The smallest curvature believed, as a part of the largest entry.
+SINGLE_RESOLUTION, DOUBLE_RESOLUTION = 4 * float(np.finfo(np.float32).eps), 1e-12
 # Of the violation allowed, rows in single precision are to leave this part: in double precision it
 # may turn out larger.
 SINGLE_AIM = 0.9
@@ -44,10 +46,10 @@ class Run:
             both = problem.per_sample(self.alpha)
             self.alpha = np.concatenate([np.maximum(both, 0.0), np.minimum(both, 0.0)])
         self.diagonal = gram.diagonal()
-        self.scale = float(np.abs(self.diagonal).max()) or 1.0
+        self.scale = largest_entry(self.diagonal) or 1.0
         single = gram.dtype == np.float32
         self.aim = settings.tol * (SINGLE_AIM if single else 1.0)
-        resolution = max(1e-12, 4 * np.finfo(gram.dtype).eps)
+        resolution = SINGLE_RESOLUTION if single else DOUBLE_RESOLUTION
         self.control = r.Control(
             selection=r.SELECTIONS[settings.selection],
             planning=int(settings.planning),
