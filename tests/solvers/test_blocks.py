@@ -26,8 +26,9 @@ def test_blocks_of_any_size_reach_the_optimum_of_an_independent_solver(kind, dat
         size = data.draw(st.sampled_from([2, 4, 8]))
         patch.setattr(blocks, "SMALL_BLOCK", size)
         patch.setattr(blocks, "LARGE_BLOCK", size * data.draw(st.sampled_from([1, 6])))
+        patch.setattr(blocks, "SMALLEST_STAGE", data.draw(st.sampled_from([2, 6000])))
         # With 0 no kernel values are cheap.
-        patch.setattr(blocks, "CHEAP_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
+        patch.setattr(samples, "CHEAP_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
         solution = solve(
             case.problem,
             gram_of(case.K),
@@ -102,7 +103,8 @@ def test_blocks_are_blocks_of_the_matrix_through_any_history(cheap, data):
     K = 0.5 * (K + K.T)
     problem = hinge(np.where(np.arange(n) % 2, 1.0, -1.0), 1.0).problem
     budget = data.draw(st.sampled_from([0, 8 * n * 9, 1 << 20]))
-    everyone = Samples(problem, gram_of(K), np.zeros(n), budget, 6, lambda: None, [], cheap=cheap)
+    features = 2 if cheap else 0
+    everyone = Samples(problem, gram_of(K), np.zeros(n), budget, 6, lambda: None, features=features)
     present = np.arange(n)
     for _ in range(data.draw(st.integers(1, 10))):
         if data.draw(st.integers(0, 4)) == 4 and present.size > 6:
@@ -135,7 +137,7 @@ def test_rows_are_computed_for_samples_that_move(few, monkeypatch):
 
     monkeypatch.setattr(Samples, "block", noted)
     monkeypatch.setattr(blocks, "SMALL_BLOCK", 256)
-    monkeypatch.setattr(blocks, "CHEAP_FEATURES", few)
+    monkeypatch.setattr(samples, "CHEAP_FEATURES", few)
     solution = solve(hinge(y, 10.0).problem, Gaussian(2.0).bind(X), driver="blocks")
     support = np.count_nonzero(solution.alpha)
     assert support <= solution.row_misses < 0.9 * len(in_blocks)
