@@ -1,9 +1,9 @@
 """Long Gram rows for the driver `blocks`: computed in batches, kept in memory touched once.
 
 A new row overwrites the one that was of use longest ago, of those that are not called precious
-as long as there are any. When samples come in stages, rows have room for all columns from the
-beginning, and are completed where they are. When columns settle, the rows in memory are packed in
-place, and more of them fit.
+as long as there are any. When more samples come, rows in memory are completed, where they are if
+there is room for all of their columns. When columns settle, they are packed in place, and more of
+them fit.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from .rows import BATCH_BYTES
 
 # There is room for at least this many blocks.
 FEWEST_BLOCKS = 3
+# Rows of some columns leave room for all others if that many fit, as a part of all such rows.
+ENOUGH_ROWS = 0.5
 # Rows that stay where they are computed come in batches of so many products of numbers of four
 # bytes, which take a good third of a second at 200 GFLOP/s.
 BATCH_PRODUCTS = 4e10
@@ -70,10 +72,11 @@ class LongRows:
         self._begin(gram.n if width is None else width)
 
     def _begin(self, width):
-        """The first columns, and room for all; no row is known."""
+        """The first columns; no row is known."""
         # None stands for all columns.
         self.columns = np.arange(width) if width < self.gram.n else None
-        self._lay_out(width, self.gram.n)
+        roomy = self.memory.size // self.gram.n >= ENOUGH_ROWS * width
+        self._lay_out(width, self.gram.n if roomy else width)
 
     def _lay_out(self, n, step):
         """Arrange the memory as rows of n columns, so many entries apart, none of them known."""
@@ -198,10 +201,13 @@ class LongRows:
         return total
 
     def widen(self, width, samples):
-        """More columns behind those there are. Rows of some samples, as far as they are in memory,
-        are completed; others are forgotten."""
-        before, samples = self.n, self._moved_together(samples[self.has(samples)])
+        """More columns behind those there are. Rows of some samples are completed, as far as they
+        are in memory and there is room; others are forgotten."""
+        samples = self._moved_together(samples[self.has(samples)])
+        before, step = self.n, self.step
         self._begin(width)
+        samples = samples[: len(self.values)]
+        self._move(samples.size, before, step)
         new = np.arange(before, width)
         for batch in self._batches(samples.size, new.size):
             self.gram.rows(samples[batch], new, self.values[batch, before:])
@@ -217,6 +223,15 @@ class LongRows:
             self.values[gap] = self.values[slot]
         slots[behind] = gaps
         return samples[np.argsort(slots)]
+
+    def _move(self, rows, columns, step):
+        """Take the first rows over, of so many columns, from where they began `step` apart."""
+        if step == self.step:
+            return
+        # None is overwritten before it has moved.
+        order = range(rows) if step > self.step else reversed(range(rows))
+        for k in order:
+            self.values[k, :columns] = self.memory[k * step : k * step + columns]
 
     def restrict(self, keep):
         """Keep only some columns (indices into the columns, ascending)."""
