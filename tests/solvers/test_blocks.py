@@ -12,7 +12,7 @@ from maxmargin import solve
 from maxmargin.data import chess_board
 from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
-from maxmargin.solvers import blocks, samples
+from maxmargin.solvers import blocks, longrows, samples
 from maxmargin.solvers.longrows import LongRows
 from maxmargin.solvers.samples import Samples
 
@@ -153,6 +153,17 @@ def test_blocks_that_grow_with_the_free_variables_stay_within_the_memory(monkeyp
     assert np.count_nonzero((solution.alpha != 0) & (abs(solution.alpha) < 100.0)) > 3 * 16
     assert solution.status == "converged"
     assert solution.dual == pytest.approx(solve(problem, gram, driver="full").dual, rel=1e-6)
+
+
+@pytest.mark.parametrize(("features", "batches"), [(36, 3), (136, 5), (10_000, 10), (0, 1)])
+def test_there_is_a_pause_after_so_many_products(features, batches, monkeypatch):
+    n, pauses = 40, []
+    # Four rows of 100 products an entry, each of which counts twice in float64.
+    monkeypatch.setattr(longrows, "BATCH_PRODUCTS", 2.0 * 4 * n * 100)
+    rows = LongRows(gram_of(np.eye(n)), 1 << 20, 10, lambda: pauses.append(1), features=features)
+    rows.ensure(np.arange(10))
+    assert len(pauses) == batches
+    np.testing.assert_array_equal(rows.values[rows.slot[:10]], np.eye(n)[:10])
 
 
 def test_rows_that_are_precious_or_just_used_are_overwritten_last():

@@ -120,6 +120,34 @@ def test_gradients_are_right_after_growing(budget, name):
         assert found == pytest.approx(expected[:, :known], abs=1e-12)
 
 
+@pytest.mark.parametrize("batches", [0, 1, 2])
+def test_gradients_are_right_where_growing_was_broken_off(batches, monkeypatch):
+    n, rng = 48, np.random.default_rng(0)
+    K, problem = some_matrix(n), hinge(np.where(np.arange(n) % 2, 1.0, -1.0), 1.0).problem
+    everyone = Samples(problem, gram_of(K), np.zeros(n), 1 << 20, 6, lambda: None, [12, 30])
+    part = everyone.block(np.arange(6))
+    part.v.alpha[:] = rng.uniform(part.v.lowest, part.v.highest)
+    everyone.apply(part)
+    done = []
+
+    def pause():
+        done.append(1)
+        if len(done) > batches:
+            raise TimeoutError
+
+    monkeypatch.setattr(longrows, "BATCH_BYTES", 2 * 8 * 18)
+    everyone.rows.pause = pause
+    with pytest.raises(TimeoutError):
+        everyone.grow()
+    everyone.rows.pause = lambda: None
+    everyone.return_all()
+    assert everyone.complete
+    assert not everyone.growing
+    everyone.live.write(everyone.alpha, everyone.gradient)
+    expected = problem.gradient(everyone.alpha, K @ everyone.alpha)
+    assert everyone.gradient == pytest.approx(expected, abs=1e-12)
+
+
 @pytest.mark.usefixtures("small_stages")
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge", "epsilon_svr", "nu_svc"])
 @pytest.mark.parametrize("cache_bytes", [0, 1 << 30])
