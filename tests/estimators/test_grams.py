@@ -7,7 +7,7 @@ from maxmargin.data import chess_board
 from maxmargin.dual import hinge
 from maxmargin.estimators.grams import Grams
 from maxmargin.kernels import Gaussian
-from maxmargin.solvers import solve
+from maxmargin.solvers import blocks, solve
 from maxmargin.threads import single_threaded_blas
 
 
@@ -16,7 +16,7 @@ def test_rows_of_blocks_are_held_until_released(dtype, rounding):
     X, y = chess_board(700, random_state=0)
     gram = Grams(Gaussian(2.0), X, dtype).whole()
     alpha = solve(hinge(y, 10.0).problem, gram, driver="blocks", shrinking=False).alpha
-    rows, slot = gram.held
+    rows, slot, _ = gram.held
     for sample in np.flatnonzero(alpha)[:20]:
         assert slot[sample] >= 0
         expected = Gaussian(2.0)(X[[sample]], X)[0]
@@ -25,12 +25,24 @@ def test_rows_of_blocks_are_held_until_released(dtype, rounding):
     assert gram.held is None
 
 
+def test_rows_held_after_stages_say_which_samples_their_columns_belong_to(monkeypatch):
+    monkeypatch.setattr(blocks, "SMALLEST_STAGE", 60)
+    X, y = chess_board(700, random_state=0)
+    gram, expected = Grams(Gaussian(2.0), X, np.float64).whole(), Gaussian(2.0)(X)
+    alpha = solve(hinge(y, 10.0).problem, gram, driver="blocks", shrinking=False).alpha
+    rows, slot, columns = gram.held
+    support = np.flatnonzero(alpha)
+    assert sorted(columns) == list(range(700)) != list(columns)
+    np.testing.assert_allclose(rows[slot[support]], expected[support][:, columns], atol=1e-13)
+    np.testing.assert_allclose(gram.held.sums(support, alpha[support]), expected @ alpha, atol=1e-9)
+
+
 def test_a_whole_matrix_is_not_released():
     X, _ = chess_board(50, random_state=0)
     gram = Grams(Gaussian(2.0), X, np.float64).whole()
     matrix = gram.matrix()
     gram.release()
-    assert gram.held.values is matrix
+    assert gram.whole is matrix
     assert gram.matrix() is matrix
 
 

@@ -126,7 +126,7 @@ def test_predictions_of_float32_survive_large_coefficients(classes):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 5)).astype(np.float32)
     y = rng.integers(classes, size=3000)
-    model = SVC(C=1e4, gamma=0.02, max_iter=4000, decision_function_shape="ovo").fit(X, y)
+    model = SVC(C=1e4, gamma=0.02, max_iter=8000, decision_function_shape="ovo").fit(X, y)
     values = model.decision_function(X[:500])
     exact = model.set_params(precision="double").decision_function(X[:500])
     size = np.abs(model.dual_coef_).sum()

@@ -300,7 +300,8 @@ def test_ctrl_c_in_finish_ends_it_for_all_machines():
     model = OnlineSVC(C=1e4).fit(*IRIS)
     with pytest.raises(KeyboardInterrupt, match="kept"):
         model.set_params(callback=press).finish()
-    assert model.status_ == ["interrupted"] * 3
+    # The first had converged when it was pressed.
+    assert model.status_ == ["converged", "interrupted", "interrupted"]
     assert_feasible(model, 1e4)
 
 

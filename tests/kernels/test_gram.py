@@ -50,6 +50,18 @@ def test_rows_and_columns_come_in_the_order_asked_for(form, indices):
 
 @each_kernel
 @pytest.mark.parametrize("form", ["dense", "csr"])
+def test_successive_ones_of_columns_prepared_before_are_the_right_ones(name, form):
+    gram = PAIRS[name][0].bind(inputs_of(name, form))
+    matrix, order = gram.matrix(), np.random.default_rng(0).permutation(60)
+    indices = np.array([5, 3, 17])
+    assert gram.rows(indices[:0], order).shape == (0, 60)
+    for columns in (order[:20], order[20:41], order[:41], order[7:9], order[3:30:2], order):
+        found = gram.rows(indices, columns)
+        np.testing.assert_allclose(found, matrix[indices][:, columns], rtol=1e-12, atol=1e-12)
+
+
+@each_kernel
+@pytest.mark.parametrize("form", ["dense", "csr"])
 def test_rows_are_written_where_they_are_wanted(name, form):
     kernel, inputs = PAIRS[name][0], inputs_of(name, form)
     gram = kernel.bind(inputs)

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Polynomial
 from maxmargin.kernels.rare_features import RARE32, RareEntries, differing, rare_features
+from maxmargin.threads import single_threaded_blas
 
 WIDE = 100
 KERNELS = {
@@ -197,3 +198,14 @@ def test_products_of_another_precision():
     entries.add_products(entries, out)
     dense = entries.matrix.toarray()
     np.testing.assert_allclose(out, 1.0 + dense @ dense.T, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(40, 7000), (7000, 40)])
+def test_products_divided_among_threads_are_the_same(rows, columns):
+    X = with_rare(7000, 0)
+    gram, left, right = Gaussian(0.02).bind(X), np.arange(rows)[::-1], np.arange(columns)
+    with single_threaded_blas(1):
+        expected = gram.rows(left, right)
+    with single_threaded_blas(3):
+        found = gram.rows(left, right)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

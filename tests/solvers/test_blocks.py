@@ -12,7 +12,7 @@ from maxmargin import solve
 from maxmargin.data import chess_board
 from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
-from maxmargin.solvers import blocks, samples
+from maxmargin.solvers import blocks, longrows, samples
 from maxmargin.solvers.longrows import LongRows
 from maxmargin.solvers.samples import Samples
 
@@ -26,8 +26,9 @@ def test_blocks_of_any_size_reach_the_optimum_of_an_independent_solver(kind, dat
         size = data.draw(st.sampled_from([2, 4, 8]))
         patch.setattr(blocks, "SMALL_BLOCK", size)
         patch.setattr(blocks, "LARGE_BLOCK", size * data.draw(st.sampled_from([1, 6])))
+        patch.setattr(blocks, "SMALLEST_STAGE", data.draw(st.sampled_from([2, 6000])))
         # With 0 no kernel values are cheap.
-        patch.setattr(blocks, "CHEAP_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
+        patch.setattr(samples, "CHEAP_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
         solution = solve(
             case.problem,
             gram_of(case.K),
@@ -102,7 +103,8 @@ def test_blocks_are_blocks_of_the_matrix_through_any_history(cheap, data):
     K = 0.5 * (K + K.T)
     problem = hinge(np.where(np.arange(n) % 2, 1.0, -1.0), 1.0).problem
     budget = data.draw(st.sampled_from([0, 8 * n * 9, 1 << 20]))
-    everyone = Samples(problem, gram_of(K), np.zeros(n), budget, 6, lambda: None, [], cheap=cheap)
+    features = 2 if cheap else 0
+    everyone = Samples(problem, gram_of(K), np.zeros(n), budget, 6, lambda: None, features=features)
     present = np.arange(n)
     for _ in range(data.draw(st.integers(1, 10))):
         if data.draw(st.integers(0, 4)) == 4 and present.size > 6:
@@ -135,7 +137,7 @@ def test_rows_are_computed_for_samples_that_move(few, monkeypatch):
 
     monkeypatch.setattr(Samples, "block", noted)
     monkeypatch.setattr(blocks, "SMALL_BLOCK", 256)
-    monkeypatch.setattr(blocks, "CHEAP_FEATURES", few)
+    monkeypatch.setattr(samples, "CHEAP_FEATURES", few)
     solution = solve(hinge(y, 10.0).problem, Gaussian(2.0).bind(X), driver="blocks")
     support = np.count_nonzero(solution.alpha)
     assert support <= solution.row_misses < 0.9 * len(in_blocks)
@@ -151,6 +153,17 @@ def test_blocks_that_grow_with_the_free_variables_stay_within_the_memory(monkeyp
     assert np.count_nonzero((solution.alpha != 0) & (abs(solution.alpha) < 100.0)) > 3 * 16
     assert solution.status == "converged"
     assert solution.dual == pytest.approx(solve(problem, gram, driver="full").dual, rel=1e-6)
+
+
+@pytest.mark.parametrize(("features", "batches"), [(36, 3), (136, 5), (10_000, 10), (0, 1)])
+def test_there_is_a_pause_after_so_many_products(features, batches, monkeypatch):
+    n, pauses = 40, []
+    # Four rows of 100 products an entry, each of which counts twice in float64.
+    monkeypatch.setattr(longrows, "BATCH_PRODUCTS", 2.0 * 4 * n * 100)
+    rows = LongRows(gram_of(np.eye(n)), 1 << 20, 10, lambda: pauses.append(1), features=features)
+    rows.ensure(np.arange(10))
+    assert len(pauses) == batches
+    np.testing.assert_array_equal(rows.values[rows.slot[:10]], np.eye(n)[:10])
 
 
 def test_rows_that_are_precious_or_just_used_are_overwritten_last():

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import Gram
-from ..kernels.held import add_rows
 from ..memory import room
 from ..threads import in_parts, threads_beside_blas
 from .problem import DualProblem, Float, Int
@@ -93,9 +92,8 @@ def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
         add_rows(total, gram.whole, support, coef[support])
         return total if samples.size == gram.n else total[samples]
     if gram.held is not None:
-        slots = gram.held.slot[support]
-        present = slots >= 0
-        add_rows(total, gram.held.values, slots[present], coef[support[present]])
+        present = gram.held.slot[support] >= 0
+        total = gram.held.sums(support[present], coef[support[present]])
         support = support[~present]
     result = total[samples]
     if not support.size:

@@ -127,6 +127,7 @@ class Kept(NamedTuple):
     columns: Array
     points: Any
     position: Array
+    around: Kept | None = None  # the larger set of which these are successive columns
 
 
 class Gram:
@@ -163,8 +164,9 @@ class Gram:
         """Rows `indices` of the matrix, over all columns or the given ones.
 
         What was prepared for `columns` is kept until a few other array objects have come: pass the
-        same one again, and do not change it in between. Equal `indices` and `columns` give an
-        exactly symmetric block.
+        same one again, and do not change it in between. Successive ones of columns that were
+        prepared are not copied again. Equal `indices` and `columns` give an exactly symmetric
+        block.
         """
         indices = np.asarray(indices)
         columns = None if columns is None else np.asarray(columns)
@@ -179,8 +181,10 @@ class Gram:
             mirror(out)
             np.fill_diagonal(out, self._cached_diagonal()[indices])
             return out
-        self._compute(indices, self._restricted(columns), out)
-        self._put_diagonal(out, indices, columns)
+        right = self._restricted(columns)
+        if indices.size:
+            self._compute(indices, right, out)
+            self._put_diagonal(out, indices, columns)
         return out
 
     def diagonal(self) -> Float:
@@ -237,11 +241,19 @@ class Gram:
         """What is known of some columns, the last few of which are kept."""
         known = [kept for kept in self._kept if kept.columns is columns]
         if not known:
-            known = [Kept(columns, self._select(self.points, columns), self._position(columns))]
+            known = [self._prepare(columns)]
         others = [kept for kept in self._kept if kept.columns is not columns]
         # One assignment, so that threads which share the matrix never see half of it.
         self._kept = (*known, *others)[:MOST_KEPT]
         return known[0]
+
+    def _prepare(self, columns: Array) -> Kept:
+        position = self._position(columns)
+        for around in (kept.around or kept for kept in self._kept):
+            part = as_slice(around.position[columns])
+            if isinstance(part, slice):
+                return Kept(columns, self._select(around.points, part), position, around)
+        return Kept(columns, self._select(self.points, columns), position)
 
     def _put_diagonal(self, block: Array, indices: Array, columns: Array | None) -> None:
         """K_ii must be the same number whatever batch it came from."""
@@ -276,6 +288,16 @@ def take(X: Inputs, indices: Array | slice) -> Inputs:
     if hasattr(X, "shape") or isinstance(indices, slice):
         return X[indices]
     return [X[i] for i in indices]
+
+
+def as_slice(indices: Array | slice) -> Array | slice:
+    """A range of successive indices as a slice, so that taking them copies nothing."""
+    if isinstance(indices, slice) or len(indices) < 2:
+        return indices
+    first, last = int(indices[0]), int(indices[-1])
+    if last - first != len(indices) - 1 or first < 0 or not (np.diff(indices) == 1).all():
+        return indices
+    return slice(first, last + 1)
 
 
 def checked_weights(W: Any, rows: int, columns: int) -> Float:

@@ -17,10 +17,26 @@ ENTRIES_A_PASS = 4
 
 
 class HeldRows(NamedTuple):
-    """Some rows over all columns: that of sample i is ``values[slot[i]]``, unless slot[i] < 0."""
+    """Some rows over all columns: that of sample i is ``values[slot[i]]``, unless slot[i] < 0.
+
+    `columns` says which sample each column belongs to, where they are not in order.
+    """
 
     values: NDArray[np.floating]
     slot: NDArray[np.intp]
+    columns: NDArray[np.intp] | None = None
+
+    def sums(
+        self, samples: NDArray[np.intp], coefficients: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Σ_k coefficients_k K[samples_k] for every sample, of samples with a row."""
+        total = np.zeros(self.values.shape[1])
+        add_rows(total, self.values, self.slot[samples], coefficients)
+        if self.columns is None:
+            return total
+        result = np.empty_like(total)
+        result[self.columns] = total
+        return result
 
 
 class KnownSums(NamedTuple):

@@ -17,7 +17,7 @@ from scipy import sparse
 from ..compiled import compiled, inlined
 from ..memory import room
 from ..threads import WORTH_A_THREAD, in_parts, threads_beside_blas, threads_worth
-from .base import Array, Float, Inputs
+from .base import Array, Float, Inputs, as_slice
 from .elementwise import chunks
 from .memory_lines import memory_line
 from .rare_features import RareEntries, entries_of
@@ -124,7 +124,12 @@ class DensePoints:
         def some_rows(start: int, stop: int) -> None:
             np.matmul(left[start:stop], right.table.T, out=out[start:stop])
 
-        in_parts(some_rows, len(left), threads_beside_blas(out.size, self.features))
+        def some_columns(start: int, stop: int) -> None:
+            np.matmul(left, right.table[start:stop].T, out=out[:, start:stop])
+
+        # BLAS rearranges both factors: each thread a part of the longer one.
+        task = some_rows if len(left) >= len(right) else some_columns
+        in_parts(task, max(out.shape), threads_beside_blas(out.size, self.features))
         if self.rare is not None and right.rare is not None:
             self.rare.add_products(right.rare, out)
 
@@ -352,13 +357,3 @@ def taken(table: Array, indices: Array | slice) -> Array:
 
     in_parts(some_rows, len(indices), threads_worth(copy.size))
     return copy
-
-
-def as_slice(indices: Array | slice) -> Array | slice:
-    """A range of successive indices as a slice, so that taking them copies nothing."""
-    if isinstance(indices, slice) or len(indices) < 2:
-        return indices
-    first, last = int(indices[0]), int(indices[-1])
-    if last - first != len(indices) - 1 or first < 0 or not (np.diff(indices) == 1).all():
-        return indices
-    return slice(first, last + 1)

@@ -97,9 +97,10 @@ class SequenceGram(Gram):
         self.points = Selection(np.arange(self.n), lambda: blocks)
 
     def _select(self, points: Selection, indices: Array | slice) -> Selection:
-        rows = points.rows[indices]
+        places = np.arange(points.rows.size)[indices]
         return Selection(
-            rows, cache(lambda: [block.restricted(rows) for block in points.columns()])
+            points.rows[places],
+            cache(lambda: [block.restricted(places) for block in points.columns()]),
         )
 
     def _block(self, left: Selection, right: Selection, out: Array) -> None:

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from . import records as r
 from .active import MOST_SAMPLES
+from .arrangement import Arrangement
 from .ending import LARGEST_POLISHED, POLISHED
 from .run import Ended, Run
 from .samples import Samples
@@ -28,13 +29,11 @@ MANY_SAMPLES, MANY_FEATURES = 20_000, 256
 # Rows of so few features are computed again in less time than it takes to touch new memory: more
 # than these bytes are not used for them.
 FEW_FEATURES, ENOUGH = 64, 1 << 30
-# Kernel values of so few features are computed in less time than they are found in long rows.
-CHEAP_FEATURES = 32
 # A block is optimised to this part of the violation found outside it, with at most so many steps
 # for each of its variables.
 INNER_SHARE, INNER_STEPS = 0.1, 10
-# Samples come in stages, the first not smaller than this, each so many times as large as the one
-# before, and left at so many times tol.
+# Samples come in stages, if nothing is known of them yet, the first not smaller than this, each so
+# many times as large as the one before, and left at so many times tol.
 SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 3, 100
 # Where at most this part of the samples that violate most is new, what is left is a matter of the
 # free ones, which then form one block, up to so many.
@@ -59,6 +58,8 @@ class BlockRun(Run):
         # A block must at least hold the most violating pair of every group.
         self.size = min(max(block, 4 * self.problem.totals.size), self.problem.samples)
         few = 0 < numbers < FEW_FEATURES
+        stages = [] if self.alpha.any() else stage_sizes(self.problem.samples)
+        self._arrange(len(stages) > 0)
         self.everyone = Samples(
             self.problem,
             self.gram,
@@ -66,8 +67,8 @@ class BlockRun(Run):
             min(self.settings.cache_bytes, ENOUGH) if few else self.settings.cache_bytes,
             self.size,
             self.pause,
-            self._stages(),
-            cheap=0 < numbers <= CHEAP_FEATURES,
+            stages,
+            numbers,
         )
         self.active = self.everyone.live
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
@@ -77,15 +78,13 @@ class BlockRun(Run):
         self.polish_rounds = None  # rounds left for polishing, once it began
         self.wide, self.factor = False, None  # the factor of the last block of all free samples
 
-    def _stages(self):
-        """Random parts of the samples, each contained in the next and several times as large."""
-        n = self.problem.samples
-        sizes = []
-        while n / STAGE_RATIO >= SMALLEST_STAGE:
-            n = int(n / STAGE_RATIO)
-            sizes.insert(0, n)
-        order = np.random.default_rng(0).permutation(self.problem.samples) if sizes else None
-        return [np.sort(order[:size]) for size in sizes]
+    def _arrange(self, in_stages):
+        """Put samples that come in stages in random order: the first ones are to stand for all."""
+        self.arrangement = None
+        if in_stages:
+            order = np.random.default_rng(0).permutation(self.problem.samples)
+            self.arrangement = Arrangement(self.problem, self.gram, order)
+            self.problem, self.gram = self.arrangement.problem, self.arrangement.gram
 
     def loop(self):
         everyone = self.everyone
@@ -100,7 +99,15 @@ class BlockRun(Run):
         everyone.live.write(everyone.alpha, everyone.gradient)
         self.gradient, self.active = everyone.gradient, everyone.live
         everyone.rows.give_back()
+        self._put_back()
         return status
+
+    def _put_back(self):
+        """The samples in the order in which they were given."""
+        if self.arrangement is not None:
+            self.problem, self.gram = self.arrangement.given
+            self.alpha = self.arrangement.put_back(self.alpha)
+            self.gradient = self.arrangement.put_back(self.gradient)
 
     def _rounds(self):
         everyone, gain = self.everyone, None
@@ -244,6 +251,15 @@ class BlockRun(Run):
 
     def evaluations(self):
         return int(self.everyone.rows.evaluations)
+
+
+def stage_sizes(n):
+    """How many samples come at first, and then, before all n do."""
+    sizes = []
+    while n / STAGE_RATIO >= SMALLEST_STAGE:
+        n = int(n / STAGE_RATIO)
+        sizes.insert(0, n)
+    return sizes
 
 
 def features(X):

@@ -1,21 +1,30 @@
 """Long Gram rows for the driver `blocks`: computed in batches, kept in memory touched once.
 
 A new row overwrites the one that was of use longest ago, of those that are not called precious
-as long as there are any. When columns settle, the rows in memory are packed in place, and more of
+as long as there are any. When more samples come, rows in memory are completed, where they are if
+there is room for all of their columns. When columns settle, they are packed in place, and more of
 them fit.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 
 from ..compiled import compiled
 from ..kernels.held import HeldRows, add_rows
 from ..memory import room
+from ..threads import TERMS_AN_ENTRY
 from .rows import BATCH_BYTES
 
 # There is room for at least this many blocks.
 FEWEST_BLOCKS = 3
+# Rows of some columns leave room for all others if that many fit, as a part of all such rows.
+ENOUGH_ROWS = 0.5
+# Rows that stay where they are computed come in batches of so many products of numbers of four
+# bytes, which take a good third of a second at 200 GFLOP/s.
+BATCH_PRODUCTS = 4e10
 # Rows that do not stay where they are computed come in smaller batches: memory that is touched for
 # the first time costs as much as what is computed into it.
 SCRATCH_BYTES = 32 << 20
@@ -35,7 +44,7 @@ def successive(slots):
 
 
 class LongRows:
-    """Rows of a Gram matrix over all columns, or those that are not settled.
+    """Rows of a Gram matrix over all columns, the first ones, or those that are not settled.
 
     Parameters
     ----------
@@ -46,23 +55,34 @@ class LongRows:
         The largest number of rows asked for at once.
     pause : callable
         Called between batches; may raise.
+    width : int, optional
+        Columns to begin with; all by default.
+    features : float
+        Numbers in an input, 0 where it is no vector.
     """
 
-    def __init__(self, gram, budget, block, pause):
+    def __init__(self, gram, budget, block, pause, width=None, features=0):
         self.gram, self.block, self.pause = gram, block, pause
-        self.columns = None  # all of them
         self.evaluations = self.misses = 0
+        self.features = features
         item = gram.dtype.itemsize
         fewest = FEWEST_BLOCKS * min(block, gram.n) * gram.n
         size = int(min(max(budget / item, fewest), gram.n * gram.n))
         self.memory = room((size,), gram.dtype)
-        self._lay_out(gram.n)
+        self._begin(gram.n if width is None else width)
 
-    def _lay_out(self, n):
-        """Arrange the memory as rows of n columns, none of them known."""
-        slots = min(self.memory.size // n, n)
-        self.n, self.clock = n, 0
-        self.values = self.memory[: slots * n].reshape(slots, n)
+    def _begin(self, width):
+        """The first columns; no row is known."""
+        # None stands for all columns.
+        self.columns = np.arange(width) if width < self.gram.n else None
+        roomy = self.memory.size // self.gram.n >= ENOUGH_ROWS * width
+        self._lay_out(width, self.gram.n if roomy else width)
+
+    def _lay_out(self, n, step):
+        """Arrange the memory as rows of n columns, so many entries apart, none of them known."""
+        slots = min(self.memory.size // step, n)
+        self.n, self.step, self.clock = n, step, 0
+        self.values = self.memory[: slots * step].reshape(slots, step)[:, :n]
         self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
         self.used = np.zeros(slots, dtype=np.int64)
 
@@ -104,32 +124,50 @@ class LongRows:
         return slots
 
     def _fill(self, samples, slots):
-        size = BATCH_BYTES if successive(slots) else SCRATCH_BYTES
-        batch = max(1, size // (self.n * self.gram.dtype.itemsize))
-        for first in range(0, samples.size, batch):
-            part, place = samples[first : first + batch], slots[first : first + batch]
+        for batch in self._batches(samples.size, self.n, successive(slots)):
+            part, place = samples[batch], slots[batch]
             ids = part if self.columns is None else self.columns[part]
             if successive(place):
                 self.gram.rows(ids, self.columns, self.values[place[0] : place[-1] + 1])
             else:
                 rows = room((part.size, self.n), self.gram.dtype)
                 self.values[place] = self.gram.rows(ids, self.columns, rows)
-            self.owner[place] = part
-            self.slot[part] = place
-            self.used[place] = self.clock
-            self.evaluations += part.size * self.n
+            self._own(place, part, self.n)
             self.misses += part.size
             self.pause()
+
+    def _batches(self, count, columns, in_place=True):
+        """Parts of `count` rows, about equal, to be computed one after the other."""
+        size = columns * self.gram.dtype.itemsize
+        if not in_place:
+            most = SCRATCH_BYTES / size
+        elif not self.features:
+            most = BATCH_BYTES / size
+        else:
+            most = 4 * BATCH_PRODUCTS / (size * (self.features + TERMS_AN_ENTRY))
+        batches = int(np.ceil(count / max(1, int(most))))
+        edges = [count * k // batches for k in range(batches + 1)] if batches else []
+        return [slice(start, stop) for start, stop in pairwise(edges)]
+
+    def _own(self, slots, samples, columns):
+        """Rows of samples are in these slots, so many columns of them new."""
+        self.owner[slots], self.slot[samples] = samples, slots
+        self.used[slots] = self.clock
+        self.evaluations += samples.size * columns
 
     @property
     def full(self):
         """Whether another block would overwrite rows."""
         return np.count_nonzero(self.owner < 0) < self.block
 
-    def combine(self, samples, coefficients):
-        """Σ coefficients·rows over all columns, of rows in memory."""
-        total = np.zeros(self.n)
-        add_rows(total, self.values, self.slot[samples], coefficients)
+    def has(self, samples):
+        """Of some samples (indices into the columns), whether their rows are in memory."""
+        return self.slot[samples] >= 0
+
+    def combine(self, samples, coefficients, start=0):
+        """Σ coefficients·rows over all columns, or from one on, of rows in memory."""
+        total = np.zeros(self.n - start)
+        add_rows(total, self.values[:, start:], self.slot[samples], coefficients)
         return total
 
     def sums(self, support, coefficients):
@@ -138,7 +176,7 @@ class LongRows:
         place = np.full(self.gram.n, -1)
         place[columns] = np.arange(columns.size)
         here = place[support] >= 0
-        here[here] = self.slot[place[support[here]]] >= 0
+        here[here] = self.has(place[support[here]])
         total = np.zeros(self.gram.n)
         total[columns] = self.combine(place[support[here]], coefficients[here])
         total[columns] += self.expansion(support[~here], coefficients[~here], self.columns)
@@ -162,16 +200,49 @@ class LongRows:
             self.pause()
         return total
 
+    def widen(self, width, samples):
+        """More columns behind those there are. Rows of some samples are completed, as far as they
+        are in memory and there is room; others are forgotten."""
+        samples = self._moved_together(samples[self.has(samples)])
+        before, step = self.n, self.step
+        self._begin(width)
+        samples = samples[: len(self.values)]
+        self._move(samples.size, before, step)
+        new = np.arange(before, width)
+        for batch in self._batches(samples.size, new.size):
+            self.gram.rows(samples[batch], new, self.values[batch, before:])
+            self._own(np.arange(batch.start, batch.stop), samples[batch], new.size)
+            self.pause()
+
+    def _moved_together(self, samples):
+        """Move the rows of some samples to the first slots; the samples in the order of these."""
+        slots = self.slot[samples]
+        behind = np.flatnonzero(slots >= samples.size)
+        gaps = np.setdiff1d(np.arange(samples.size), slots)
+        for gap, slot in zip(gaps, slots[behind]):
+            self.values[gap] = self.values[slot]
+        slots[behind] = gaps
+        return samples[np.argsort(slots)]
+
+    def _move(self, rows, columns, step):
+        """Take the first rows over, of so many columns, from where they began `step` apart."""
+        if step == self.step:
+            return
+        # None is overwritten before it has moved.
+        order = range(rows) if step > self.step else reversed(range(rows))
+        for k in order:
+            self.values[k, :columns] = self.memory[k * step : k * step + columns]
+
     def restrict(self, keep):
         """Keep only some columns (indices into the columns, ascending)."""
         place = np.full(self.n, -1)
         place[keep] = np.arange(keep.size)
         slots = np.flatnonzero(self.owner >= 0)
         slots = slots[place[self.owner[slots]] >= 0]
-        pack_rows(self.memory, self.n, slots, keep)
+        pack_rows(self.memory, self.step, slots, keep)
         owners, used, clock = place[self.owner[slots]], self.used[slots], self.clock
         self.columns = keep if self.columns is None else self.columns[keep]
-        self._lay_out(keep.size)
+        self._lay_out(keep.size, keep.size)
         self.owner[: owners.size] = owners
         self.used[: owners.size], self.clock = used, clock
         self.slot[owners] = np.arange(owners.size)
@@ -179,7 +250,8 @@ class LongRows:
     def reset(self, columns):
         """Start anew with the given columns of the whole matrix; None stands for all."""
         self.columns = columns
-        self._lay_out(self.gram.n if columns is None else columns.size)
+        n = self.gram.n if columns is None else columns.size
+        self._lay_out(n, n)
 
     def give_back(self):
         """End: the matrix may keep the rows, and the run is free of this reference to it."""

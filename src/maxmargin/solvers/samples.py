@@ -21,6 +21,8 @@ LEAST_SETTLED = 0.2
 # ... while there is memory for more rows, when of so many samples no more than this part is left,
 # and support vectors are no more than this part: their values at settled samples are owed.
 MANY_SAMPLES, FEW_LEFT = 20_000, 0.25
+# Kernel values of so few features are computed in less time than they are found in long rows.
+CHEAP_FEATURES = 32
 
 
 @compiled
@@ -70,27 +72,29 @@ def complete(block, known, slots, apart, new, fresh, start, stop):
 class Samples:
     """All samples: their α and gradient, and rows of their Gram matrix.
 
-    Samples that have settled at a bound are left out of rows and gradients until `return_all`;
-    the others are *live*. Samples are named by their index in the problem.
+    They come in `stages`, numbers of samples: the first so many are live, then more and more of
+    them, at last all. Samples that have settled at a bound are left out of rows and gradients until
+    `return_all`. Samples are named by their index in the problem.
 
     A sample gets a row when it moves, not when it is in a block: half of those that are do not.
-    Where kernel values are `cheap`, those of a block are computed even if they could be read off
-    the rows, which are too long to stay in the cache.
+    Where inputs have few `features`, and kernel values are cheap, those of a block are computed
+    even if they could be read off the rows, which are too long to stay in the cache.
     """
 
-    def __init__(self, problem, gram, alpha, budget, block, pause, stages, cheap=False):
+    def __init__(self, problem, gram, alpha, budget, block, pause, stages=(), features=0):
         self.problem, self.alpha, self.block_size = problem, alpha, block
-        self.cheap = cheap
+        self.cheap = 0 < features <= CHEAP_FEATURES
         self.diagonal = gram.diagonal()
-        self.rows = LongRows(gram, budget, block, pause)
-        # A part of the samples comes first, if nothing is known yet, then more and more of them.
-        self.stages = [] if alpha.any() else list(stages)
+        self.stages = [*stages, problem.samples]
+        self.rows = LongRows(gram, budget, block, pause, self.stages[0], features)
         self.returned_with = None  # the coefficients at the last return
         self.in_last = np.full(problem.samples, -1)  # where a sample stands in the last block
         self.seen = np.zeros(problem.samples, dtype=bool)  # which were in a block
         self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
         self.last_matrix = np.zeros((0, 0), dtype=gram.dtype)
-        self.grow()
+        # Of samples that have not been looked at, the part that does not come from others.
+        self.gradient = problem.gradient(alpha, np.zeros(problem.samples))
+        self._go_live(0)
 
     # ---- the four questions ----------------------------------------------------------------
 
@@ -150,34 +154,41 @@ class Samples:
     @property
     def growing(self):
         """Whether some samples have not been looked at yet."""
-        return not self.grown
+        return bool(self.stages)
 
     def grow(self):
         """The samples of the next stage are live, with their gradient; at last all of them."""
-        if hasattr(self, "live"):
-            self.live.write(self.alpha, self.gradient)
-        columns = self.stages.pop(0) if self.stages else None
-        self.rows.reset(columns)
-        samples = np.arange(self.problem.samples) if columns is None else columns
-        support, coefficients = self._expansion()
-        pull = np.zeros(self.problem.samples)
-        for first in range(0, support.size, self.block_size):
-            part = slice(first, first + self.block_size)
-            places = np.searchsorted(samples, support[part])
-            self.rows.ensure(places)
-            pull[samples] += self.rows.combine(places, coefficients[part])
-        self.gradient = self.problem.gradient(self.alpha, pull)
-        self.live = Active.of(
-            self.problem, self.rows, self.diagonal, self.alpha, self.gradient, columns
-        )
+        self.live.write(self.alpha, self.gradient)
+        self.rows.widen(self.stages[0], self._expansion()[0])
+        self._go_live(self.live.size)
+
+    def _go_live(self, known):
+        """The samples in the rows are live; of the first ones the gradient is known."""
+        problem, rows = self.problem, self.rows
+        gradient = self.gradient.reshape(problem.copies, problem.samples)
+        gradient[:, known : rows.n] -= self._pull_from(known)
+        self.live = Active.of(problem, rows, self.diagonal, self.alpha, self.gradient, rows.columns)
         self._forget_blocks()
-        self.complete = self.grown = columns is None
+        del self.stages[0]
+        self.complete = not self.stages
+
+    def _pull_from(self, start):
+        """Kα at the samples in the rows, from one of them on."""
+        support, coefficients = self._expansion()
+        # Rows in memory first: those that are not there may overwrite them.
+        order = np.argsort(~self.rows.has(support), kind="stable")
+        pull = np.zeros(self.rows.n - start)
+        for first in range(0, order.size, self.block_size):
+            part = order[first : first + self.block_size]
+            self.rows.ensure(support[part])
+            pull += self.rows.combine(support[part], coefficients[part], start)
+        return pull
 
     # ---- settling --------------------------------------------------------------------------
 
     def settle(self):
         """Leave out the samples that have settled, if enough have."""
-        if self.returned_with is not None or not self.grown:
+        if self.returned_with is not None or self.growing:
             return
         most = 1.0 - LEAST_SETTLED
         if not self.rows.full:
@@ -220,6 +231,7 @@ class Samples:
         self._revive()
 
     def _revive(self):
+        self.stages = []
         self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
         keep = self.live.staying()
         self.rows.reset(None)
