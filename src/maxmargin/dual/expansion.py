@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import Gram
+from ..kernels.held import add_rows
 from ..memory import room
 from ..threads import in_parts, threads_beside_blas
 from .problem import DualProblem, Float, Int
