@@ -15,7 +15,7 @@ from ..kernels.held import HeldRows, KnownSums
 from ..kernels.inner_product import VectorKernel
 from ..memory import main_memory, room
 from ..solvers.blocks import features
-from ..solvers.growing import worth_growing
+from ..threads import in_parts, threads_worth
 from .samples import chosen
 
 # `cache_size` is raised to this many bytes, if half of the free memory is that much.
@@ -27,6 +27,9 @@ COMBINED_BLOCK = 1 << 22
 # Below this many samples float64 costs nothing worth saving; of float64 inputs below these.
 SMALL = 2000
 MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
+# Kernel values of so few features are computed in less time than copied, if there are so many that
+# several threads do it.
+CHEAP_FEATURES, LARGE_PAIR = 32, 1 << 19
 # Samples beyond which float32 is worth a try where float64 decides.
 WORTH_ROUGH = 4000
 # Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
@@ -239,8 +242,9 @@ class Grams:
     ) -> None:
         """Keep the matrix of all classes, for the pairs of them, or the blocks inside each class.
 
-        Only the inputs are prepared for all pairs where their matrices are so large that a part of
-        each may do. Nothing is kept where it takes more than `budget` bytes; `pause` may raise.
+        Where values are computed in less time than they are cut out of a large matrix, only the
+        inputs are prepared. Nothing is kept where it takes more than `budget` bytes; `pause` may
+        raise.
         """
         self._blocks, self._by_class, self._all = {}, None, None
         sizes = [samples.size for samples in classes]
@@ -249,7 +253,8 @@ class Grams:
         if self.square:
             return
         of_vectors = isinstance(self.kernel, VectorKernel)
-        if of_vectors and worth_growing(2 * sum(sizes) / len(sizes), features(self.X)):
+        cheap = of_vectors and 0 < features(self.X) <= CHEAP_FEATURES
+        if cheap and (2 * sum(sizes) / len(sizes)) ** 2 >= LARGE_PAIR:
             self._all = self._bound(None, self.dtype)
         elif of_vectors and sum(sizes) ** 2 <= room_for:
             # One product, though some of its values come twice; values of other kernels are dear.
@@ -275,9 +280,20 @@ class Grams:
         halves = slice(corner), slice(corner, None)
         if self._by_class is not None:
             whole, of_class = self._by_class
-            for left, rows in zip(halves, places):
-                for right, columns in zip(halves, places):
-                    matrix[left, right] = whole[of_class[rows], of_class[columns]]
+            first, second = (of_class[place] for place in places)
+
+            def some_rows(start: int, stop: int) -> None:
+                for top, bottom, rows in ((0, corner, first), (corner, len(matrix), second)):
+                    here = slice(max(start, top), min(stop, bottom))
+                    if here.start < here.stop:
+                        shift = rows.start - top
+                        there = whole[here.start + shift : here.stop + shift]
+                        matrix[here, :corner], matrix[here, corner:] = (
+                            there[:, first],
+                            there[:, second],
+                        )
+
+            in_parts(some_rows, len(matrix), threads_worth(matrix.size))
             return PrecomputedGram(Precomputed(), matrix)
         for half, place in zip(halves, places):
             matrix[half, half] = self._blocks[place]

@@ -15,8 +15,7 @@ import numpy as np
 from ..dual.problem import DualProblem
 from ..kernels import Gram, Precomputed
 from . import nested
-from .blocks import BlockRun, features
-from .growing import GrowingRun, worth_growing
+from .blocks import BlockRun
 from .interrupt import held_interrupts
 from .pairs import PairRun
 from .settings import Settings, default_steps
@@ -56,10 +55,9 @@ def solve(
     gram : Gram or array of shape (samples, samples)
         The Gram matrix of the samples, from ``kernel.bind(X)`` or as an array.
     driver : {"auto", "full", "blocks", "rows"}
-        `full` keeps the whole matrix in memory, or what is needed of it; `blocks` optimises blocks
-        of about a thousand violating samples and computes their rows in one product; `rows`
-        computes single rows on demand into an LRU cache. `auto` takes `full` up to some thousand
-        samples, then `blocks`.
+        `full` keeps the whole matrix in memory; `blocks` optimises blocks of about a thousand
+        violating samples and computes their rows in one product; `rows` computes single rows on
+        demand into an LRU cache. `auto` takes `full` up to some thousand samples, then `blocks`.
     tol : float
         Largest KKT violation of a pair at the end.
     selection : str
@@ -123,8 +121,7 @@ def solve(
             if driver == "blocks":
                 return BlockRun(problem, gram, settings, alpha, interrupt).finish()
             full = driver == "full"
-            kind = GrowingRun if full and may_grow(gram, settings) else PairRun
-            return kind(problem, gram, settings, alpha, interrupt, whole_matrix=full).finish()
+            return PairRun(problem, gram, settings, alpha, interrupt, whole_matrix=full).finish()
 
         *smaller, _ = nested.box_sizes(problem, gram, settings) if alpha is None else [1.0]
         spent = None
@@ -157,9 +154,3 @@ def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
     if driver != "full" and settings.selection == "greedy":
         raise ValueError('selection="greedy" needs the whole matrix: use driver="full"')
     return driver
-
-
-def may_grow(gram: Gram, settings: Settings) -> bool:
-    """Whether rows are computed as they are needed, at first; research has the whole matrix."""
-    plain = settings.selection == "second_order" and not (settings.planning or settings.trace)
-    return plain and gram.whole is None and worth_growing(gram.n, features(gram.X))

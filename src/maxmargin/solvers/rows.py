@@ -55,7 +55,7 @@ class FullRows:
         return cls(gram.matrix(pause), gram.n**2)
 
     def restricted(self, keep):
-        return FullRows(gather_block(self.matrix, keep, keep), self.evaluations)
+        return FullRows(self.block(keep, self.matrix.dtype), self.evaluations)
 
     def block(self, samples, dtype=np.float64):
         block = room((samples.size, samples.size), dtype)
@@ -70,54 +70,6 @@ class FullRows:
         """Σ coefficients·rows over all columns, in float64."""
         total = np.zeros(self.n)
         add_rows(total, self.matrix, samples, coefficients)
-        return total
-
-
-class GrowingRows:
-    """Rows over all columns, one behind the other as they were asked for."""
-
-    misses = 0
-
-    def __init__(self, gram):
-        self.gram, self.n = gram, gram.n
-        self.evaluations = 0
-        self.matrix = room((gram.n, gram.n), gram.dtype)
-        slot = np.full(gram.n, -1)
-        self.store = RowStore(self.matrix, slot, np.zeros(gram.n, dtype=np.int64))
-        self.owners = np.zeros(0, dtype=np.int64)  # the samples that have a row
-        self._square = np.zeros((0, 0), dtype=gram.dtype)
-
-    @property
-    def count(self):
-        return self.owners.size
-
-    def add(self, samples, pause):
-        """Compute the rows of samples that have none; `pause` is called in between."""
-        batch = max(1, BATCH_BYTES // (self.n * self.gram.dtype.itemsize))
-        for start in range(0, samples.size, batch):
-            some = samples[start : start + batch]
-            places = np.arange(self.count, self.count + some.size)
-            self.gram.rows(some, out=self.matrix[places[0] : places[-1] + 1])
-            self.store.slot[some] = places
-            self.owners = np.append(self.owners, some)
-            self.evaluations += some.size * self.n
-            pause()
-
-    def square(self):
-        """The matrix of the samples that have a row, in their order."""
-        known, count = len(self._square), self.count
-        if known < count:
-            square = room((count, count), self.matrix.dtype)
-            square[:known, :known] = self._square
-            gather_rows(square, self.matrix, np.arange(count), self.owners, known, count)
-            square[:known, known:] = square[known:, :known].T
-            self._square = square
-        return self._square
-
-    def combine(self, samples, coefficients):
-        """Σ coefficients·rows over all columns, in float64."""
-        total = np.zeros(self.n)
-        add_rows(total, self.matrix, self.store.slot[samples], coefficients)
         return total
 
 
