@@ -116,7 +116,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             penalty = float(getattr(self, "C", 1.0))
             dtype = working_dtype(self.precision, self.kernel_, samples.X, penalty, settings.tol)
             grams = Grams(self.kernel_, samples.X, dtype)
-            jobs = effective_n_jobs(getattr(self, "n_jobs", None))
+            jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
             trainer = Trainer(grams, settings, clock, reporter, jobs)
             tasks = resumed(self._tasks(samples, trainer), previous, self)
             reporter.begin(len(tasks), **data)
@@ -131,6 +131,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         """Targets as numbers, and the weights with which samples are present."""
         raise NotImplementedError
+
+    def _has_several_problems(self) -> bool:
+        return False
 
     def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:
         """The dual problems to solve."""

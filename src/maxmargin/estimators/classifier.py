@@ -68,8 +68,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
         if not clearly_labels(y):
             check_classification_targets(y)
-        classes = np.unique(y)
-        codes = np.searchsorted(classes, y)
+        classes, codes = classes_and_codes(y)
         if classes.size < 2:
             raise ValueError(
                 f"The number of classes has to be greater than one; got {classes.size} class"
@@ -89,6 +88,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         places = np.full(classes.size, -1.0)
         places[present] = np.arange(present.size)
         return places[codes], weight
+
+    def _has_several_problems(self) -> bool:
+        return self.classes_.size > 2 or bool(self.probability)
 
     def _one_class_left(self, classes: np.ndarray, present: np.ndarray) -> str:
         left = f": {classes[present[0]]!r}" if present.size else ""
@@ -293,6 +295,17 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples, n_classes)
         """
         return np.log(self.predict_proba(X))
+
+
+def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different labels, ascending, and for each label given its place among them."""
+    if y.size and y.dtype.kind in "biuf":
+        low, high = y.min(), y.max()
+        codes = y == high
+        if low < high and np.count_nonzero(y == low) + np.count_nonzero(codes) == y.size:
+            return np.array([low, high]), codes.astype(np.intp)
+    classes = np.unique(y)
+    return classes, np.searchsorted(classes, y)
 
 
 def clearly_labels(y: np.ndarray) -> bool:

@@ -191,7 +191,8 @@ def first_of_equals(
         stop = start + 1
         while stop < order.size and keys[order[stop]] == keys[order[start]]:
             stop += 1
-        order[start:stop] = np.sort(order[start:stop])
+        if stop > start + 1:
+            order[start:stop] = np.sort(order[start:stop])
         own = kept
         for k in range(start, stop):
             i, at = order[k], own

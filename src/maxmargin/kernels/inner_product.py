@@ -187,13 +187,15 @@ class VectorGram(Gram):
         if not isinstance(points, DensePoints) or points.rare is not None:
             return super().matrix(pause)
         matrix, threads = room((n, n), self.dtype), threads_beside_blas(n * n)
-        tops = range(0, n, TILE_ROWS)
-        # Each thread gets its share of the long rows at the top.
-        shares = [top for thread in range(threads) for top in tops[thread::threads]]
+        tops = list(range(0, n, TILE_ROWS))
+        # Each thread gets its share of the long rows at the top: they are dealt to and fro.
+        around = [*range(threads), *reversed(range(threads))]
+        owners = [around[tile % len(around)] for tile in range(len(tops))]
+        shares = [[top for top, owner in zip(tops, owners) if owner == k] for k in range(threads)]
 
         def some_tiles(first: int, last: int) -> None:
             scratch = np.empty(min(TILE_ROWS, n) * uneven_step(n, self.dtype.itemsize), self.dtype)
-            for top in shares[first:last]:
+            for top in (top for share in shares[first:last] for top in share):
                 left, right = points.take(slice(top, top + TILE_ROWS)), points.take(slice(top, n))
                 rows, columns = len(left), len(right)
                 step = uneven_step(columns, self.dtype.itemsize)
@@ -202,7 +204,7 @@ class VectorGram(Gram):
                 if pause is not None:
                     pause()
 
-        in_parts(some_tiles, len(shares), threads)
+        in_parts(some_tiles, threads, threads)
         np.fill_diagonal(matrix, self._cached_diagonal())
         return matrix
 
