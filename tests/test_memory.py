@@ -57,6 +57,21 @@ def test_smaller_arrays_use_larger_room_of_another_type():
     assert address(room(LARGE, np.float32)) == place
 
 
+def test_what_is_kept_beyond_a_little_is_offered_to_the_system(monkeypatch):
+    class Pages(bytearray):
+        offered = False
+
+        def madvise(self, advice):
+            assert advice == memory.mmap.MADV_FREE
+            self.offered = True
+
+    monkeypatch.setattr(memory, "WARM", 300)
+    returned = [Pages(100), Pages(150), Pages(100), Pages(1)]
+    for pages in returned:
+        memory.Lease(pages, len(pages))
+    assert [pages.offered for pages in returned] == [False, False, True, True]
+
+
 def test_a_view_keeps_the_room():
     whole = room(LARGE, np.float64)
     part = whole[10:20, ::2].T

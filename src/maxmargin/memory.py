@@ -2,8 +2,8 @@
 
 Memory that a process touches for the first time costs more than what is computed into it: the
 system finds a page, clears it, and on a virtual machine asks its host. What a fit gives back is
-therefore kept for the next one, but offered to the system (``MADV_FREE``), which takes it whenever
-it runs short.
+therefore kept for the next one, but all that is large is offered to the system (``MADV_FREE``),
+which takes it whenever it runs short.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 # Smaller arrays are left to the allocator; no more than this part of the main memory is kept.
 SMALLEST, MOST_KEPT = 1 << 20, 0.25
+# So many bytes are kept without being offered: of small fits, that alone takes a while.
+WARM = 64 << 20
 # Bytes of main memory where the system does not tell.
 ASSUMED = 4e9
 
@@ -59,7 +61,8 @@ class Lease:
             return
         pages = self.pages
         with _lock, suppress(OSError):
-            pages.madvise(mmap.MADV_FREE)
+            if sum(map(len, _kept)) + len(pages) > WARM:
+                pages.madvise(mmap.MADV_FREE)
             _kept.append(pages)
             _kept.sort(key=len)
             # The largest are worth most.
