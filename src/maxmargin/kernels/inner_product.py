@@ -35,7 +35,7 @@ EMBEDDED_SIZE = 1 << 21
 # ... where so few rows meet them that the cache counts, not GEMM.
 FEW_ROWS, EMBEDDED_SIZE_FOR_FEW = 64, 1 << 18
 # Rows of a Gram matrix that one of several threads computes at a time, in its cache.
-TILE_ROWS = 128
+TILE_ROWS = 96
 # Elements of a block of derivatives.
 GRADIENT_SIZE = 1 << 16
 
@@ -107,6 +107,14 @@ class VectorKernel(Kernel):
     def _fill(self, left: Any, right: Any, out: Array) -> None:
         left.products(right, out)
         self._finish(out)
+
+    def _fill_matrix(
+        self, points: DensePoints, matrix: Array, shares: list[list[int]], rows: int
+    ) -> bool:
+        """Write the Gram matrix of points at once, in tiles of so many rows, each thread its share
+        of where they begin; whether the kernel can."""
+        del points, matrix, shares, rows
+        return False
 
     def _embedding(self, X: Inputs, dtype: Any, offsets: bool = True) -> Embedding:
         dense = dense_is_faster(X)
@@ -187,26 +195,33 @@ class VectorGram(Gram):
         if not isinstance(points, DensePoints) or points.rare is not None:
             return super().matrix(pause)
         matrix, threads = room((n, n), self.dtype), threads_beside_blas(n * n)
-        tops = list(range(0, n, TILE_ROWS))
         # Each thread gets its share of the long rows at the top: they are dealt to and fro.
         around = [*range(threads), *reversed(range(threads))]
-        owners = [around[tile % len(around)] for tile in range(len(tops))]
-        shares = [[top for top, owner in zip(tops, owners) if owner == k] for k in range(threads)]
+        shares: list[list[int]] = [[] for _ in range(threads)]
+        for tile, top in enumerate(range(0, n, TILE_ROWS)):
+            shares[around[tile % len(around)]].append(top)
+        if not self.kernel._fill_matrix(points, matrix, shares, TILE_ROWS):
+            self._fill_tiles(matrix, shares, pause)
+        np.fill_diagonal(matrix, self._cached_diagonal())
+        return matrix
+
+    def _fill_tiles(
+        self, matrix: Array, shares: list[list[int]], pause: Callable[[], object] | None
+    ) -> None:
+        n, points, size = self.n, self.points, self.dtype.itemsize
 
         def some_tiles(first: int, last: int) -> None:
-            scratch = np.empty(min(TILE_ROWS, n) * uneven_step(n, self.dtype.itemsize), self.dtype)
+            scratch = np.empty(min(TILE_ROWS, n) * uneven_step(n, size), self.dtype)
             for top in (top for share in shares[first:last] for top in share):
                 left, right = points.take(slice(top, top + TILE_ROWS)), points.take(slice(top, n))
                 rows, columns = len(left), len(right)
-                step = uneven_step(columns, self.dtype.itemsize)
+                step = uneven_step(columns, size)
                 self._block(left, right, scratch[: rows * step].reshape(rows, step)[:, :columns])
                 place_tile(scratch, step, rows, columns, matrix.reshape(-1), n, top)
                 if pause is not None:
                     pause()
 
-        in_parts(some_tiles, threads, threads)
-        np.fill_diagonal(matrix, self._cached_diagonal())
-        return matrix
+        in_parts(some_tiles, len(shares), len(shares))
 
     def among(self, samples: Array) -> VectorGram:
         """The same embedding serves some of the inputs."""

@@ -24,6 +24,7 @@ from .base import Array, Float, Inputs, finite_number
 from .elementwise import hyperbolic_tangent, power
 from .exponential import exponential
 from .few_features import gaussian_block
+from .gaussian_matrix import fill_gaussian_matrix
 from .inner_product import VectorKernel, as_vectors
 from .products import DensePoints, Offset, squared_norms
 
@@ -257,6 +258,11 @@ class Gaussian(VectorKernel):
         dense = isinstance(left, DensePoints) and left.rare is None
         if not (dense and gaussian_block(left.table, right.table, out)):
             super()._fill(left, right, out)
+
+    def _fill_matrix(
+        self, points: DensePoints, matrix: Array, shares: list[list[int]], rows: int
+    ) -> bool:
+        return fill_gaussian_matrix(points.table, matrix, shares, rows)
 
     def _finish(self, block: Array) -> None:
         exponential(block)
