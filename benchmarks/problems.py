@@ -11,12 +11,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
 from maxmargin.data import chess_board
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 import realdata
 
+# The data sets that come with scikit-learn.
+SHIPPED = {
+    "iris": load_iris,
+    "wine": load_wine,
+    "diabetes": load_diabetes,
+    "wisconsin": load_breast_cancer,
+    "digits": load_digits,
+}
 # Prediction is timed on the test part, or else on this many training inputs.
 NEW_INPUTS = 10_000
 QUICK = 5_000
@@ -113,6 +122,28 @@ _ALL = (
     Problem("cadata", 20_640, 8, {"C": 10.0, "gamma": 0.125, "epsilon": 0.1}, estimator="SVR"),
     Problem("mnist-zeros", 5_923, 784, ZEROS, estimator="OneClassSVM"),
 )
+
+
+def _other(name: str, samples: int, features: int, C: float, estimator: str = "SVC") -> Problem:
+    return Problem(
+        name, samples, features, {"C": C, "gamma": 1 / features}, dataset=name, estimator=estimator
+    )
+
+
+# Sets that nothing here was made for: those that come with scikit-learn, and more of the shared
+# ones. All features are standardised.
+OTHERS = (
+    _other("iris", 150, 4, 1.0),
+    _other("wine", 178, 13, 1.0),
+    _other("heart-cleveland", 297, 13, 1.0),
+    _other("diabetes", 442, 10, 1.0, "SVR"),
+    _other("wisconsin", 569, 30, 1.0),
+    _other("banknote", 1_372, 4, 1.0),
+    _other("digits", 1_797, 64, 10.0),
+    _other("abalone", 4_177, 8, 1.0, "SVR"),
+    _other("cpusmall", 8_192, 12, 10.0, "SVR"),
+    _other("covtype", 15_120, 54, 10.0),
+)
 PROBLEMS = {problem.name: problem for problem in _ALL}
 
 # Its C is so small that every sample ends at its bound and is a support vector, for any solver.
@@ -123,14 +154,18 @@ GROWTH = {
 }
 
 
-def selected(patterns: Iterable[str] | None, quick: bool = False) -> list[Problem]:
-    """The problems whose names match one of the patterns, and with `quick` only the small ones."""
-    found = list(PROBLEMS.values())
+def selected(
+    patterns: Iterable[str] | None, quick: bool = False, others: bool = False
+) -> list[Problem]:
+    """The problems, or the `others`, whose names match one of the patterns, and with `quick` only
+    the small ones."""
+    found = list(OTHERS if others else PROBLEMS.values())
+    names = [problem.name for problem in found]
     if patterns is not None:
         for pattern in patterns:
-            if not any(fnmatchcase(name, pattern) for name in PROBLEMS):
+            if not any(fnmatchcase(name, pattern) for name in names):
                 raise ValueError(
-                    f"--problems: no problem is called {pattern!r}; there are {', '.join(PROBLEMS)}"
+                    f"--problems: no problem is called {pattern!r}; there are {', '.join(names)}"
                 )
         found = [p for p in found if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
     return [p for p in found if not quick or p.samples < QUICK]
@@ -138,7 +173,7 @@ def selected(patterns: Iterable[str] | None, quick: bool = False) -> list[Proble
 
 def missing(problem: Problem) -> str | None:
     """Why a problem cannot be posed, if it cannot."""
-    made_up = problem.dataset == "chess-board"
+    made_up = problem.dataset == "chess-board" or problem.dataset in SHIPPED
     return None if made_up or realdata.folder() is not None else realdata.ABSENT
 
 
@@ -171,9 +206,19 @@ def _arrays(problem: Problem) -> tuple[np.ndarray, np.ndarray | None, np.ndarray
             return X[kept] / 255.0, y[kept], X_new
         case "a9a" | "usps":
             return *realdata.load(name), realdata.load(name, "test")[0]
-        case "cadata":
+        case "cadata" | "abalone" | "cpusmall":
             X, y = realdata.load(name)
             return _standardised(X), _standardised(y.astype(np.float64)), None
+        case "banknote" | "heart-cleveland":
+            X, y = realdata.load(name)
+            return _standardised(X), y, None
+        case "covtype":
+            X, y = realdata.load("covtype-15120")
+            return _standardised(X), np.where(y == 2, 1, -1), None
+        case name if name in SHIPPED:
+            X, y = SHIPPED[name](return_X_y=True)
+            y = _standardised(y) if problem.estimator == "SVR" else y
+            return _standardised(X), y, None
     return *realdata.load(name), None
 
 
@@ -183,4 +228,5 @@ def _balanced(y: np.ndarray, n: int) -> np.ndarray:
 
 
 def _standardised(values: np.ndarray) -> np.ndarray:
-    return (values - values.mean(axis=0)) / values.std(axis=0)
+    spread = values.std(axis=0)
+    return (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

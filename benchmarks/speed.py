@@ -100,6 +100,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     option = parser.add_argument
     option("--problems", metavar="a,b,c", type=_listed, help="names or patterns such as 'mnist*'")
     option("--quick", action="store_true", help="problems of fewer than 5,000 samples only")
+    option("--others", action="store_true", help="problems that nothing here was made for instead")
     option("--peers", metavar="a,b,c", type=_listed, help="names or patterns, or none")
     option("--repeats", type=_count, default=3, help="runs of which the median counts (3)")
     option("--long", type=_seconds, default=60.0, help="a run of more seconds is the only one (60)")
@@ -114,7 +115,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     for extra in ("memory", "predict", "growth", "cold"):
         setattr(given, extra, given.all or getattr(given, extra))
     try:
-        given.problems = problems.selected(given.problems, given.quick)
+        given.problems = problems.selected(given.problems, given.quick, given.others)
         given.contenders = contenders.selected(given.peers)
     except ValueError as error:
         parser.error(str(error))

@@ -57,7 +57,7 @@ def test_rows_completed_in_stages_are_the_rows_of_the_matrix(data):
             assert kept.size == min(there.size, len(rows.values))
             assert np.isin(kept, there).all()
             assert rows.evaluations - evaluations == kept.size * (width - before)
-            assert (rows.values[rows.slot[kept]] == K[kept, :width]).all()
+            assert (rows.values[rows.slot[kept], :width] == K[kept, :width]).all()
             weights = np.arange(1.0, kept.size + 1.0)
             expected = weights @ K[kept, before:width]
             assert rows.combine(kept, weights, before) == pytest.approx(expected)
@@ -65,7 +65,7 @@ def test_rows_completed_in_stages_are_the_rows_of_the_matrix(data):
             few = data.draw(st.sets(st.integers(0, width - 1), min_size=1, max_size=block))
             few = np.array(sorted(few))
             rows.ensure(few)
-            assert (rows.values[rows.slot[few]] == K[few, :width]).all()
+            assert (rows.values[rows.slot[few], :width] == K[few, :width]).all()
     keep = np.arange(0, n, 2)
     held = keep[rows.has(keep)]
     rows.restrict(keep)

@@ -78,10 +78,12 @@ def add_rows(
     values: NDArray[np.floating],
     slots: NDArray[np.intp],
     coefficients: NDArray[np.float64],
+    first: int = 0,
 ) -> None:
-    """total += Σ_k coefficients_k · values[slots_k]"""
+    """total += Σ_k coefficients_k · values[slots_k], from the first of these columns on"""
+    width = total.size - first
 
     def some_columns(start: int, stop: int) -> None:
-        sum_rows(total, values, slots, coefficients, start, stop)
+        sum_rows(total, values, slots, coefficients, first + start, first + stop)
 
-    in_parts(some_columns, total.size, threads_worth(total.size * slots.size // ENTRIES_A_PASS))
+    in_parts(some_columns, width, threads_worth(width * slots.size // ENTRIES_A_PASS))

@@ -202,6 +202,8 @@ class VectorGram(Gram):
             shares[around[tile % len(around)]].append(top)
         if not self.kernel._fill_matrix(points, matrix, shares, TILE_ROWS):
             self._fill_tiles(matrix, shares, pause)
+        elif pause is not None:
+            pause()
         np.fill_diagonal(matrix, self._cached_diagonal())
         return matrix
 

@@ -1,5 +1,7 @@
-"""Samples in another order: those of an early stage of the driver `blocks` are then the first ones
-of the next, and so are their Gram values in every row.
+"""A problem with its samples in another order.
+
+Those of an early stage of the driver `blocks` are then the first ones of the next, and so are their
+Gram values in every row.
 """
 
 from __future__ import annotations

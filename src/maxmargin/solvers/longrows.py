@@ -82,7 +82,7 @@ class LongRows:
         """Arrange the memory as rows of n columns, so many entries apart, none of them known."""
         slots = min(self.memory.size // step, n)
         self.n, self.step, self.clock = n, step, 0
-        self.values = self.memory[: slots * step].reshape(slots, step)[:, :n]
+        self.values = self.memory[: slots * step].reshape(slots, step)  # n columns of it
         self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
         self.used = np.zeros(slots, dtype=np.int64)
 
@@ -128,10 +128,10 @@ class LongRows:
             part, place = samples[batch], slots[batch]
             ids = part if self.columns is None else self.columns[part]
             if successive(place):
-                self.gram.rows(ids, self.columns, self.values[place[0] : place[-1] + 1])
+                self.gram.rows(ids, self.columns, self.values[place[0] : place[-1] + 1, : self.n])
             else:
                 rows = room((part.size, self.n), self.gram.dtype)
-                self.values[place] = self.gram.rows(ids, self.columns, rows)
+                self.values[place, : self.n] = self.gram.rows(ids, self.columns, rows)
             self._own(place, part, self.n)
             self.misses += part.size
             self.pause()
@@ -166,9 +166,9 @@ class LongRows:
 
     def combine(self, samples, coefficients, start=0):
         """Σ coefficients·rows over all columns, or from one on, of rows in memory."""
-        total = np.zeros(self.n - start)
-        add_rows(total, self.values[:, start:], self.slot[samples], coefficients)
-        return total
+        total = np.zeros(self.n)
+        add_rows(total, self.values, self.slot[samples], coefficients, start)
+        return total[start:]
 
     def sums(self, support, coefficients):
         """Σ coefficients·K[support] for every sample, from rows in memory where there are any."""
@@ -210,7 +210,7 @@ class LongRows:
         self._move(samples.size, before, step)
         new = np.arange(before, width)
         for batch in self._batches(samples.size, new.size):
-            self.gram.rows(samples[batch], new, self.values[batch, before:])
+            self.gram.rows(samples[batch], new, self.values[batch, before:width])
             self._own(np.arange(batch.start, batch.stop), samples[batch], new.size)
             self.pause()
 
@@ -220,7 +220,7 @@ class LongRows:
         behind = np.flatnonzero(slots >= samples.size)
         gaps = np.setdiff1d(np.arange(samples.size), slots)
         for gap, slot in zip(gaps, slots[behind]):
-            self.values[gap] = self.values[slot]
+            self.values[gap, : self.n] = self.values[slot, : self.n]
         slots[behind] = gaps
         return samples[np.argsort(slots)]
 
