@@ -24,6 +24,16 @@ inlined = numba.njit(
     no_cfunc_wrapper=True,
     _nrt=False,
 )
+# The same where arrays are allocated.
+called = numba.njit(
+    nogil=True,
+    error_model="numpy",
+    fastmath=FASTMATH,
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+)
+# For a function that one other calls, and nobody else: it becomes a part of it.
+merged = numba.njit(error_model="numpy", fastmath=FASTMATH, inline="always")
 # Where the order of additions is the point (compensated sums, exact comparisons).
 compiled_strict = numba.njit(cache=True, nogil=True, error_model="numpy")
 # Where NaN must stay NaN and rounding in order, but products may fuse with sums.

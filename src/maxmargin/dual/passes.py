@@ -31,7 +31,7 @@ SOUND, CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS = 1, 2, 4, 8
 def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[no-untyped-def]
     """What is true of a problem; not even `SOUND` where these arrays make no feasible one: NaN, or
     something infinite other than bounds."""
-    low, high, size = np.zeros(totals.size), np.zeros(totals.size), np.abs(totals)
+    low, high, size = np.zeros(totals.size), np.zeros(totals.size), np.zeros(totals.size)
     constrained, inside = False, True
     for a in range(linear.size):
         if not (np.isfinite(linear[a]) and np.isfinite(ridge[a]) and ridge[a] >= 0.0):
@@ -51,6 +51,7 @@ def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[n
     for g in range(totals.size):
         if not np.isfinite(totals[g]):
             return 0
+        size[g] += abs(totals[g])
         if not low[g] - slack * size[g] <= totals[g] <= high[g] + slack * size[g]:
             return 0
         plain &= totals[g] == 0.0

@@ -191,8 +191,12 @@ def first_of_equals(
         stop = start + 1
         while stop < order.size and keys[order[stop]] == keys[order[start]]:
             stop += 1
-        if stop > start + 1:
-            order[start:stop] = np.sort(order[start:stop])
+        for k in range(start + 1, stop):
+            i = order[k]
+            while k > start and order[k - 1] > i:
+                order[k] = order[k - 1]
+                k -= 1
+            order[k] = i
         own = kept
         for k in range(start, stop):
             i, at = order[k], own

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import compiled
+from ..compiled import called, compiled
 from ..routines import address_for, call
 from ..threads import in_parts
 from .base import Array
@@ -61,7 +61,7 @@ def fill_tiles(
         place_tile(tile, step, height, columns, line, n, top)
 
 
-@compiled
+@called
 def multiply(gemm: int, left: Array, right: Array, tile: Array, step: int) -> None:
     """tile ← left·rightᵀ by the routine at that address"""
     sizes = np.empty(5, np.int32)

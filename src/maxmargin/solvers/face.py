@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import compiled
+from ..compiled import called, compiled
 from ..memory import room
 from .triangles import cholesky
 
@@ -137,7 +137,7 @@ def newton_direction(R, gradient, group, units, direction):
             direction[k] -= excess[group[k]] / counts[group[k]]
 
 
-@compiled
+@called
 def eliminate(A, b):
     """b ← A⁻¹b for a small positive matrix; groups without variables have a row of zeros."""
     for k in range(b.size):
@@ -152,7 +152,7 @@ def eliminate(A, b):
         b[k] = b[k] / A[k, k] if A[k, k] > 0.0 else 0.0
 
 
-@compiled
+@called
 def widest_spread(gradient, group, groups):
     """The largest difference of gradients inside a group: 0 at the optimum of the face."""
     low, high = np.full(groups, np.inf), np.full(groups, -np.inf)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..compiled import compiled, inlined
+from ..compiled import compiled, inlined, merged
 from . import records as r
 from .face import LARGEST_FACE, UNBOUNDED
 from .smallface import LARGEST_OWN, LARGEST_SMALL, free_variables, in_memory, small_face_step
@@ -78,7 +78,7 @@ def account_steps(memory, before, free_before, size):
         reals[r.FREE_SHARE] = (integers[r.FREE_STEPS] - free_before) / took
 
 
-@compiled
+@merged
 def run_slabs(v, rows, samples, control, max_steps, memory, trace, special):
     """Up to so many pair steps; returns (event, sample asked for, violation).
 

@@ -6,7 +6,7 @@ every few pair steps; from Python the call alone would cost more than both.
 
 import numpy as np
 
-from ..compiled import compiled, inlined
+from ..compiled import called, compiled, inlined
 from .face import DONE, FIRST_JITTER, LAST_JITTER, face_rounds
 from .lapack import lapack_factor
 from .planning import set_penalties
@@ -123,7 +123,7 @@ def small_face_step(v, rows, samples, free, most, potrf):
     return rounds, gain, state
 
 
-@compiled
+@called
 def place(v, rows, samples, variables, values):
     """Set the α of variables, exactly, and update the gradient: four rows in a pass."""
     slots, change = np.empty(variables.size + 3, np.int64), np.zeros(variables.size + 3)
