@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from maxmargin.estimators.samples import content_keys, distinct, first_of_equals
+from maxmargin.estimators.samples import content_keys, distinct, one_of_equals
 
 
 def some(seed, rows=30, values=3):
@@ -53,10 +53,16 @@ def test_samples_with_equal_keys_are_told_apart_by_their_content(seed):
     X, y, _ = some(seed)
     keys, order = np.zeros(len(y), dtype=np.uint64), np.random.default_rng(seed).permutation(len(y))
     place = np.empty(len(y), dtype=np.intp)
-    kept = order[: first_of_equals(X, y, keys, order, place)]
+    kept = order[: one_of_equals(X, y, keys, order, place)]
     rows = np.column_stack([X, y])
     assert len(kept) == len(np.unique(rows, axis=0))
     np.testing.assert_array_equal(rows[kept[place]], rows)
+
+
+def test_very_many_copies_are_merged_at_once():
+    X = np.zeros((200_000, 1))
+    samples = distinct(X, None, np.ones(len(X)), ordered=True)
+    assert (samples.size, samples.weight[0]) == (1, len(X))
 
 
 def test_inputs_without_copies_are_used_as_they_are():

@@ -15,6 +15,7 @@ from ..kernels.held import HeldRows, KnownSums
 from ..kernels.inner_product import VectorKernel
 from ..memory import main_memory, room
 from ..solvers.blocks import features
+from ..solvers.samples import CHEAP_FEATURES
 from ..threads import in_parts, threads_worth
 from .samples import chosen
 
@@ -27,9 +28,9 @@ COMBINED_BLOCK = 1 << 22
 # Below this many samples float64 costs nothing worth saving; of float64 inputs below these.
 SMALL = 2000
 MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
-# Kernel values of so few features are computed in less time than copied, if there are so many that
-# several threads do it.
-CHEAP_FEATURES, LARGE_PAIR = 32, 1 << 19
+# Cheap kernel values are computed in less time than copied, if there are so many that several
+# threads do it.
+LARGE_PAIR = 1 << 19
 # Samples beyond which float32 is worth a try where float64 decides.
 WORTH_ROUGH = 4000
 # Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
@@ -288,10 +289,8 @@ class Grams:
                     if here.start < here.stop:
                         shift = rows.start - top
                         there = whole[here.start + shift : here.stop + shift]
-                        matrix[here, :corner], matrix[here, corner:] = (
-                            there[:, first],
-                            there[:, second],
-                        )
+                        matrix[here, :corner] = there[:, first]
+                        matrix[here, corner:] = there[:, second]
 
             in_parts(some_rows, len(matrix), threads_worth(matrix.size))
             return PrecomputedGram(Precomputed(), matrix)

@@ -166,7 +166,7 @@ def in_order(
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray, np.ndarray]:
     """The same in the order of the keys, for vectors in one compiled pass."""
     order, place = np.argsort(keys), np.empty(keys.size, dtype=np.intp)
-    kept = order[: first_of_equals(X, keys if y is None else y, keys, order, place)]
+    kept = order[: one_of_equals(X, keys if y is None else y, keys, order, place)]
     return taken(X, kept), None if y is None else y[kept], keys[kept], place
 
 
@@ -181,22 +181,16 @@ def in_usual_layout(X: Any) -> bool:
 
 
 @compiled_strict
-def first_of_equals(
+def one_of_equals(
     X: np.ndarray, y: np.ndarray, keys: np.ndarray, order: np.ndarray, place: np.ndarray
 ) -> int:
-    """Keep in `order`, which is that of the keys, the first of equal samples alone; how many these
-    are. `place` tells where the one is that a sample is equal to."""
+    """Keep in `order`, which is that of the keys, one of equal samples each; how many these are.
+    `place` tells where the one is that a sample is equal to."""
     kept = start = 0
     while start < order.size:
         stop = start + 1
         while stop < order.size and keys[order[stop]] == keys[order[start]]:
             stop += 1
-        for k in range(start + 1, stop):
-            i = order[k]
-            while k > start and order[k - 1] > i:
-                order[k] = order[k - 1]
-                k -= 1
-            order[k] = i
         own = kept
         for k in range(start, stop):
             i, at = order[k], own
