@@ -125,9 +125,7 @@ _ALL = (
 
 
 def _other(name: str, samples: int, features: int, C: float, estimator: str = "SVC") -> Problem:
-    return Problem(
-        name, samples, features, {"C": C, "gamma": 1 / features}, dataset=name, estimator=estimator
-    )
+    return Problem(name, samples, features, {"C": C, "gamma": 1 / features}, estimator=estimator)
 
 
 # Sets that nothing here was made for: those that come with scikit-learn, and more of the shared
@@ -173,7 +171,7 @@ def selected(
 
 def missing(problem: Problem) -> str | None:
     """Why a problem cannot be posed, if it cannot."""
-    made_up = problem.dataset == "chess-board" or problem.dataset in SHIPPED
+    made_up = problem.dataset == "chess-board" or problem.name in SHIPPED
     return None if made_up or realdata.folder() is not None else realdata.ABSENT
 
 

@@ -15,23 +15,17 @@ compiled = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST
 # For code that allocates no array and returns none: no references are counted. Passed from function
 # to function, a dozen arrays cost more than a step on hundreds of variables does.
 borrowing = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=FASTMATH, _nrt=False)
-# The parts of it that only compiled code calls: no wrappers to make them callable from Python.
-inlined = numba.njit(
-    nogil=True,
-    error_model="numpy",
-    fastmath=FASTMATH,
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-    _nrt=False,
-)
-# The same where arrays are allocated.
-called = numba.njit(
-    nogil=True,
-    error_model="numpy",
-    fastmath=FASTMATH,
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-)
+# What only compiled code calls: no wrappers to make it callable from Python.
+CALLED = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": FASTMATH,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+called = numba.njit(**CALLED)
+# The same where no array is allocated or returned.
+inlined = numba.njit(**CALLED, _nrt=False)
 # For a function that one other calls, and nobody else: it becomes a part of it.
 merged = numba.njit(error_model="numpy", fastmath=FASTMATH, inline="always")
 # Where the order of additions is the point (compensated sums, exact comparisons).

@@ -59,7 +59,7 @@ class DualProblem:
 
     def _is_sound(self) -> bool:
         """Whether nothing is wrong with the arrays, as far as it is quickly seen."""
-        arrays = self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
+        arrays = self._arrays
         if [array.dtype for array in arrays] != PLAIN or self.linear.ndim != 1:
             return False
         if [array.shape for array in arrays[1:5]] != 4 * [self.linear.shape]:
@@ -69,11 +69,14 @@ class DualProblem:
         vars(self)["traits"] = traits(*arrays, ROUNDING)
         return bool(self.traits)
 
+    @property
+    def _arrays(self) -> tuple[Any, ...]:
+        return self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
+
     @cached_property
     def traits(self) -> int:
         """What `passes.traits` tells."""
-        arrays = self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
-        plain = (np.asarray(array, dtype=kind) for array, kind in zip(arrays, PLAIN))
+        plain = (np.asarray(array, dtype=kind) for array, kind in zip(self._arrays, PLAIN))
         return int(traits(*plain, ROUNDING))
 
     def _explain(self) -> None:

@@ -278,7 +278,6 @@ class Grams:
             return self.of(both) if self._all is None else KeptGram(self._all.among(both))
         corner = samples[0].size
         matrix = room((corner + samples[1].size,) * 2, self.dtype)
-        halves = slice(corner), slice(corner, None)
         if self._by_class is not None:
             whole, of_class = self._by_class
             first, second = (of_class[place] for place in places)
@@ -294,6 +293,7 @@ class Grams:
 
             in_parts(some_rows, len(matrix), threads_worth(matrix.size))
             return PrecomputedGram(Precomputed(), matrix)
+        halves = slice(corner), slice(corner, None)
         for half, place in zip(halves, places):
             matrix[half, half] = self._blocks[place]
         for start in range(0, corner, STRIPE):

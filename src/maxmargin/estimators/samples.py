@@ -130,8 +130,10 @@ def distinct(
         X, given = chosen(X, np.flatnonzero(present), square), weight[present]
         y = None if y is None else y[present]
     keys = content_keys(X, y)
-    quickly = ordered and not square and in_usual_layout(X)
-    X, y, keys, place = (in_order if quickly else one_of_each)(X, y, keys, square, ordered)
+    if ordered and not square and in_usual_layout(X):
+        X, y, keys, place = in_order(X, y, keys)
+    else:
+        X, y, keys, place = one_of_each(X, y, keys, square, ordered)
     member = place
     if not everyone:
         member = np.full(weight.size, -1)
@@ -162,7 +164,7 @@ def one_of_each(
 
 
 def in_order(
-    X: np.ndarray, y: np.ndarray | None, keys: np.ndarray, *_: bool
+    X: np.ndarray, y: np.ndarray | None, keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray, np.ndarray]:
     """The same in the order of the keys, for vectors in one compiled pass."""
     order, place = np.argsort(keys), np.empty(keys.size, dtype=np.intp)

@@ -64,9 +64,8 @@ def fill_tiles(
 @called
 def multiply(gemm: int, left: Array, right: Array, tile: Array, step: int) -> None:
     """tile ← left·rightᵀ by the routine at that address"""
-    sizes = np.empty(5, np.int32)
-    sizes[0], sizes[1], sizes[2] = right.shape[0], left.shape[0], left.shape[1]
-    sizes[3], sizes[4] = left.shape[1], step
+    sizes = np.empty(4, np.int32)
+    sizes[0], sizes[1], sizes[2], sizes[3] = right.shape[0], left.shape[0], left.shape[1], step
     letters = np.empty(2, np.uint8)
     letters[0], letters[1] = TRANSPOSED, PLAIN
     factors = np.zeros(2, tile.dtype)
@@ -82,11 +81,11 @@ def multiply(gemm: int, left: Array, right: Array, tile: Array, step: int) -> No
             sizes[2:3],
             factors[:1],
             right,
-            sizes[3:4],
+            sizes[2:3],
             left,
-            sizes[3:4],
+            sizes[2:3],
             factors[1:],
             tile,
-            sizes[4:],
+            sizes[3:],
         ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,14 @@ class HeldRows(NamedTuple):
         add_rows(total, self.values, self.slot[samples], coefficients)
         if self.columns is None:
             return total
-        result = np.empty_like(total)
-        result[self.columns] = total
-        return result
+        return in_places(self.columns, total)
+
+
+def in_places(places: NDArray[np.intp], values: NDArray[Any]) -> NDArray[Any]:
+    """The array with these values at these places, which are all there are."""
+    result = np.empty_like(values)
+    result[places] = values
+    return result
 
 
 class KnownSums(NamedTuple):

@@ -10,10 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..kernels.held import HeldRows, KnownSums
-
-# Sets of columns whose names are kept: what a Gram matrix prepared for them is found by the array.
-MOST_KEPT = 3
+from ..kernels.base import MOST_KEPT
+from ..kernels.held import HeldRows, KnownSums, in_places
 
 
 class Arrangement:
@@ -67,7 +65,8 @@ class ArrangedGram:
         self.natural.keep_sums(KnownSums(coef, values))
 
     def _names(self, columns):
-        """What columns are called in the matrix; the same array for the same ones."""
+        """What columns are called in the matrix; the same array for the same ones, as it is by the
+        array that the matrix finds what it prepared for them."""
         if columns is None:
             return self.order
         known = [names for names in self._named if names[0] is columns]
@@ -75,10 +74,3 @@ class ArrangedGram:
         known = known or [(columns, self.order[columns])]
         self._named = (*known, *others)[:MOST_KEPT]
         return known[0][1]
-
-
-def in_places(places, values):
-    """The array with these values at these places, which are all there are."""
-    result = np.empty_like(values)
-    result[places] = values
-    return result

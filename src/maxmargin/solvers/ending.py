@@ -8,6 +8,7 @@ from . import records as r
 from .active import EPSILON, find_extremes, rounding_of
 from .slabs import run_slabs
 from .smallface import free_variables
+from .smo import NOTHING
 
 # The end is polished down to this part of tol, if face steps get there at no more than the cost of
 # the solution, or than these seconds.
@@ -65,7 +66,7 @@ def run_to_end(v, rows, samples, control, max_steps, memory, trace, special):
             POLISHED * control.tol if polishing else control.tol,
             EPSILON * rounding_of(v.alpha, v.gradient, control.scale),
         )
-        event, missing = r.CONVERGED, -1
+        event, missing = r.CONVERGED, NOTHING
         reals[r.VIOLATION] = find_extremes(v.gradient, v.rise, v.fall, memory.tops, memory.bottoms)
         if polishing or reals[r.VIOLATION] > goal:
             took, steps = integers[r.CLOCK] - first, last - integers[r.CLOCK]

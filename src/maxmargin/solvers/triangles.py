@@ -14,9 +14,9 @@ from ctypes import CFUNCTYPE, addressof, c_char, c_double, c_float, c_int, c_voi
 from functools import cache, partial
 
 import numpy as np
-from numba.extending import get_cython_function_address
 from scipy.linalg.lapack import dpotrf, dtrtrs, spotrf, strtrs
 
+from ..routines import address_of
 from ..threads import in_parts, threads_beside_blas, together
 
 # Matrices of fewer rows are left to LAPACK in one thread, parts of larger ones up to so many; right
@@ -89,8 +89,7 @@ def triangular(L, b, transposed=False):
 @cache
 def routine(name, module="cython_blas"):
     """A function that is called without the GIL, all arguments by reference."""
-    address = get_cython_function_address(f"scipy.linalg.{module}", name)
-    return CFUNCTYPE(None)(address)
+    return CFUNCTYPE(None)(address_of(name, module))
 
 
 def call(name, dtype, *arguments, module="cython_blas"):
