@@ -120,6 +120,9 @@ class KeptGram(Gram):
     def diagonal(self) -> np.ndarray:
         return self.inner._cached_diagonal()
 
+    def points_across(self) -> np.ndarray | None:
+        return self.inner.points_across()
+
     def among(self, samples: np.ndarray) -> Gram:
         return self.inner.among(samples)
 

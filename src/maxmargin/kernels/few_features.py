@@ -19,6 +19,8 @@ from .memory_lines import memory_line
 FEW = 12
 # Columns that stay in the first-level cache with their features.
 STRIPE = 256
+# ... where a single row is computed, whose sums alone are to stay there.
+ROW_STRIPE = 512
 
 
 def gaussian_block(left: Array, right: Array, out: Array) -> bool:
@@ -84,3 +86,26 @@ def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> No
             row = line[other * step + start : other * step + start + width]
             for j in range(width):
                 row[j] = capped_exp(minus_half * q[j])
+
+
+@compiled_fused
+def fill_gaussian_row(across: Array, place: int, row: Array) -> None:
+    """row_j = exp(−½ ‖φ − φ_j‖²) of the point at a place, from points that are columns; their rows
+    are a multiple of four."""
+    features, columns = across.shape
+    minus_half = across.dtype.type(-0.5)
+    for start in range(0, columns, ROW_STRIPE):
+        stop = min(start + ROW_STRIPE, columns)
+        part = row[start:stop]
+        for j in range(part.size):
+            part[j] = 0.0
+        for k in range(0, features, 4):
+            a, b = across[k, place], across[k + 1, place]
+            c, d = across[k + 2, place], across[k + 3, place]
+            s, t = across[k, start:stop], across[k + 1, start:stop]
+            u, v = across[k + 2, start:stop], across[k + 3, start:stop]
+            for j in range(part.size):
+                part[j] += square(a - s[j]) + square(b - t[j]) + square(c - u[j]) + square(d - v[j])
+        for j in range(part.size):
+            part[j] = capped_exp(minus_half * part[j])
+    row[place] = 1.0

@@ -116,6 +116,11 @@ class VectorKernel(Kernel):
         del points, matrix, shares, rows
         return False
 
+    def _across(self, points: DensePoints) -> Array | None:
+        """See `Gram.points_across`."""
+        del points
+        return None
+
     def _embedding(self, X: Inputs, dtype: Any, offsets: bool = True) -> Embedding:
         dense = dense_is_faster(X)
         centre = centre_of(X) if self._stationary and dense else None
@@ -224,6 +229,12 @@ class VectorGram(Gram):
                     pause()
 
         in_parts(some_tiles, len(shares), len(shares))
+
+    def points_across(self) -> Array | None:
+        points = self.points
+        if not isinstance(points, DensePoints) or points.rare is not None:
+            return None
+        return self.kernel._across(points)
 
     def among(self, samples: Array) -> VectorGram:
         """The same embedding serves some of the inputs."""

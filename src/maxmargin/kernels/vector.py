@@ -262,10 +262,20 @@ class Gaussian(VectorKernel):
     def _fill_matrix(
         self, points: DensePoints, matrix: Array, shares: list[list[int]], rows: int
     ) -> bool:
+        return self._is_plain() and fill_gaussian_matrix(points.table, matrix, shares, rows)
+
+    def _across(self, points: DensePoints) -> Array | None:
+        if not self._is_plain():
+            return None
+        images = points.images()
+        across = np.zeros((-(-points.features // 4) * 4, len(points)), images.dtype)
+        across[: points.features] = images.T
+        return across
+
+    def _is_plain(self) -> bool:
+        """Whether this is no kernel made of a Gaussian, which does things its own way."""
         kind = type(self)
-        if kind._fill is not Gaussian._fill or kind._finish is not Gaussian._finish:
-            return False  # a kernel made of this one, which does it its own way
-        return fill_gaussian_matrix(points.table, matrix, shares, rows)
+        return kind._fill is Gaussian._fill and kind._finish is Gaussian._finish
 
     def _finish(self, block: Array) -> None:
         exponential(block)

@@ -73,6 +73,18 @@ def largest_entry(values):
     return top
 
 
+@borrowing
+def sum_violations(gradient, rise, fall, tops, bottoms):
+    """Σ over variables of how far each wants to pass the middle of the extremes of its group."""
+    total = 0.0
+    for g in range(tops.size):
+        middle = 0.5 * (tops[g] + bottoms[g])
+        for a in range(gradient.size):
+            up, down = gradient[a] + rise[g, a] - middle, middle - gradient[a] - fall[g, a]
+            total += largest(largest(up, down), 0.0)
+    return total
+
+
 class Active:
     """Some samples of a problem with all variables that belong to them.
 
@@ -220,6 +232,9 @@ class Active:
         v = self.v
         tops, bottoms = np.empty((2, len(v.rise)))
         return find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
+
+    def total_violation(self):
+        return sum_violations(self.v.gradient, self.v.rise, self.v.fall, *self.extremes())
 
     def settled(self):
         """Variables that want neither to rise nor to fall, by the shrinking rule: held at a bound,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from . import records as r
 from .active import Active
+from .arriving import ArrivingRows
 from .ending import OVER, POLISHED
 from .rows import CachedRows, FullRows
-from .run import LONGEST_SLAB, Run
+from .run import LONGEST_SLAB, Ended, Run
 from .slabs import FEWEST_ROUNDS, ROUND_COST
 from .smo import forget_pairs
 
@@ -31,12 +34,16 @@ class PairRun(Run):
         self.gradient = self._true_gradient(rows)
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
+        if isinstance(rows, ArrivingRows):
+            self.first_violation = self.active.total_violation()
 
     def loop(self):
         status = self._slabs()
         if not self.whole:
             self._restore_all()
         self.active.write(self.alpha, self.gradient)
+        if isinstance(self.active.rows, ArrivingRows):
+            self.gram.keep_rows(self.active.rows.held())
         return status
 
     def _slabs(self):
@@ -124,9 +131,28 @@ class PairRun(Run):
         return None
 
     def _all_rows(self):
-        if self.whole_matrix:
-            return FullRows.of(self.gram, self.pause)
-        return CachedRows(self.gram, self.settings.cache_bytes)
+        if not self.whole_matrix:
+            return CachedRows(self.gram, self.settings.cache_bytes)
+        arriving = None
+        if self.special is None and not self.alpha.any():
+            arriving = ArrivingRows.of(self.gram)
+        return FullRows.of(self.gram, self.pause) if arriving is None else arriving
+
+    def fetch(self, sample):
+        if not self.whole_matrix:
+            super().fetch(sample)
+            return
+        now = self.active.total_violation()
+        if not self.active.rows.go_on(1.0 - now / self.first_violation):
+            with suppress(Ended):
+                self._complete()
+
+    def _complete(self):
+        """All rows at once, as it is not few of them that are needed."""
+        evaluations = self.active.rows.evaluations
+        rows = FullRows.of(self.gram, self.pause)
+        rows.evaluations += evaluations
+        self.active.rows = rows
 
     def _true_gradient(self, rows):
         if not self.alpha.any():

@@ -89,11 +89,18 @@ class Variables(NamedTuple):
 
 
 class RowStore(NamedTuple):
-    """Gram rows in memory: row of sample s is ``values[slot[s]]``, absent where slot is -1."""
+    """Gram rows in memory: row of sample s is ``values[slot[s]]``, absent where slot is -1.
+
+    Absent rows the loop makes itself where it has a source: of a Gaussian, the points it is about,
+    a column each; else a Gram matrix of more samples, among which these have their `places`.
+    """
 
     values: np.ndarray
     slot: np.ndarray
     used: np.ndarray  # time stamp of last use, a slot each
+    source: np.ndarray  # empty if there is none
+    places: np.ndarray
+    count: np.ndarray  # the rows present that came from there, and how many there may be
 
 
 class Control(NamedTuple):

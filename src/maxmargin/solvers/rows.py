@@ -15,6 +15,12 @@ from ..memory import room
 from ..threads import in_parts, threads_worth
 from .records import RowStore
 
+# No source for rows, in either precision.
+NOWHERE = {
+    np.dtype(kind): (np.empty((0, 0), kind), np.empty(0, np.int64), np.zeros(2, np.int64))
+    for kind in (np.float32, np.float64)
+}
+
 # Rows are computed in batches of about this many bytes.
 BATCH_BYTES = 128 << 20
 # The loop may need the rows of two pairs at once.
@@ -45,7 +51,12 @@ class FullRows:
         self.n = matrix.shape[0]
         self.evaluations = evaluations
         self.misses = 0
-        self.store = RowStore(matrix, np.arange(self.n), np.zeros(self.n, dtype=np.int64))
+        self.store = RowStore(
+            matrix,
+            np.arange(self.n),
+            np.zeros(self.n, dtype=np.int64),
+            *NOWHERE[matrix.dtype],
+        )
 
     @classmethod
     def of(cls, gram, pause=None):
@@ -90,6 +101,7 @@ class CachedRows:
             np.empty((slots, self.n), dtype=gram.dtype),
             np.full(self.n, -1),
             np.zeros(slots, dtype=np.int64),
+            *NOWHERE[gram.dtype],
         )
         self.filled = 0
 

@@ -120,7 +120,7 @@ class Run:
             )
             took = int(self.memory.integers[r.CLOCK] - began)
             if event == r.ROW_MISSING:
-                self.active.rows.fetch(missing, int(self.memory.integers[r.CLOCK]))
+                self.fetch(missing)
                 if self.must_end() or (self.silent_for_long() and self.told_to_stop()):
                     event = r.STEPS_DONE
         if took:
@@ -128,6 +128,10 @@ class Run:
             if self.trace.wanted:
                 self.trace.add(buffers, took, self.active.size, self.active.free().size)
         return event
+
+    def fetch(self, sample):
+        """Bring a row into memory that the loop found missing."""
+        self.active.rows.fetch(sample, int(self.memory.integers[r.CLOCK]))
 
     def account(self, took, gain):
         """Take note of a slab of `took` steps that gained that much."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..compiled import borrowing, inlined
 from . import records as r
+from .arriving import arrives
 from .planning import (
     PLANNING_ETA,
     better_recent_pair,
@@ -124,7 +125,10 @@ def run_slab(v, rows, samples, control, max_steps, memory, trace, special):
     for k in range(max_steps):
         if violation <= control.tol:
             return r.CONVERGED, NOTHING, violation
-        missing, i, j = choose_pair(v, rows, tops, bottoms, samples, control, memory, special)
+        while True:
+            missing, i, j = choose_pair(v, rows, tops, bottoms, samples, control, memory, special)
+            if missing < 0 or not arrives(rows, missing):
+                break
         if missing >= 0:
             return r.ROW_MISSING, missing, violation
         if i < 0:

@@ -1,0 +1,126 @@
+"""Rows that arrive when the loop asks for them, made in compiled code.
+
+A problem with few support vectors needs few of its rows. How many it will be cannot be known, but
+it shows early: each row that moved so far has lessened the violations of all samples by its part.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compiled import called, compiled
+from ..kernels.exponential import COMPILED
+from ..kernels.few_features import fill_gaussian_row
+from ..kernels.held import HeldRows, add_rows
+from ..memory import room
+from .records import RowStore
+from .rows import FullRows
+
+PRESENT, ALLOWED = 0, 1
+# Of fewer samples the whole matrix costs nothing worth saving.
+WORTH_WHILE = 700
+# Rows before it is asked for the first time whether to go on.
+FIRST = 16
+# No more than this part of all rows.
+LARGEST_PART = 0.5
+# A single row costs this many times what it does in the whole matrix, and once more for each so
+# many features.
+DEARNESS, FEATURES = 1.0, 25
+# Rows are expected to cost no more than this part of the whole matrix: more come than expected.
+CHEAP = 0.3
+
+
+@called
+def arrives(rows, sample):
+    """Make the row of a sample; whether there is a source for it, and it may be."""
+    present = rows.count[PRESENT]
+    if present >= rows.count[ALLOWED]:
+        return False
+    row = rows.values[present]
+    if rows.places.size:
+        whole, places = rows.source[rows.places[sample]], rows.places
+        for s in range(row.size):
+            row[s] = whole[places[s]]
+    else:
+        fill_gaussian_row(rows.source, sample, row)
+    rows.slot[sample] = present
+    rows.count[PRESENT] += 1
+    return True
+
+
+@compiled
+def bring(rows, samples):
+    """Make the rows of samples that are absent."""
+    for s in samples:
+        if rows.slot[s] < 0:
+            arrives(rows, s)
+
+
+class ArrivingRows:
+    """Rows of a Gaussian, made by the loop itself from `points`, a column for each sample."""
+
+    def __init__(self, gram, points):
+        self.gram, self.n = gram, gram.n
+        self.progress = 0.0
+        self.elsewhere = 0  # evaluations of what did not come to stay
+        capacity = int(LARGEST_PART * self.n)
+        self.store = RowStore(
+            room((capacity, self.n), gram.dtype),
+            np.full(self.n, -1),
+            np.zeros(capacity, dtype=np.int64),
+            points,
+            np.empty(0, np.int64),
+            np.array([0, min(FIRST, capacity)]),
+        )
+
+    @classmethod
+    def of(cls, gram):
+        """Of a Gram matrix, if it is worth while and the kernel can; else None."""
+        if gram.whole is not None or gram.n < WORTH_WHILE or not COMPILED:
+            return None
+        points = gram.points_across()
+        return None if points is None else cls(gram, points)
+
+    @property
+    def misses(self):
+        return int(self.store.count[PRESENT])
+
+    @property
+    def evaluations(self):
+        return self.elsewhere + self.misses * self.n
+
+    def go_on(self, progress):
+        """Whether more rows may come, if those present lessened violations by this part."""
+        (features, n), present = self.store.source.shape, self.misses
+        capacity, forth = len(self.store.values), progress > self.progress
+        self.progress = progress
+        expected = (DEARNESS + features / FEATURES) * present
+        if not forth or expected > CHEAP * progress * n or present == capacity:
+            return False
+        self.store.count[ALLOWED] = min(2 * present, capacity)
+        return True
+
+    def held(self):
+        return HeldRows(self.store.values[: self.misses], self.store.slot)
+
+    def restricted(self, keep):
+        return FullRows(self.block(keep, self.gram.dtype), self.evaluations)
+
+    def block(self, samples, dtype=np.float64):
+        block = self.gram.rows(samples, columns=samples)
+        self.elsewhere += block.size
+        return block.astype(dtype, copy=False)
+
+    def combine(self, samples, coefficients):
+        store = self.store
+        allowed, store.count[ALLOWED] = store.count[ALLOWED], len(store.values)
+        bring(store, samples)
+        store.count[ALLOWED] = allowed
+        here = store.slot[samples] >= 0
+        total = np.zeros(self.n)
+        add_rows(total, store.values, store.slot[samples[here]], coefficients[here])
+        if not here.all():
+            others = self.gram.rows(samples[~here])
+            self.elsewhere += others.size
+            total += coefficients[~here] @ others
+        return total
