@@ -24,6 +24,7 @@ from ..dual.certificate import certificate_and_bias
 from ..kernels import Gram
 from ..solvers import Solution, solve
 from ..solvers.interrupt import interrupted_when
+from ..solvers.several import is_small, solve_several
 from ..threads import single_threaded_blas
 from .grams import Grams
 from .progress import Reporter
@@ -143,8 +144,8 @@ class Trainer:
         After Ctrl-C `interrupted` is set. KeyboardInterrupt is raised only where no task has made
         any progress.
         """
-        outcomes: list[Outcome | None] = [None] * len(tasks)
-        pending = list(range(len(tasks)))
+        outcomes = self._small_ones(tasks)
+        pending = [k for k, outcome in enumerate(outcomes) if not (outcome and outcome.finished)]
         while pending and not self.stopped.is_set():
             self._round(tasks, pending, outcomes)
             if self.clock.left() <= LEAST_SECONDS * self.clock.limit:
@@ -166,6 +167,38 @@ class Trainer:
             with suppress(OutOfTime):
                 self.grams.whole().matrix(self.clock.overtime)
 
+    def _small_ones(self, tasks: Sequence[Task]) -> list[Outcome | None]:
+        """The outcome of small pairs of classes, which are solved together; None of others."""
+        outcomes: list[Outcome | None] = [None] * len(tasks)
+        shared = self.grams.by_class() if self._is_plain() else None
+        if shared is None or shared[0].dtype != np.float64:
+            return outcomes
+        matrix, of_class = shared
+        small = [
+            k
+            for k, task in enumerate(tasks)
+            if task.classes is not None and task.start is None and is_small(task.machine.problem)
+        ]
+        if not small or self.reporter.listen(small[0], tasks[small[0]].name) is not None:
+            return outcomes
+        problems = [tasks[k].machine.problem for k in small]
+        places = [np.concatenate([of_class[c] for c in tasks[k].classes]) for k in small]
+        try:
+            solved = solve_several(problems, places, matrix, self.settings.tol)
+        except KeyboardInterrupt:
+            self._interrupt()
+            return outcomes
+        for k, (solution, certificate, bias) in zip(small, solved):
+            expansion = tasks[k].machine.read(solution.alpha, bias)
+            outcomes[k] = Outcome(solution, expansion, certificate)
+        return outcomes
+
+    def _is_plain(self) -> bool:
+        """Whether problems are solved in the usual way, without limits."""
+        s = self.settings
+        usual = s.driver in ("auto", "full") and s.selection == "second_order" and not s.planning
+        return usual and s.max_steps is None and np.isinf(self.clock.limit)
+
     @staticmethod
     def _worth_resuming(outcome: Outcome | None) -> bool:
         return outcome is not None and outcome.solution.status == "time_limit"
@@ -180,10 +213,13 @@ class Trainer:
             with lock:
                 share = min(1.0, self.jobs * costs[k] / sum(costs.values()))
                 del costs[k]
-            task = tasks[k]
-            if outcomes[k] is not None:
-                task = task._replace(start=outcomes[k].solution.alpha)
-            outcomes[k] = self._solved(task, k, share * self.clock.left())
+            task, earlier = tasks[k], outcomes[k]
+            if earlier is not None:
+                task = task._replace(start=earlier.solution.alpha)
+            outcome = self._solved(task, k, share * self.clock.left())
+            if earlier is not None:
+                outcome = outcome._replace(solution=outcome.solution.after(earlier.solution))
+            outcomes[k] = outcome
             if not self._worth_resuming(outcomes[k]):
                 self.reporter.finish(k)
 

@@ -269,6 +269,13 @@ class Grams:
             blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
             self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
 
+    def by_class(self) -> tuple[np.ndarray, list[np.ndarray]] | None:
+        """The matrix of all classes, if `share` keeps it, and the places of each class there."""
+        if self._by_class is None:
+            return None
+        matrix, of_class = self._by_class
+        return matrix, [np.arange(part.start, part.stop) for part in of_class]
+
     def of_pair(
         self,
         places: tuple[int, int],

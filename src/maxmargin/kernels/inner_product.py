@@ -209,7 +209,7 @@ class VectorGram(Gram):
             self._fill_tiles(matrix, shares, pause)
         elif pause is not None:
             pause()
-        np.fill_diagonal(matrix, self._cached_diagonal())
+        matrix.reshape(-1)[:: n + 1] = self._cached_diagonal()
         return matrix
 
     def _fill_tiles(

@@ -3,9 +3,10 @@
 What was paid for the solution may be paid once more for exactness, and a little in any case.
 """
 
-from ..compiled import compiled, inlined
+from ..compiled import compiled, inlined, merged
 from . import records as r
 from .active import EPSILON, find_extremes, rounding_of
+from .batch import begin_problem, end_problem
 from .slabs import run_slabs
 from .smallface import free_variables
 from .smo import NOTHING
@@ -54,8 +55,8 @@ def aiming_at(control, tol, faces):
     )
 
 
-@compiled
-def run_to_end(v, rows, samples, control, max_steps, memory, trace, special):
+@merged
+def run_one(v, rows, samples, control, max_steps, memory, trace, special):
     """Up to so many pair steps; returns (event, sample asked for, violation)."""
     integers, reals = memory.integers, memory.reals
     first = integers[r.CLOCK]
@@ -91,3 +92,19 @@ def run_to_end(v, rows, samples, control, max_steps, memory, trace, special):
             continue
         if event != r.CONVERGED or not polishes_now(v, control, memory):
             return event, missing, reals[r.VIOLATION]
+
+
+@compiled
+def run_to_end(v, rows, samples, control, max_steps, memory, trace, special, batch):
+    """The same; where there is a batch, for each of its problems from α = 0 on, in place of v."""
+    problems = batch.parts.ends.size
+    event, missing, violation, room = r.CONVERGED, NOTHING, 0.0, rows.values
+    for k in range(max(problems, 1)):
+        if problems:
+            v, rows, samples, control = begin_problem(batch, k, room, control, memory)
+        event, missing, violation = run_one(
+            v, rows, samples, control, max_steps, memory, trace, special
+        )
+        if problems:
+            end_problem(batch, k, v, rows, control, memory, event)
+    return event, missing, violation

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..dual.parts import Parts
+
 # Events: why the compiled loop came back.
 CONVERGED, STEPS_DONE, ROW_MISSING, STUCK, UNBOUNDED, TARGET_REACHED, FACE_DUE = range(7)
 
@@ -126,6 +128,21 @@ class Memory(NamedTuple):
     recent_bend: np.ndarray  # (N + 1,) curvature along each of them
     tops: np.ndarray  # largest gradient that may rise, a group each
     bottoms: np.ndarray  # smallest gradient that may fall
+
+
+# What is written down of each problem of a batch: why the loop came back, steps, rounds of face
+# steps, steps of negative curvature, rows, the dual value, and what rounding may have added to the
+# gradient.
+ENDED, STEPS, ROUNDS, BENT, ROWS, VALUE, DRIFT, LEDGER = range(8)
+
+
+class Batch(NamedTuple):
+    """Small problems solved in one call, and what becomes of them."""
+
+    parts: Parts
+    alpha: np.ndarray  # the solutions, one after the other
+    gradient: np.ndarray
+    ledger: np.ndarray  # a row for each problem
 
 
 class StepTrace(NamedTuple):

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from ..dual.parts import Parts
 from . import records as r
 from .active import EPSILON, largest_entry, rounding_of
 from .ending import run_to_end
@@ -29,8 +30,35 @@ SINGLE_AIM = 0.9
 UNBOUNDED_DUAL = 1e13
 
 
+# A batch without problems, in the precision of rows.
+NO_BATCH = {
+    np.dtype(kind): r.Batch(
+        Parts(*np.empty((2, 0), np.int64), *np.empty((4, 0)), np.empty((0, 0), kind)),
+        *np.empty((2, 0)),
+        np.empty((0, r.LEDGER)),
+    )
+    for kind in (np.float32, np.float64)
+}
+
+
 class Ended(Exception):
     """A budget ran out; the message is the status."""
+
+
+def blank_memory(planning, groups):
+    """What the loop remembers before its first step."""
+    memory = r.Memory(
+        np.zeros(r.INTEGERS, dtype=np.int64),
+        np.zeros(r.REALS),
+        np.zeros((planning + 1, 2), dtype=np.int64),
+        np.zeros(planning + 1),
+        np.zeros(groups),
+        np.zeros(groups),
+    )
+    memory.integers[r.SWEEP_ALL] = 1
+    memory.integers[r.POTRF] = POTRF
+    memory.reals[r.PATIENCE] = 1.0
+    return memory
 
 
 class Run:
@@ -63,18 +91,8 @@ class Run:
         )
         plain = settings.selection == "second_order" and not settings.planning
         self.special = None if plain else True
-        self.memory = r.Memory(
-            np.zeros(r.INTEGERS, dtype=np.int64),
-            np.zeros(r.REALS),
-            np.zeros((int(settings.planning) + 1, 2), dtype=np.int64),
-            np.zeros(int(settings.planning) + 1),
-            np.zeros(problem.totals.size),
-            np.zeros(problem.totals.size),
-        )
+        self.memory = blank_memory(int(settings.planning), problem.totals.size)
         self.memory.integers[r.RANDOM_STATE] = settings.random_state
-        self.memory.integers[r.SWEEP_ALL] = 1
-        self.memory.integers[r.POTRF] = POTRF
-        self.memory.reals[r.PATIENCE] = 1.0
         self.violation = self.best_violation = np.inf
         self.idle = 0
         self.unbounded = False
@@ -117,6 +135,7 @@ class Run:
                 self.memory,
                 r.StepTrace(*(column[took:] for column in buffers)) if took else buffers,
                 self.special,
+                NO_BATCH[self.gram.dtype],
             )
             took = int(self.memory.integers[r.CLOCK] - began)
             if event == r.ROW_MISSING:

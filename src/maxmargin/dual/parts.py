@@ -1,0 +1,101 @@
+"""Problems on parts of one Gram matrix, such as pairs of classes, and all their certificates."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compiled import compiled_strict
+from .passes import (
+    SOUND,
+    ZERO_FEASIBLE,
+    ZERO_TOTALS,
+    gap_and_infeasibility,
+    gradient_and_value,
+    meeting,
+)
+from .problem import DualProblem, Float, Int
+
+# What `certify_parts` tells of each problem: bias and violation by a gradient that is given, and by
+# the true one; dual value, gap and infeasibility.
+BIAS, VIOLATION, TRUE_BIAS, TRUE_VIOLATION, DUAL, GAP, INFEASIBILITY, FACTS = range(8)
+
+
+class Parts(NamedTuple):
+    """The arrays of all problems one after the other; each has one group, whose sum is 0, and a
+    variable for each sample."""
+
+    ends: Int  # where those of each problem end
+    places: Int  # of each sample in the matrix
+    linear: Float
+    lower: Float
+    upper: Float
+    ridge: Float
+    matrix: NDArray[np.floating]
+
+    @classmethod
+    def of(cls, problems: list[DualProblem], places: list[Int], matrix: Float) -> Parts:
+        return cls(
+            ends=np.cumsum([problem.size for problem in problems]),
+            places=np.concatenate(places),
+            linear=np.concatenate([problem.linear for problem in problems]),
+            lower=np.concatenate([problem.lower for problem in problems]),
+            upper=np.concatenate([problem.upper for problem in problems]),
+            ridge=np.concatenate([problem.ridge for problem in problems]),
+            matrix=matrix,
+        )
+
+    def some(self, first: int, last: int) -> Parts:
+        """The problems from `first` to before `last`."""
+        start, stop = self.ends[first - 1] if first else 0, self.ends[last - 1]
+        return Parts(
+            ends=self.ends[first:last] - start,
+            places=self.places[start:stop],
+            linear=self.linear[start:stop],
+            lower=self.lower[start:stop],
+            upper=self.upper[start:stop],
+            ridge=self.ridge[start:stop],
+            matrix=self.matrix,
+        )
+
+
+def can_be_part(problem: DualProblem) -> bool:
+    """Whether a problem is of the kind that `Parts` are made of, and α = 0 is feasible."""
+    plain = problem.traits == SOUND + ZERO_FEASIBLE + ZERO_TOTALS
+    return plain and problem.totals.size == 1 and problem.copies == 1
+
+
+@compiled_strict
+def certify_parts(parts, alpha, gradient, facts):  # type: ignore[no-untyped-def]
+    """Write down the facts about α of all problems, each with the gradient known of it."""
+    totals, bias = np.zeros(1), np.zeros(1)
+    for k in range(parts.ends.size):
+        start, stop = parts.ends[k - 1] if k else 0, parts.ends[k]
+        places, known = parts.places[start:stop], alpha[start:stop]
+        linear, ridge = parts.linear[start:stop], parts.ridge[start:stop]
+        lower, upper = parts.lower[start:stop], parts.upper[start:stop]
+        group, slope = np.zeros(stop - start, np.int64), np.empty(stop - start)
+        sums = sums_at(parts.matrix, places, known)
+        fact = facts[k]
+        fact[VIOLATION] = meeting(known, gradient[start:stop], lower, upper, group, bias)
+        fact[BIAS] = bias[0]
+        fact[DUAL] = gradient_and_value(linear, ridge, known, sums, slope)
+        fact[TRUE_VIOLATION] = meeting(known, slope, lower, upper, group, bias)
+        fact[TRUE_BIAS] = bias[0]
+        fact[GAP], fact[INFEASIBILITY] = gap_and_infeasibility(
+            linear, lower, upper, ridge, group, totals, known, sums, bias
+        )
+
+
+@compiled_strict
+def sums_at(matrix, places, coef):  # type: ignore[no-untyped-def]
+    """Σ_j coef_j K_ij for the samples at these places."""
+    sums = np.zeros(places.size)
+    for j in range(places.size):
+        if coef[j] != 0.0:
+            row = matrix[places[j]]
+            for i in range(places.size):
+                sums[i] += coef[j] * row[places[i]]
+    return sums

@@ -1,0 +1,135 @@
+"""Small problems on parts of one Gram matrix, solved in a few calls of the loop."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import numpy as np
+
+from ..dual.certificate import Certificate
+from ..dual.parts import (
+    BIAS,
+    DUAL,
+    FACTS,
+    GAP,
+    INFEASIBILITY,
+    TRUE_BIAS,
+    TRUE_VIOLATION,
+    VIOLATION,
+    Parts,
+    can_be_part,
+    certify_parts,
+)
+from ..dual.problem import DualProblem, Float
+from ..threads import in_parts, own_threads
+from . import records as r
+from .ending import POLISHED, run_to_end
+from .rows import NOWHERE
+from .run import DOUBLE_RESOLUTION, blank_memory
+from .solution import NO_TRACE, Solution
+
+# Variables of a small problem, at most, and steps after which it is none.
+LARGEST_SMALL, MOST_STEPS = 1000, 5000
+# Problems in one call, at most: Ctrl-C is heard between calls. Of several threads each makes about
+# so many.
+AT_ONCE, SHARES = 64, 4
+# Entries of the Gram matrices of all problems that are worth a second thread.
+WORTH_A_THREAD = 1 << 18
+# What the loop is given in place of variables and rows.
+NO_VARIABLES = r.Variables(
+    *np.empty((6, 0)),
+    np.empty(0, np.int64),
+    *np.empty((2, 1, 0)),
+    np.empty(0, np.float32),
+    *np.empty((3, 0)),
+)
+NO_ROWS = np.empty((2, 0), np.int64)
+
+
+def is_small(problem: DualProblem) -> bool:
+    """Whether it is better to solve a problem together with others like it."""
+    return problem.size <= LARGEST_SMALL and can_be_part(problem)
+
+
+def solve_several(
+    problems: list[DualProblem], places: list[np.ndarray], matrix: np.ndarray, tol: float
+) -> list[tuple[Solution, Certificate, Float]]:
+    """Solution, certificate and bias of small problems, each on the samples at its places in a
+    matrix of float64. Where pair steps do not converge soon, they end with "step_limit"."""
+    began = time.perf_counter()
+    parts = Parts.of(problems, places, matrix)
+    alpha, gradient = np.empty((2, parts.linear.size))
+    ledger, facts = np.empty((len(problems), r.LEDGER)), np.empty((len(problems), FACTS))
+    sizes, ends = [problem.size for problem in problems], [0, *parts.ends.tolist()]
+    control = r.Control(
+        selection=r.SECOND_ORDER,
+        planning=0,
+        overstep=1.0,
+        tol=tol,
+        scale=1.0,
+        floor=DOUBLE_RESOLUTION,
+        target=np.inf,
+        faces=r.FACES,
+        ending=r.POLISH,
+    )
+
+    threads = own_threads() if sum(size * size for size in sizes) >= WORTH_A_THREAD else 1
+    step = min(AT_ONCE, -(-len(problems) // (SHARES * threads if threads > 1 else 1)))
+    starts = iter(range(0, len(problems), step))
+
+    def some_problems(_first: int, _last: int) -> None:
+        memory, most = blank_memory(0, 1), max(sizes)
+        rows = r.RowStore(np.empty((most, most)), *NO_ROWS, *NOWHERE[matrix.dtype])
+        for start in starts:  # the next ones that no other thread has taken
+            stop = min(start + step, len(problems))
+            own, here = parts.some(start, stop), slice(ends[start], ends[stop])
+            batch = r.Batch(own, alpha[here], gradient[here], ledger[start:stop])
+            run_to_end(NO_VARIABLES, rows, 0, control, MOST_STEPS, memory, NO_TRACE, None, batch)
+            certify_parts(own, alpha[here], gradient[here], facts[start:stop])
+
+    in_parts(some_problems, threads, threads)
+    seconds = (time.perf_counter() - began) / len(problems)
+    return [
+        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds)
+        for (start, stop), *written in zip(pairwise(ends), ledger.tolist(), facts.tolist())
+    ]
+
+
+def read(
+    alpha: Float,
+    gradient: Float,
+    entries: list[float],
+    fact: list[float],
+    tol: float,
+    seconds: float,
+) -> tuple[Solution, Certificate, Float]:
+    """Of one problem, from what was written down."""
+    status = "step_limit"
+    exact = fact[VIOLATION] <= tol and entries[r.DRIFT] <= POLISHED * tol
+    if entries[r.ENDED] == r.CONVERGED and exact:
+        status = "stationary" if entries[r.BENT] else "converged"
+    steps, rows = int(entries[r.STEPS]), int(entries[r.ROWS])
+    solution = Solution(
+        alpha=alpha,
+        gradient=gradient,
+        bias=np.array([fact[BIAS]]),
+        dual=entries[r.VALUE],
+        violation=fact[VIOLATION],
+        status=status,
+        steps=steps,
+        face_steps=int(entries[r.ROUNDS]),
+        planned_steps=0,
+        kernel_evaluations=0,
+        row_hits=max(0, 2 * steps - rows),
+        row_misses=rows,
+        seconds=seconds,
+    )
+    certificate = Certificate(
+        primal=fact[DUAL] + fact[GAP],
+        dual=fact[DUAL],
+        gap=fact[GAP],
+        violation=fact[TRUE_VIOLATION],
+        infeasibility=fact[INFEASIBILITY],
+    )
+    return solution, certificate, np.array([fact[TRUE_BIAS]])
