@@ -21,13 +21,16 @@ PRESENT, ALLOWED = 0, 1
 WORTH_WHILE = 700
 # Rows before it is asked for the first time whether to go on.
 FIRST = 16
-# No more than this part of all rows.
-LARGEST_PART = 0.5
 # A single row costs this many times what it does in the whole matrix, and once more for each so
 # many features.
 DEARNESS, FEATURES = 1.0, 25
-# Rows are expected to cost no more than this part of the whole matrix: more come than expected.
-CHEAP = 0.3
+# No more is spent on single rows than this part of what the whole matrix costs ...
+AFFORDABLE = 0.45
+# ... and of more than so many features no more than is expected to be enough.
+SURELY_CHEAP = 4
+# Where the whole matrix is out of the question, rows have no more features, and are expected to be
+# enough.
+PROBABLY_CHEAP = 12
 
 
 @called
@@ -59,27 +62,34 @@ def bring(rows, samples):
 class ArrivingRows:
     """Rows of a Gaussian, made by the loop itself from `points`, a column for each sample."""
 
-    def __init__(self, gram, points):
+    def __init__(self, gram, points, most, always):
         self.gram, self.n = gram, gram.n
+        self.most, self.always = most, always
         self.progress = 0.0
         self.elsewhere = 0  # evaluations of what did not come to stay
-        capacity = int(LARGEST_PART * self.n)
         self.store = RowStore(
-            room((capacity, self.n), gram.dtype),
+            room((most, self.n), gram.dtype),
             np.full(self.n, -1),
-            np.zeros(capacity, dtype=np.int64),
+            np.zeros(most, dtype=np.int64),
             points,
             np.empty(0, np.int64),
-            np.array([0, min(FIRST, capacity)]),
+            np.array([0, FIRST]),
         )
 
     @classmethod
-    def of(cls, gram):
-        """Of a Gram matrix, if it is worth while and the kernel can; else None."""
+    def of(cls, gram, budget, tentative):
+        """Of a Gram matrix, if it is worth while, the kernel can and so many bytes are enough; else
+        None."""
         if gram.whole is not None or gram.n < WORTH_WHILE or not COMPILED:
             return None
         points = gram.points_across()
-        return None if points is None else cls(gram, points)
+        if points is None or (tentative and len(points) > PROBABLY_CHEAP):
+            return None
+        most = AFFORDABLE * gram.n / (DEARNESS + len(points) / FEATURES)
+        most = int(min(most, budget / (gram.n * gram.dtype.itemsize)))
+        if most <= FIRST:
+            return None
+        return cls(gram, points, most, always=len(points) <= SURELY_CHEAP and not tentative)
 
     @property
     def misses(self):
@@ -91,13 +101,11 @@ class ArrivingRows:
 
     def go_on(self, progress):
         """Whether more rows may come, if those present lessened violations by this part."""
-        (features, n), present = self.store.source.shape, self.misses
-        capacity, forth = len(self.store.values), progress > self.progress
-        self.progress = progress
-        expected = (DEARNESS + features / FEATURES) * present
-        if not forth or expected > CHEAP * progress * n or present == capacity:
+        forth, self.progress = progress > self.progress, progress
+        promising = forth and self.misses <= self.most * progress
+        if self.misses == self.most or not (promising or self.always):
             return False
-        self.store.count[ALLOWED] = min(2 * present, capacity)
+        self.store.count[ALLOWED] = min(2 * self.misses, self.most)
         return True
 
     def held(self):

@@ -1,21 +1,26 @@
 """Slabs up to the end: after convergence, face steps lead on towards the exact optimum.
 
-What was paid for the solution may be paid once more for exactness, and a little in any case.
+A part of what was paid for the solution may be paid for exactness, and a little in any case. Where
+that is not enough, pair steps go on for a while.
 """
+
+import numpy as np
 
 from ..compiled import compiled, inlined, merged
 from . import records as r
 from .active import EPSILON, find_extremes, rounding_of
 from .batch import begin_problem, end_problem
-from .slabs import run_slabs
+from .slabs import face_cost, run_slabs
 from .smallface import free_variables
 from .smo import NOTHING
 
-# The end is polished down to this part of tol, if face steps get there at no more than the cost of
-# the solution, or than these seconds.
-POLISHED, CHEAP_POLISH = 1e-6, 5e-3
+# The end is polished down to this part of tol, if face steps get there at no more than this part of
+# the cost of the solution, or than these seconds.
+POLISHED, POLISH_SHARE, CHEAP_POLISH = 1e-6, 0.25, 5e-4
 # ... unless no more than this part of that is left already.
 EXACT = 1e-2
+# Of the violation allowed, pair steps leave this part where the end is not polished.
+UNPOLISHED = 0.75
 # Steps while polishing before its cost is looked at.
 POLISHING_SLAB = 50
 # More free variables than this are left within tol: exactness would cost more than the solution.
@@ -26,18 +31,28 @@ OVER = -1.0
 
 @inlined
 def polishes_now(v, control, memory):
-    """Whether polishing begins here; then it has."""
+    """Whether polishing begins here, or what is done in its place; then it has."""
     reals = memory.reals
     if control.ending != r.POLISH or reals[r.POLISH_UNTIL] != 0.0:
         return False
     if reals[r.VIOLATION] <= EXACT * POLISHED * control.tol:
         return False
-    if free_variables(v) > LARGEST_POLISHED:
-        return False
-    reals[r.POLISH_UNTIL] = reals[r.SPENT] + max(reals[r.SPENT], CHEAP_POLISH)
+    free = free_variables(v)
+    affordable = max(POLISH_SHARE * reals[r.SPENT], CHEAP_POLISH)
+    if free > LARGEST_POLISHED or face_cost(free, v.alpha.size, np.int64(1)) > affordable:
+        reals[r.POLISH_UNTIL] = OVER
+        return reals[r.VIOLATION] > UNPOLISHED * control.tol
+    reals[r.POLISH_UNTIL] = reals[r.SPENT] + affordable
     # A face step comes first, also after another one: it may leave more rounding than wanted.
     reals[r.SINCE_FACE] += EPSILON
     return True
+
+
+@inlined
+def goal_of(v, control, until):
+    """The violation to reach, where polishing ends at that cost; not less than rounding."""
+    aim = POLISHED if until > 0.0 else UNPOLISHED if until == OVER else 1.0
+    return max(aim * control.tol, EPSILON * rounding_of(v.alpha, v.gradient, control.scale))
 
 
 @inlined
@@ -63,10 +78,7 @@ def run_one(v, rows, samples, control, max_steps, memory, trace, special):
     last = first + max_steps
     while True:
         polishing = reals[r.POLISH_UNTIL] > 0.0
-        goal = max(
-            POLISHED * control.tol if polishing else control.tol,
-            EPSILON * rounding_of(v.alpha, v.gradient, control.scale),
-        )
+        goal = goal_of(v, control, reals[r.POLISH_UNTIL])
         event, missing = r.CONVERGED, NOTHING
         reals[r.VIOLATION] = find_extremes(v.gradient, v.rise, v.fall, memory.tops, memory.bottoms)
         if polishing or reals[r.VIOLATION] > goal:

@@ -17,12 +17,14 @@ from ..kernels import Gram, Precomputed
 from . import nested
 from .blocks import BlockRun
 from .interrupt import held_interrupts
-from .pairs import PairRun
+from .pairs import TOO_MANY_ROWS, PairRun
 from .settings import Settings, default_steps
 from .solution import Progress, Solution
 
 # Up to so many samples the whole matrix is faster than blocks of it; more if it exists already.
 LARGEST_FULL, LARGEST_AT_HAND = 3500, 5000
+# Up to so many, rows that arrive are faster than blocks, if there turn out to be few.
+LARGEST_TENTATIVE = 8000
 # So few are often done with in a millisecond.
 FEW_SAMPLES = 1000
 
@@ -114,14 +116,22 @@ def solve(
     gram = as_gram(gram)
     if gram.n != problem.samples:
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
+    tentative = driver == "auto" and gram.n <= LARGEST_TENTATIVE and not trace
     driver = chosen_driver(driver, gram, settings)
     with held_interrupts(problem.samples <= FEW_SAMPLES and callback is None) as interrupt:
 
         def finished(problem, settings, alpha):
-            if driver == "blocks":
-                return BlockRun(problem, gram, settings, alpha, interrupt).finish()
-            full = driver == "full"
-            return PairRun(problem, gram, settings, alpha, interrupt, whole_matrix=full).finish()
+            if driver != "blocks":
+                full = driver == "full"
+                return PairRun(problem, gram, settings, alpha, interrupt, full).finish()
+            begun = None
+            if tentative and alpha is None:
+                begun = PairRun(problem, gram, settings, None, interrupt, True, True).finish()
+                if begun.status != TOO_MANY_ROWS:
+                    return begun
+                # Where it has got to is no place to begin for blocks.
+                settings = nested.after(problem, settings, begun)
+            return BlockRun(problem, gram, settings, alpha, interrupt).finish().after(begun)
 
         *smaller, _ = nested.box_sizes(problem, gram, settings) if alpha is None else [1.0]
         spent = None

@@ -15,22 +15,33 @@ from .run import LONGEST_SLAB, Ended, Run
 from .slabs import FEWEST_ROUNDS, ROUND_COST
 from .smo import forget_pairs
 
+# How a tentative run ends.
+TOO_MANY_ROWS = "too_many_rows"
 # Copying a smaller problem out pays when at least this part of it leaves.
 LEAST_LEAVING = 0.1
 
 
 class PairRun(Run):
-    """Optimises over all variables, or those that shrinking left, at once."""
+    """Optimises over all variables, or those that shrinking left, at once.
 
-    def __init__(self, problem, gram, settings, alpha, interrupt, whole_matrix):
+    A run on the whole matrix, of which rows arrive, is `tentative` where the rest of them must not
+    follow: it ends instead.
+    """
+
+    def __init__(
+        self, problem, gram, settings, alpha, interrupt, whole_matrix=False, tentative=False
+    ):
         super().__init__(problem, gram, settings, alpha, interrupt)
-        self.whole_matrix = whole_matrix
+        self.whole_matrix, self.tentative = whole_matrix, tentative
+        self.given_up = False
         self.renewed = 0  # updates of the gradient before it was last computed from scratch
         self.until_shrink = self._shrink_interval()
         self.stagnant, self.stalls = False, 0
 
     def prepare(self):
         rows = self._all_rows()
+        if rows is None:
+            raise Ended(TOO_MANY_ROWS)
         self.gradient = self._true_gradient(rows)
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
@@ -42,7 +53,7 @@ class PairRun(Run):
         if not self.whole:
             self._restore_all()
         self.active.write(self.alpha, self.gradient)
-        if isinstance(self.active.rows, ArrivingRows):
+        if isinstance(self.active.rows, ArrivingRows) and not self.given_up:
             self.gram.keep_rows(self.active.rows.held())
         return status
 
@@ -89,6 +100,8 @@ class PairRun(Run):
 
     def _budgets(self, event):
         """A reason to end now, or None."""
+        if self.given_up:
+            return TOO_MANY_ROWS
         if self.interrupt.pressed:
             return "interrupted"
         if event == r.STUCK:
@@ -135,17 +148,26 @@ class PairRun(Run):
             return CachedRows(self.gram, self.settings.cache_bytes)
         arriving = None
         if self.special is None and not self.alpha.any():
-            arriving = ArrivingRows.of(self.gram)
-        return FullRows.of(self.gram, self.pause) if arriving is None else arriving
+            arriving = ArrivingRows.of(self.gram, self.settings.cache_bytes, self.tentative)
+        if arriving is not None or self.tentative:
+            return arriving
+        return FullRows.of(self.gram, self.pause)
 
     def fetch(self, sample):
         if not self.whole_matrix:
             super().fetch(sample)
             return
         now = self.active.total_violation()
-        if not self.active.rows.go_on(1.0 - now / self.first_violation):
-            with suppress(Ended):
-                self._complete()
+        if self.active.rows.go_on(1.0 - now / self.first_violation):
+            return
+        if self.tentative:
+            self.given_up = True
+            return
+        with suppress(Ended):
+            self._complete()
+
+    def must_end(self):
+        return self.given_up or super().must_end()
 
     def _complete(self):
         """All rows at once, as it is not few of them that are needed."""
