@@ -47,17 +47,20 @@ def test_a_whole_matrix_is_not_released():
 
 
 @pytest.mark.parametrize(
-    ("budget", "shared"), [(np.inf, "all"), (90_000, "classes"), (20_000, "nothing")]
+    ("budget", "shared"),
+    [(np.inf, "all"), (np.inf, "points"), (90_000, "classes"), (20_000, "nothing")],
 )
 def test_the_matrix_of_a_pair_is_the_same_whatever_is_shared(budget, shared):
-    X = np.random.default_rng(0).normal(size=(110, 3))
+    X = np.random.default_rng(0).normal(size=(110, 3 if shared == "points" else 14))
     order = np.random.default_rng(1).permutation(110)
     classes = [order[:50], order[50:80], order[80:]]
-    grams = Grams(Gaussian(0.5), X, np.float64)
+    grams = Grams(Gaussian(0.1), X, np.float64)
     grams.share(classes, budget)
     assert (grams._by_class is not None) == (shared == "all")
+    assert (grams._across is not None) == (shared == "points")
+    assert (grams.shared() is None) == (shared in ("classes", "nothing"))
     assert bool(grams._blocks) == (shared == "classes")
-    K = Gaussian(0.5)(X)
+    K = Gaussian(0.1)(X)
     for places in ((0, 1), (0, 2), (1, 2)):
         samples = tuple(classes[place] for place in places)
         both = np.concatenate(samples)

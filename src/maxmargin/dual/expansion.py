@@ -22,11 +22,11 @@ from .problem import DualProblem, Float, Int
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
-# Rows and columns of a block that serves twice: of many features, and of few, where small blocks
-# stay in the cache of one thread, but keep two waiting for each other.
-SIDE, CACHED_SIDE, SHARED_SIDE = 512, 256, 1024
+# Rows and columns of a block that serves twice, and of one of few features in a single thread, which
+# stays in the cache.
+SIDE, CACHED_SIDE = 512, 256
 # Where values of few features are worth a second thread, there are so many times as many of them.
-FEW_FEATURES_SHARE = 32
+FEW_FEATURES_SHARE = 6
 # Rounding is taken to be this many times the largest error seen at about so many support vectors.
 SAFETY, PROBED = 4.0, 1000
 
@@ -118,7 +118,7 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     gram, places = gram.among(support), np.arange(support.size)
     if _has_few_features(gram):
         threads = threads_beside_blas(support.size**2 // FEW_FEATURES_SHARE)
-        side = CACHED_SIDE if threads == 1 else SHARED_SIDE
+        side = CACHED_SIDE if threads == 1 else SIDE
     else:
         threads, side = threads_beside_blas(support.size**2), SIDE
     blocks = [places[top : top + side] for top in range(0, support.size, side)]

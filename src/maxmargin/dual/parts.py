@@ -1,4 +1,4 @@
-"""Problems on parts of one Gram matrix, such as pairs of classes, and all their certificates."""
+"""Problems on parts of the same samples, such as pairs of classes, and all their certificates."""
 
 from __future__ import annotations
 
@@ -18,25 +18,31 @@ from .passes import (
 )
 from .problem import DualProblem, Float, Int
 
-# What `certify_parts` tells of each problem: bias and violation by a gradient that is given, and by
-# the true one; dual value, gap and infeasibility.
-BIAS, VIOLATION, TRUE_BIAS, TRUE_VIOLATION, DUAL, GAP, INFEASIBILITY, FACTS = range(8)
+# What `certify_parts` tells of each problem.
+BIAS, VIOLATION, DUAL, GAP, INFEASIBILITY, FACTS = range(6)
 
 
 class Parts(NamedTuple):
     """The arrays of all problems one after the other; each has one group, whose sum is 0, and a
-    variable for each sample."""
+    variable for each sample.
+
+    What is known of the samples is their Gram matrix, or else the points of a Gaussian, a column
+    each (`Gram.points_across`); the other is empty.
+    """
 
     ends: Int  # where those of each problem end
-    places: Int  # of each sample in the matrix
+    places: Int  # of each sample among all
     linear: Float
     lower: Float
     upper: Float
     ridge: Float
     matrix: NDArray[np.floating]
+    points: NDArray[np.floating]
 
     @classmethod
-    def of(cls, problems: list[DualProblem], places: list[Int], matrix: Float) -> Parts:
+    def of(
+        cls, problems: list[DualProblem], places: list[Int], matrix: Float, points: Float
+    ) -> Parts:
         return cls(
             ends=np.cumsum([problem.size for problem in problems]),
             places=np.concatenate(places),
@@ -45,6 +51,7 @@ class Parts(NamedTuple):
             upper=np.concatenate([problem.upper for problem in problems]),
             ridge=np.concatenate([problem.ridge for problem in problems]),
             matrix=matrix,
+            points=points,
         )
 
     def some(self, first: int, last: int) -> Parts:
@@ -58,6 +65,7 @@ class Parts(NamedTuple):
             upper=self.upper[start:stop],
             ridge=self.ridge[start:stop],
             matrix=self.matrix,
+            points=self.points,
         )
 
 
@@ -68,34 +76,18 @@ def can_be_part(problem: DualProblem) -> bool:
 
 
 @compiled_strict
-def certify_parts(parts, alpha, gradient, facts):  # type: ignore[no-untyped-def]
-    """Write down the facts about α of all problems, each with the gradient known of it."""
+def certify_parts(parts, alpha, sums, gradient, facts):  # type: ignore[no-untyped-def]
+    """Write down the gradient and the facts about α of all problems, given Kα."""
     totals, bias = np.zeros(1), np.zeros(1)
     for k in range(parts.ends.size):
         start, stop = parts.ends[k - 1] if k else 0, parts.ends[k]
-        places, known = parts.places[start:stop], alpha[start:stop]
         linear, ridge = parts.linear[start:stop], parts.ridge[start:stop]
         lower, upper = parts.lower[start:stop], parts.upper[start:stop]
-        group, slope = np.zeros(stop - start, np.int64), np.empty(stop - start)
-        sums = sums_at(parts.matrix, places, known)
-        fact = facts[k]
-        fact[VIOLATION] = meeting(known, gradient[start:stop], lower, upper, group, bias)
+        known, pull, slope = alpha[start:stop], sums[start:stop], gradient[start:stop]
+        group, fact = np.zeros(stop - start, np.int64), facts[k]
+        fact[DUAL] = gradient_and_value(linear, ridge, known, pull, slope)
+        fact[VIOLATION] = meeting(known, slope, lower, upper, group, bias)
         fact[BIAS] = bias[0]
-        fact[DUAL] = gradient_and_value(linear, ridge, known, sums, slope)
-        fact[TRUE_VIOLATION] = meeting(known, slope, lower, upper, group, bias)
-        fact[TRUE_BIAS] = bias[0]
         fact[GAP], fact[INFEASIBILITY] = gap_and_infeasibility(
-            linear, lower, upper, ridge, group, totals, known, sums, bias
+            linear, lower, upper, ridge, group, totals, known, pull, bias
         )
-
-
-@compiled_strict
-def sums_at(matrix, places, coef):  # type: ignore[no-untyped-def]
-    """Σ_j coef_j K_ij for the samples at these places."""
-    sums = np.zeros(places.size)
-    for j in range(places.size):
-        if coef[j] != 0.0:
-            row = matrix[places[j]]
-            for i in range(places.size):
-                sums[i] += coef[j] * row[places[i]]
-    return sums

@@ -21,6 +21,7 @@ from ..dual import (
     sharp_expansion,
 )
 from ..dual.certificate import certificate_and_bias
+from ..dual.parts import Parts
 from ..kernels import Gram
 from ..solvers import Solution, solve
 from ..solvers.interrupt import interrupted_when
@@ -170,10 +171,9 @@ class Trainer:
     def _small_ones(self, tasks: Sequence[Task]) -> list[Outcome | None]:
         """The outcome of small pairs of classes, which are solved together; None of others."""
         outcomes: list[Outcome | None] = [None] * len(tasks)
-        shared = self.grams.by_class() if self._is_plain() else None
-        if shared is None or shared[0].dtype != np.float64:
+        shared = self.grams.shared() if self._is_plain() else None
+        if shared is None:
             return outcomes
-        matrix, of_class = shared
         small = [
             k
             for k, task in enumerate(tasks)
@@ -182,9 +182,10 @@ class Trainer:
         if not small or self.reporter.listen(small[0], tasks[small[0]].name) is not None:
             return outcomes
         problems = [tasks[k].machine.problem for k in small]
-        places = [np.concatenate([of_class[c] for c in tasks[k].classes]) for k in small]
+        places = [shared.places(tasks[k].classes) for k in small]
+        parts = Parts.of(problems, places, shared.matrix, shared.points)
         try:
-            solved = solve_several(problems, places, matrix, self.settings.tol)
+            solved = solve_several(parts, self.settings.tol)
         except KeyboardInterrupt:
             self._interrupt()
             return outcomes
@@ -194,10 +195,11 @@ class Trainer:
         return outcomes
 
     def _is_plain(self) -> bool:
-        """Whether problems are solved in the usual way, without limits."""
+        """Whether problems are solved in the usual way, in float64 and without limits."""
         s = self.settings
         usual = s.driver in ("auto", "full") and s.selection == "second_order" and not s.planning
-        return usual and s.max_steps is None and np.isinf(self.clock.limit)
+        unlimited = s.max_steps is None and np.isinf(self.clock.limit)
+        return usual and unlimited and self.grams.dtype == np.float64
 
     @staticmethod
     def _worth_resuming(outcome: Outcome | None) -> bool:

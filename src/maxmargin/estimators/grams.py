@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.base import STRIPE
+from ..kernels.few_features import FEW
 from ..kernels.given import PrecomputedGram
 from ..kernels.held import HeldRows, KnownSums
 from ..kernels.inner_product import VectorKernel
 from ..memory import main_memory, room
 from ..solvers.blocks import features
 from ..solvers.samples import CHEAP_FEATURES
+from ..solvers.several import LARGEST_SMALL
 from ..threads import in_parts, threads_worth
 from .samples import chosen
 
@@ -28,9 +30,7 @@ COMBINED_BLOCK = 1 << 22
 # Below this many samples float64 costs nothing worth saving; of float64 inputs below these.
 SMALL = 2000
 MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
-# Cheap kernel values are computed in less time than copied, if there are so many that several
-# threads do it.
-LARGE_PAIR = 1 << 19
+NO_MATRIX = np.empty((0, 0))
 # Samples beyond which float32 is worth a try where float64 decides.
 WORTH_ROUGH = 4000
 # Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
@@ -152,6 +152,19 @@ class WidenedGram(Gram):
         return out
 
 
+class Shared(NamedTuple):
+    """What is known of samples in the order of their classes: see `Parts`."""
+
+    matrix: np.ndarray
+    points: np.ndarray
+    of_class: list[slice]
+
+    def places(self, classes: tuple[int, ...]) -> np.ndarray:
+        """Of the samples of some classes."""
+        parts = [self.of_class[c] for c in classes]
+        return np.concatenate([np.arange(part.start, part.stop) for part in parts])
+
+
 class Grams:
     """The kernel of the training samples, and of any part of them.
 
@@ -169,6 +182,7 @@ class Grams:
         self.square = isinstance(kernel, Precomputed)
         self._blocks: dict[int, np.ndarray] = {}
         self._by_class: tuple[np.ndarray, list[slice]] | None = None
+        self._across: tuple[np.ndarray, list[slice]] | None = None
         self._all: Gram | None = None
         self._whole: KeptGram | None = None
 
@@ -246,35 +260,41 @@ class Grams:
     ) -> None:
         """Keep the matrix of all classes, for the pairs of them, or the blocks inside each class.
 
-        Where values are computed in less time than they are cut out of a large matrix, only the
-        inputs are prepared. Nothing is kept where it takes more than `budget` bytes; `pause` may
-        raise.
+        Where values are computed in less time than they are found in a matrix, only the inputs are
+        prepared: in the order of the classes, or as they are where pairs are large. Nothing is kept
+        where it takes more than `budget` bytes; `pause` may raise.
         """
-        self._blocks, self._by_class, self._all = {}, None, None
+        self._blocks, self._by_class, self._across, self._all = {}, None, None, None
         sizes = [samples.size for samples in classes]
         pair = sum(sorted(sizes)[-2:]) ** 2
         room_for = budget / self.dtype.itemsize - pair
         if self.square:
             return
-        of_vectors = isinstance(self.kernel, VectorKernel)
-        cheap = of_vectors and 0 < features(self.X) <= CHEAP_FEATURES
-        if cheap and (2 * sum(sizes) / len(sizes)) ** 2 >= LARGE_PAIR:
+        of_vectors, width = isinstance(self.kernel, VectorKernel), features(self.X)
+        ends = np.cumsum(sizes)
+        of_class = [slice(end - size, end) for end, size in zip(ends.tolist(), sizes)]
+        large = 2 * sum(sizes) > LARGEST_SMALL * len(sizes)
+        if of_vectors and 0 < width <= CHEAP_FEATURES and large:
             self._all = self._bound(None, self.dtype)
-        elif of_vectors and sum(sizes) ** 2 <= room_for:
+            return
+        ordered = self._bound(np.concatenate(classes), self.dtype) if of_vectors else None
+        across = ordered.points_across() if ordered is not None and width <= FEW else None
+        if across is not None:
+            self._across = across, of_class
+        elif ordered is not None and sum(sizes) ** 2 <= room_for:
             # One product, though some of its values come twice; values of other kernels are dear.
-            matrix = self._bound(np.concatenate(classes), self.dtype).matrix(pause)
-            ends = np.cumsum(sizes)
-            self._by_class = matrix, [slice(end - size, end) for end, size in zip(ends, sizes)]
+            self._by_class = ordered.matrix(pause), of_class
         elif sum(size * size for size in sizes) <= room_for:
             blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
             self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
 
-    def by_class(self) -> tuple[np.ndarray, list[np.ndarray]] | None:
-        """The matrix of all classes, if `share` keeps it, and the places of each class there."""
-        if self._by_class is None:
-            return None
-        matrix, of_class = self._by_class
-        return matrix, [np.arange(part.start, part.stop) for part in of_class]
+    def shared(self) -> Shared | None:
+        """What `share` keeps of all classes together."""
+        if self._by_class is not None:
+            return Shared(self._by_class[0], NO_MATRIX, self._by_class[1])
+        if self._across is not None:
+            return Shared(NO_MATRIX, *self._across)
+        return None
 
     def of_pair(
         self,

@@ -17,8 +17,9 @@ from .records import RowStore
 from .rows import FullRows
 
 PRESENT, ALLOWED = 0, 1
-# Of fewer samples the whole matrix costs nothing worth saving.
-WORTH_WHILE = 700
+# Of fewer samples the whole matrix costs nothing worth saving; where rows cost as little, of fewer
+# than the latter.
+WORTH_WHILE, SURELY_WORTH_WHILE = 700, 150
 # Rows before it is asked for the first time whether to go on.
 FIRST = 16
 # A single row costs this many times what it does in the whole matrix, and once more for each so
@@ -80,10 +81,12 @@ class ArrivingRows:
     def of(cls, gram, budget, tentative):
         """Of a Gram matrix, if it is worth while, the kernel can and so many bytes are enough; else
         None."""
-        if gram.whole is not None or gram.n < WORTH_WHILE or not COMPILED:
+        if gram.whole is not None or gram.n < SURELY_WORTH_WHILE or not COMPILED:
             return None
         points = gram.points_across()
         if points is None or (tentative and len(points) > PROBABLY_CHEAP):
+            return None
+        if gram.n < WORTH_WHILE and len(points) > SURELY_CHEAP:
             return None
         most = AFFORDABLE * gram.n / (DEARNESS + len(points) / FEATURES)
         most = int(min(most, budget / (gram.n * gram.dtype.itemsize)))

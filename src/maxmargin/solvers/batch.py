@@ -7,7 +7,7 @@ import numpy as np
 
 from ..compiled import called
 from . import records as r
-from .active import EPSILON, begin, rounding_of
+from .active import begin
 from .smo import forget_pairs
 
 
@@ -18,10 +18,15 @@ def begin_problem(batch, k, room, control, memory):
     parts = batch.parts
     start, stop = parts.ends[k - 1] if k else 0, parts.ends[k]
     places, size = parts.places[start:stop], stop - start
-    diagonal, scale = np.empty(size), 0.0
-    for s in range(size):
-        diagonal[s] = parts.matrix[places[s], places[s]]
-        scale = max(scale, abs(diagonal[s]))
+    source, among, scale = parts.matrix, places, 0.0
+    diagonal = np.ones(size)
+    if parts.points.size:
+        source, among = columns_of(parts.points, places), places[:0]
+        scale = 1.0
+    else:
+        for s in range(size):
+            diagonal[s] = source[places[s], places[s]]
+            scale = max(scale, abs(diagonal[s]))
     lower, upper = parts.lower[start:stop].copy(), parts.upper[start:stop].copy()
     v = r.Variables(
         np.zeros(size),
@@ -43,7 +48,7 @@ def begin_problem(batch, k, room, control, memory):
     count = np.empty(2, np.int64)
     count[0], count[1] = 0, size
     slot = np.full(size, -1, np.int64)
-    store = r.RowStore(values, slot, np.zeros(size, np.int64), parts.matrix, places, count)
+    store = r.RowStore(values, slot, np.zeros(size, np.int64), source, among, count)
     clear(memory)
     scale = scale if scale > 0.0 else 1.0
     told = r.Control(
@@ -74,15 +79,29 @@ def clear(memory):
 
 
 @called
-def end_problem(batch, k, v, rows, control, memory, event):
-    """Write down what became of a problem."""
-    start = batch.parts.ends[k - 1] if k else 0
-    integers, ledger, value = memory.integers, batch.ledger[k], 0.0
-    for a in range(v.alpha.size):
-        batch.alpha[start + a], batch.gradient[start + a] = v.alpha[a], v.gradient[a]
-        value += v.alpha[a] * (batch.parts.linear[start + a] + v.gradient[a])
-    updates = integers[r.CLOCK] + integers[r.FACE_ROUNDS]
+def columns_of(points, places):
+    """Some columns, as an array of their own."""
+    some = np.empty((points.shape[0], places.size), points.dtype)
+    for k in range(points.shape[0]):
+        row, whole = some[k], points[k]
+        for s in range(places.size):
+            row[s] = whole[places[s]]
+    return some
+
+
+@called
+def end_problem(batch, k, v, rows, memory, event):
+    """Write down what became of a problem; its sums are added up anew."""
+    start, stop = batch.parts.ends[k - 1] if k else 0, batch.parts.ends[k]
+    integers, ledger = memory.integers, batch.ledger[k]
+    alpha, sums = batch.alpha[start:stop], batch.sums[start:stop]
+    for a in range(alpha.size):
+        alpha[a], sums[a] = v.alpha[a], 0.0
+    for a in range(alpha.size):
+        if alpha[a] != 0.0:
+            weight, row = alpha[a], rows.values[rows.slot[a]]
+            for s in range(sums.size):
+                sums[s] += weight * row[s]
     ledger[r.ENDED], ledger[r.STEPS] = event, integers[r.CLOCK]
     ledger[r.ROUNDS], ledger[r.BENT] = integers[r.FACE_ROUNDS], integers[r.NEGATIVE]
-    ledger[r.ROWS], ledger[r.VALUE] = rows.count[0], 0.5 * value
-    ledger[r.DRIFT] = updates * EPSILON * rounding_of(v.alpha, v.gradient, control.scale)
+    ledger[r.ROWS] = rows.count[0]

@@ -118,5 +118,5 @@ def run_to_end(v, rows, samples, control, max_steps, memory, trace, special, bat
             v, rows, samples, control, max_steps, memory, trace, special
         )
         if problems:
-            end_problem(batch, k, v, rows, control, memory, event)
+            end_problem(batch, k, v, rows, memory, event)
     return event, missing, violation

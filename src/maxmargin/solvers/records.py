@@ -131,9 +131,8 @@ class Memory(NamedTuple):
 
 
 # What is written down of each problem of a batch: why the loop came back, steps, rounds of face
-# steps, steps of negative curvature, rows, the dual value, and what rounding may have added to the
-# gradient.
-ENDED, STEPS, ROUNDS, BENT, ROWS, VALUE, DRIFT, LEDGER = range(8)
+# steps, steps of negative curvature, rows.
+ENDED, STEPS, ROUNDS, BENT, ROWS, LEDGER = range(6)
 
 
 class Batch(NamedTuple):
@@ -141,7 +140,7 @@ class Batch(NamedTuple):
 
     parts: Parts
     alpha: np.ndarray  # the solutions, one after the other
-    gradient: np.ndarray
+    sums: np.ndarray  # Kα
     ledger: np.ndarray  # a row for each problem
 
 

@@ -33,7 +33,7 @@ UNBOUNDED_DUAL = 1e13
 # A batch without problems, in the precision of rows.
 NO_BATCH = {
     np.dtype(kind): r.Batch(
-        Parts(*np.empty((2, 0), np.int64), *np.empty((4, 0)), np.empty((0, 0), kind)),
+        Parts(*np.empty((2, 0), np.int64), *np.empty((4, 0)), *np.empty((2, 0, 0), kind)),
         *np.empty((2, 0)),
         np.empty((0, r.LEDGER)),
     )

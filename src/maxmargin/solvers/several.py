@@ -1,4 +1,4 @@
-"""Small problems on parts of one Gram matrix, solved in a few calls of the loop."""
+"""Small problems on parts of the same samples, solved in a few calls of the loop."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from ..dual.parts import (
     FACTS,
     GAP,
     INFEASIBILITY,
-    TRUE_BIAS,
-    TRUE_VIOLATION,
     VIOLATION,
     Parts,
     can_be_part,
     certify_parts,
 )
 from ..dual.problem import DualProblem, Float
+from ..memory import room
 from ..threads import in_parts, own_threads
 from . import records as r
-from .ending import POLISHED, run_to_end
+from .ending import run_to_end
 from .rows import NOWHERE
 from .run import DOUBLE_RESOLUTION, blank_memory
 from .solution import NO_TRACE, Solution
 
 # Variables of a small problem, at most, and steps after which it is none.
-LARGEST_SMALL, MOST_STEPS = 1000, 5000
+LARGEST_SMALL, MOST_STEPS = 2000, 10_000
 # Problems in one call, at most: Ctrl-C is heard between calls. Of several threads each makes about
 # so many.
 AT_ONCE, SHARES = 64, 4
 # Entries of the Gram matrices of all problems that are worth a second thread.
-WORTH_A_THREAD = 1 << 18
+WORTH_A_THREAD = 1 << 16
 # What the loop is given in place of variables and rows.
 NO_VARIABLES = r.Variables(
     *np.empty((6, 0)),
@@ -52,16 +51,14 @@ def is_small(problem: DualProblem) -> bool:
     return problem.size <= LARGEST_SMALL and can_be_part(problem)
 
 
-def solve_several(
-    problems: list[DualProblem], places: list[np.ndarray], matrix: np.ndarray, tol: float
-) -> list[tuple[Solution, Certificate, Float]]:
-    """Solution, certificate and bias of small problems, each on the samples at its places in a
-    matrix of float64. Where pair steps do not converge soon, they end with "step_limit"."""
+def solve_several(parts: Parts, tol: float) -> list[tuple[Solution, Certificate, Float]]:
+    """Solution, certificate and bias of small problems in float64. Where pair steps do not converge
+    soon, the status is "step_limit"."""
     began = time.perf_counter()
-    parts = Parts.of(problems, places, matrix)
-    alpha, gradient = np.empty((2, parts.linear.size))
-    ledger, facts = np.empty((len(problems), r.LEDGER)), np.empty((len(problems), FACTS))
-    sizes, ends = [problem.size for problem in problems], [0, *parts.ends.tolist()]
+    ends = [0, *parts.ends.tolist()]
+    sizes = [stop - start for start, stop in pairwise(ends)]
+    alpha, sums, gradient = np.empty((3, ends[-1]))
+    ledger, facts = np.empty((len(sizes), r.LEDGER)), np.empty((len(sizes), FACTS))
     control = r.Control(
         selection=r.SECOND_ORDER,
         planning=0,
@@ -75,23 +72,23 @@ def solve_several(
     )
 
     threads = own_threads() if sum(size * size for size in sizes) >= WORTH_A_THREAD else 1
-    step = min(AT_ONCE, -(-len(problems) // (SHARES * threads if threads > 1 else 1)))
-    starts = iter(range(0, len(problems), step))
+    step = min(AT_ONCE, -(-len(sizes) // (SHARES * threads if threads > 1 else 1)))
+    starts = iter(range(0, len(sizes), step))
 
     def some_problems(_first: int, _last: int) -> None:
         memory, most = blank_memory(0, 1), max(sizes)
-        rows = r.RowStore(np.empty((most, most)), *NO_ROWS, *NOWHERE[matrix.dtype])
+        rows = r.RowStore(room((most, most), np.float64), *NO_ROWS, *NOWHERE[np.dtype(np.float64)])
         for start in starts:  # the next ones that no other thread has taken
-            stop = min(start + step, len(problems))
+            stop = min(start + step, len(sizes))
             own, here = parts.some(start, stop), slice(ends[start], ends[stop])
-            batch = r.Batch(own, alpha[here], gradient[here], ledger[start:stop])
+            batch = r.Batch(own, alpha[here], sums[here], ledger[start:stop])
             run_to_end(NO_VARIABLES, rows, 0, control, MOST_STEPS, memory, NO_TRACE, None, batch)
-            certify_parts(own, alpha[here], gradient[here], facts[start:stop])
+            certify_parts(own, alpha[here], sums[here], gradient[here], facts[start:stop])
 
     in_parts(some_problems, threads, threads)
-    seconds = (time.perf_counter() - began) / len(problems)
+    seconds, makes_rows = (time.perf_counter() - began) / len(sizes), parts.points.size > 0
     return [
-        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds)
+        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds, makes_rows)
         for (start, stop), *written in zip(pairwise(ends), ledger.tolist(), facts.tolist())
     ]
 
@@ -103,24 +100,24 @@ def read(
     fact: list[float],
     tol: float,
     seconds: float,
+    makes_rows: bool,
 ) -> tuple[Solution, Certificate, Float]:
     """Of one problem, from what was written down."""
-    status = "step_limit"
-    exact = fact[VIOLATION] <= tol and entries[r.DRIFT] <= POLISHED * tol
-    if entries[r.ENDED] == r.CONVERGED and exact:
+    status, bias = "step_limit", np.array([fact[BIAS]])
+    if entries[r.ENDED] == r.CONVERGED and fact[VIOLATION] <= tol:
         status = "stationary" if entries[r.BENT] else "converged"
     steps, rows = int(entries[r.STEPS]), int(entries[r.ROWS])
     solution = Solution(
         alpha=alpha,
         gradient=gradient,
-        bias=np.array([fact[BIAS]]),
-        dual=entries[r.VALUE],
+        bias=bias,
+        dual=fact[DUAL],
         violation=fact[VIOLATION],
         status=status,
         steps=steps,
         face_steps=int(entries[r.ROUNDS]),
         planned_steps=0,
-        kernel_evaluations=0,
+        kernel_evaluations=rows * alpha.size if makes_rows else 0,
         row_hits=max(0, 2 * steps - rows),
         row_misses=rows,
         seconds=seconds,
@@ -129,7 +126,7 @@ def read(
         primal=fact[DUAL] + fact[GAP],
         dual=fact[DUAL],
         gap=fact[GAP],
-        violation=fact[TRUE_VIOLATION],
+        violation=fact[VIOLATION],
         infeasibility=fact[INFEASIBILITY],
     )
-    return solution, certificate, np.array([fact[TRUE_BIAS]])
+    return solution, certificate, bias
