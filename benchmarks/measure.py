@@ -14,6 +14,8 @@ from .recompute import Figures, figures
 from .workers import BudgetUsed, Failed, Fit, Memory, Worker
 
 Say = Callable[[str], object]
+# Seconds that every run may take.
+SHORTEST = 60.0
 
 
 class Settings(NamedTuple):
@@ -27,11 +29,14 @@ class Settings(NamedTuple):
         A run of more seconds is the only one.
     budget : float
         A run of more seconds is ended.
+    patience : float
+        A peer's run of so many times our seconds is ended, though not within `SHORTEST`.
     """
 
     repeats: int = 3
     long: float = 60.0
     budget: float = 900.0
+    patience: float = 100.0
 
 
 @dataclass
@@ -122,13 +127,20 @@ class Bench:
             turn.prepare()
         for _ in range(self.settings.repeats):
             for turn in turns:
-                turn.run()
+                turn.run(self._budget(turn, turns))
         if memory:
             for turn in turns:
                 turn.measure_memory()
         for turn in turns:
             turn.recompute(self.rates)
         return Comparison(problem, [turn.row for turn in turns])
+
+    def _budget(self, turn: _Turn, turns: list[_Turn]) -> float:
+        """Seconds for a run: a peer's ends where it is clear how much longer it takes than ours."""
+        ours = [t.row.fit for t in turns if t.is_ours and t.row.fit is not None]
+        if turn.is_ours or not ours:
+            return self.settings.budget
+        return min(self.settings.budget, max(SHORTEST, self.settings.patience * min(ours)))
 
 
 class _Turn:
@@ -140,20 +152,24 @@ class _Turn:
         self.runs: list[Fit] = []
         self.over = False
 
+    @property
+    def is_ours(self) -> bool:
+        return self.worker.contender.library == OURS
+
     def prepare(self) -> None:
         self._answer("prepare", self.problem)
 
-    def run(self) -> None:
-        """Fit and predict, unless the turns of this contender are over."""
-        if self.over or (fit := self._answer("fit")) is None:
+    def run(self, budget: float) -> None:
+        """Fit in so many seconds and predict, unless the turns of this contender are over."""
+        if self.over or (fit := self._answer("fit", budget=budget)) is None:
             return
         self._count(fit)
         if (seconds := self._answer("predict")) is not None:
             self.row.predictions.append(seconds)
 
-    def _answer(self, request: str, *arguments: Any) -> Any:
+    def _answer(self, request: str, *arguments: Any, budget: float | None = None) -> Any:
         """None where there is none; then this was the last turn, and the row says why."""
-        budget = self.settings.budget
+        budget = self.settings.budget if budget is None else budget
         try:
             return self.worker.ask(request, *arguments, budget=budget)
         except BudgetUsed:
@@ -180,7 +196,7 @@ class _Turn:
 
     def measure_memory(self) -> None:
         """In a process that has done nothing but warm up; not of peers that take long."""
-        if not self.runs or (self.over and self.worker.contender.library != OURS):
+        if not self.runs or (self.over and not self.is_ours):
             return
         fresh = Worker(self.worker.contender)
         try:

@@ -105,6 +105,12 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     option("--repeats", type=_count, default=3, help="runs of which the median counts (3)")
     option("--long", type=_seconds, default=60.0, help="a run of more seconds is the only one (60)")
     option("--budget", type=_seconds, default=900.0, help="a run of more seconds is ended (900)")
+    option(
+        "--patience",
+        type=_seconds,
+        default=100.0,
+        help="so is a peer's of so many times ours (100)",
+    )
     option("--memory", action="store_true", help="also measure the memory that fits take")
     option("--predict", action="store_true", help="also time 10,000 predictions by 2,000 SVs")
     option("--growth", action="store_true", help="also fit our time as a power of n")
@@ -119,7 +125,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         given.contenders = contenders.selected(given.peers)
     except ValueError as error:
         parser.error(str(error))
-    given.settings = Settings(given.repeats, given.long, given.budget)
+    given.settings = Settings(given.repeats, given.long, given.budget, given.patience)
     return given
 
 

@@ -22,8 +22,8 @@ from .problem import DualProblem, Float, Int
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
-# Rows and columns of a block that serves twice, and of one of few features in a single thread, which
-# stays in the cache.
+# Rows and columns of a block that serves twice; of few features in a single thread, where the block
+# stays in the cache, fewer.
 SIDE, CACHED_SIDE = 512, 256
 # Where values of few features are worth a second thread, there are so many times as many of them.
 FEW_FEATURES_SHARE = 6

@@ -42,8 +42,8 @@ class SVC(KernelClassifier):
         Whether to fit sigmoids for `predict_proba`, which costs five more fits on ⅘ of the data.
         True fits one parameter, so that ½ lies on the boundary; "platt" fits two.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions. The result is usually far better: the end
-        of every fit is polished by Newton steps.
+        Largest violation of the optimality conditions. The result is often far better: the end of
+        a fit is polished by Newton steps where they cost little.
     cache_size : float, default=200
         Megabytes for Gram rows. It is raised to 2,000 (at most half of the free memory).
     class_weight : dict or "balanced", default=None
