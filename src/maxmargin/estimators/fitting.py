@@ -169,23 +169,26 @@ class Trainer:
                 self.grams.whole().matrix(self.clock.overtime)
 
     def _small_ones(self, tasks: Sequence[Task]) -> list[Outcome | None]:
-        """The outcome of small pairs of classes, which are solved together; None of others."""
+        """The outcome of small problems, which are solved together; None of others."""
         outcomes: list[Outcome | None] = [None] * len(tasks)
-        shared = self.grams.shared() if self._is_plain() else None
-        if shared is None:
-            return outcomes
         small = [
             k
             for k, task in enumerate(tasks)
-            if task.classes is not None and task.start is None and is_small(task.machine.problem)
+            if task.start is None and is_small(task.machine.problem)
         ]
-        if not small or self.reporter.listen(small[0], tasks[small[0]].name) is not None:
+        if not small or not self._is_plain():
+            return outcomes
+        if self.reporter.listen(small[0], tasks[small[0]].name) is not None:
+            return outcomes
+        in_pairs = tasks[0].classes is not None
+        shared = self.grams.shared() if in_pairs else self.grams.few()
+        if shared is None:
             return outcomes
         problems = [tasks[k].machine.problem for k in small]
-        places = [shared.places(tasks[k].classes) for k in small]
+        places = [shared.places(tasks[k].classes or (0,)) for k in small]
         parts = Parts.of(problems, places, shared.matrix, shared.points)
         try:
-            solved = solve_several(parts, self.settings.tol)
+            solved = solve_several(parts, self.settings.tol, shared.evaluations)
         except KeyboardInterrupt:
             self._interrupt()
             return outcomes

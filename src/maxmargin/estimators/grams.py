@@ -31,6 +31,8 @@ COMBINED_BLOCK = 1 << 22
 SMALL = 2000
 MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
 NO_MATRIX = np.empty((0, 0))
+# A problem on so few samples is solved in less time than it takes to prepare for larger ones.
+FEW_SAMPLES = 700
 # Samples beyond which float32 is worth a try where float64 decides.
 WORTH_ROUGH = 4000
 # Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
@@ -158,6 +160,7 @@ class Shared(NamedTuple):
     matrix: np.ndarray
     points: np.ndarray
     of_class: list[slice]
+    evaluations: int = 0  # that were made for it alone
 
     def places(self, classes: tuple[int, ...]) -> np.ndarray:
         """Of the samples of some classes."""
@@ -287,6 +290,20 @@ class Grams:
         elif sum(size * size for size in sizes) <= room_for:
             blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
             self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
+
+    def few(self) -> Shared | None:
+        """All samples as one class, where they are few and no better way is known for the kernel."""
+        n, width = self.count, features(self.X)
+        if n > FEW_SAMPLES or self.square or not isinstance(self.kernel, VectorKernel):
+            return None
+        if np.isfinite(self.kernel.rank(self.X)):
+            return None
+        gram, everyone = self.whole(), [slice(0, n)]
+        across = gram.points_across() if gram.whole is None and width <= FEW else None
+        if across is not None:
+            return Shared(NO_MATRIX, across, everyone)
+        evaluations = n * n if gram.whole is None else 0
+        return Shared(gram.matrix(), NO_MATRIX, everyone, evaluations)
 
     def shared(self) -> Shared | None:
         """What `share` keeps of all classes together."""

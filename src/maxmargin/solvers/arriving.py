@@ -17,6 +17,7 @@ from .records import RowStore
 from .rows import FullRows
 
 PRESENT, ALLOWED = 0, 1
+TINY = float(np.finfo(np.float64).tiny)
 # Of fewer samples the whole matrix costs nothing worth saving; where rows cost as little, of fewer
 # than the latter.
 WORTH_WHILE, SURELY_WORTH_WHILE = 700, 150
@@ -25,12 +26,12 @@ FIRST = 16
 # A single row costs this many times what it does in the whole matrix, and once more for each so
 # many features.
 DEARNESS, FEATURES = 1.0, 25
-# No more is spent on single rows than this part of what the whole matrix costs ...
-AFFORDABLE = 0.45
-# ... and of more than so many features no more than is expected to be enough.
+# The rows still to come, taken to be so many times as many as at the pace so far, are to cost this
+# part of the whole matrix, at most ...
+CAUTION, AFFORDABLE = 3.0, 0.45
+# ... but of no more features than these any number of rows is as cheap.
 SURELY_CHEAP = 4
-# Where the whole matrix is out of the question, rows have no more features, and are expected to be
-# enough.
+# Where the whole matrix is out of the question, rows have no more features than these.
 PROBABLY_CHEAP = 12
 
 
@@ -88,8 +89,7 @@ class ArrivingRows:
             return None
         if gram.n < WORTH_WHILE and len(points) > SURELY_CHEAP:
             return None
-        most = AFFORDABLE * gram.n / (DEARNESS + len(points) / FEATURES)
-        most = int(min(most, budget / (gram.n * gram.dtype.itemsize)))
+        most = int(min(gram.n, budget / (gram.n * gram.dtype.itemsize)))
         if most <= FIRST:
             return None
         return cls(gram, points, most, always=len(points) <= SURELY_CHEAP and not tentative)
@@ -104,11 +104,14 @@ class ArrivingRows:
 
     def go_on(self, progress):
         """Whether more rows may come, if those present lessened violations by this part."""
+        features, present = len(self.store.source), self.misses
         forth, self.progress = progress > self.progress, progress
-        promising = forth and self.misses <= self.most * progress
-        if self.misses == self.most or not (promising or self.always):
+        to_come = CAUTION * present * (1.0 - progress) / max(progress, TINY)
+        cost = (DEARNESS + features / FEATURES) * to_come
+        promising = forth and cost <= AFFORDABLE * self.n
+        if present == self.most or not (promising or self.always):
             return False
-        self.store.count[ALLOWED] = min(2 * self.misses, self.most)
+        self.store.count[ALLOWED] = min(2 * present, self.most)
         return True
 
     def held(self):

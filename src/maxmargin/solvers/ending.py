@@ -16,7 +16,7 @@ from .smo import NOTHING
 
 # The end is polished down to this part of tol, if face steps get there at no more than this part of
 # the cost of the solution, or than these seconds.
-POLISHED, POLISH_SHARE, CHEAP_POLISH = 1e-6, 0.25, 5e-4
+POLISHED, POLISH_SHARE, CHEAP_POLISH = 1e-6, 0.25, 4e-4
 # ... unless no more than this part of that is left already.
 EXACT = 1e-2
 # Of the violation allowed, pair steps leave this part where the end is not polished.
@@ -82,7 +82,7 @@ def run_one(v, rows, samples, control, max_steps, memory, trace, special):
         event, missing = r.CONVERGED, NOTHING
         reals[r.VIOLATION] = find_extremes(v.gradient, v.rise, v.fall, memory.tops, memory.bottoms)
         if polishing or reals[r.VIOLATION] > goal:
-            took, steps = integers[r.CLOCK] - first, last - integers[r.CLOCK]
+            steps = last - integers[r.CLOCK]
             event, missing, reals[r.VIOLATION] = run_slabs(
                 v,
                 rows,
@@ -90,12 +90,8 @@ def run_one(v, rows, samples, control, max_steps, memory, trace, special):
                 aiming_at(control, goal, r.POLISHING if polishing else control.faces),
                 min(steps, POLISHING_SLAB) if polishing else steps,
                 memory,
-                r.StepTrace(
-                    trace.violation[took:],
-                    trace.gain[took:],
-                    trace.kind[took:],
-                    trace.ratio[took:],
-                ),
+                trace,
+                first,
                 special,
             )
         if polishing and reals[r.SPENT] > reals[r.POLISH_UNTIL]:

@@ -51,9 +51,11 @@ def is_small(problem: DualProblem) -> bool:
     return problem.size <= LARGEST_SMALL and can_be_part(problem)
 
 
-def solve_several(parts: Parts, tol: float) -> list[tuple[Solution, Certificate, Float]]:
+def solve_several(
+    parts: Parts, tol: float, evaluations: int = 0
+) -> list[tuple[Solution, Certificate, Float]]:
     """Solution, certificate and bias of small problems in float64. Where pair steps do not converge
-    soon, the status is "step_limit"."""
+    soon, the status is "step_limit". What is known of the samples took so many evaluations."""
     began = time.perf_counter()
     ends = [0, *parts.ends.tolist()]
     sizes = [stop - start for start, stop in pairwise(ends)]
@@ -86,10 +88,14 @@ def solve_several(parts: Parts, tol: float) -> list[tuple[Solution, Certificate,
             certify_parts(own, alpha[here], sums[here], gradient[here], facts[start:stop])
 
     in_parts(some_problems, threads, threads)
-    seconds, makes_rows = (time.perf_counter() - began) / len(sizes), parts.points.size > 0
+    if parts.points.size:
+        spent = [int(row) * size for row, size in zip(ledger[:, r.ROWS], sizes)]
+    else:
+        spent = [evaluations] * len(sizes)
+    seconds = (time.perf_counter() - began) / len(sizes)
     return [
-        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds, makes_rows)
-        for (start, stop), *written in zip(pairwise(ends), ledger.tolist(), facts.tolist())
+        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds)
+        for (start, stop), *written in zip(pairwise(ends), ledger.tolist(), facts.tolist(), spent)
     ]
 
 
@@ -98,9 +104,9 @@ def read(
     gradient: Float,
     entries: list[float],
     fact: list[float],
+    evaluations: int,
     tol: float,
     seconds: float,
-    makes_rows: bool,
 ) -> tuple[Solution, Certificate, Float]:
     """Of one problem, from what was written down."""
     status, bias = "step_limit", np.array([fact[BIAS]])
@@ -117,7 +123,7 @@ def read(
         steps=steps,
         face_steps=int(entries[r.ROUNDS]),
         planned_steps=0,
-        kernel_evaluations=rows * alpha.size if makes_rows else 0,
+        kernel_evaluations=evaluations,
         row_hits=max(0, 2 * steps - rows),
         row_misses=rows,
         seconds=seconds,

@@ -79,15 +79,14 @@ def account_steps(memory, before, free_before, size):
 
 
 @merged
-def run_slabs(v, rows, samples, control, max_steps, memory, trace, special):
+def run_slabs(v, rows, samples, control, max_steps, memory, trace, traced_from, special):
     """Up to so many pair steps; returns (event, sample asked for, violation).
 
     Face steps on few variables are taken in between. Large ones are left to the caller, and all of
     them if a trace is wanted.
     """
     integers, reals, size = memory.integers, memory.reals, v.alpha.size
-    first = integers[r.CLOCK]
-    last = first + max_steps
+    last = integers[r.CLOCK] + max_steps
     while True:
         free = due_face(v, control, memory)
         if free:
@@ -100,14 +99,8 @@ def run_slabs(v, rows, samples, control, max_steps, memory, trace, special):
                 return r.UNBOUNDED, NOTHING, reals[r.VIOLATION]
         began, free_before = integers[r.CLOCK], integers[r.FREE_STEPS]
         steps = last - began if control.faces == r.NO_FACES else min(PACE, last - began)
-        part = r.StepTrace(
-            trace.violation[began - first :],
-            trace.gain[began - first :],
-            trace.kind[began - first :],
-            trace.ratio[began - first :],
-        )
         event, missing, reals[r.VIOLATION] = run_slab(
-            v, rows, samples, control, steps, memory, part, special
+            v, rows, samples, control, steps, memory, trace, traced_from, special
         )
         account_steps(memory, began, free_before, size)
         polishing = control.faces == r.POLISHING

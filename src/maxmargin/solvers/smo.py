@@ -112,9 +112,10 @@ def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory, spec
 
 
 @inlined
-def run_slab(v, rows, samples, control, max_steps, memory, trace, special):
+def run_slab(v, rows, samples, control, max_steps, memory, trace, traced_from, special):
     """Up to ``max_steps`` steps; returns (event, sample asked for, violation).
 
+    The trace begins with the step `traced_from`.
     Where nothing is `special` (None), pairs are selected by second order and take Newton steps, and
     no more than that is compiled.
     """
@@ -122,7 +123,7 @@ def run_slab(v, rows, samples, control, max_steps, memory, trace, special):
     for g in range(tops.size):
         tops[g], bottoms[g] = extremes(v, g)
     violation = widest(tops, bottoms)
-    for k in range(max_steps):
+    for _ in range(max_steps):
         if violation <= control.tol:
             return r.CONVERGED, NOTHING, violation
         while True:
@@ -146,6 +147,7 @@ def run_slab(v, rows, samples, control, max_steps, memory, trace, special):
         gain = step * (slope - 0.5 * bend * step)
         ratio = step * max(bend, control.floor) / slope
         if trace.kind.size:
+            k = memory.integers[r.CLOCK] - traced_from
             trace.violation[k], trace.gain[k] = violation, gain
             trace.kind[k], trace.ratio[k] = kind, ratio
 
