@@ -292,7 +292,7 @@ class Grams:
             self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
 
     def few(self) -> Shared | None:
-        """All samples as one class, where they are few and no better way is known for the kernel."""
+        """All samples as one class, where they are few and the kernel asks for nothing special."""
         n, width = self.count, features(self.X)
         if n > FEW_SAMPLES or self.square or not isinstance(self.kernel, VectorKernel):
             return None

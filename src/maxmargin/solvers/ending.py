@@ -14,9 +14,11 @@ from .slabs import face_cost, run_slabs
 from .smallface import free_variables
 from .smo import NOTHING
 
-# The end is polished down to this part of tol, if face steps get there at no more than this part of
-# the cost of the solution, or than these seconds.
+# The end is polished down to this part of tol, if a face step costs no more than this part of the
+# solution, or than these seconds.
 POLISHED, POLISH_SHARE, CHEAP_POLISH = 1e-6, 0.25, 4e-4
+# Where one is not enough, the next ones may cost as much, or so many seconds.
+CHEAP_POLISHING = 5e-3
 # ... unless no more than this part of that is left already.
 EXACT = 1e-2
 # Of the violation allowed, pair steps leave this part where the end is not polished.
@@ -38,11 +40,11 @@ def polishes_now(v, control, memory):
     if reals[r.VIOLATION] <= EXACT * POLISHED * control.tol:
         return False
     free = free_variables(v)
-    affordable = max(POLISH_SHARE * reals[r.SPENT], CHEAP_POLISH)
-    if free > LARGEST_POLISHED or face_cost(free, v.alpha.size, np.int64(1)) > affordable:
+    share, cost = POLISH_SHARE * reals[r.SPENT], face_cost(free, v.alpha.size, np.int64(1))
+    if free > LARGEST_POLISHED or cost > max(share, CHEAP_POLISH):
         reals[r.POLISH_UNTIL] = OVER
         return reals[r.VIOLATION] > UNPOLISHED * control.tol
-    reals[r.POLISH_UNTIL] = reals[r.SPENT] + affordable
+    reals[r.POLISH_UNTIL] = reals[r.SPENT] + max(share, CHEAP_POLISHING)
     # A face step comes first, also after another one: it may leave more rounding than wanted.
     reals[r.SINCE_FACE] += EPSILON
     return True
