@@ -6,12 +6,25 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_blobs,
+    make_circles,
+    make_classification,
+    make_friedman1,
+    make_hastie_10_2,
+    make_moons,
+)
 
 from maxmargin.data import chess_board
 
@@ -25,6 +38,17 @@ SHIPPED = {
     "diabetes": load_diabetes,
     "wisconsin": load_breast_cancer,
     "digits": load_digits,
+}
+# Those that it makes up.
+MADE_UP = {
+    "moons": partial(make_moons, noise=0.2, random_state=0),
+    "circles": partial(make_circles, noise=0.15, factor=0.5, random_state=0),
+    "five-blobs": partial(make_blobs, centers=5, n_features=10, cluster_std=4.0, random_state=0),
+    "four-classes": partial(
+        make_classification, n_features=20, n_informative=10, n_classes=4, random_state=0
+    ),
+    "hastie": partial(make_hastie_10_2, random_state=0),
+    "friedman": partial(make_friedman1, noise=1.0, random_state=0),
 }
 # Prediction is timed on the test part, or else on this many training inputs.
 NEW_INPUTS = 10_000
@@ -128,8 +152,8 @@ def _other(name: str, samples: int, features: int, C: float, estimator: str = "S
     return Problem(name, samples, features, {"C": C, "gamma": 1 / features}, estimator=estimator)
 
 
-# Sets that nothing here was made for: those that come with scikit-learn, and more of the shared
-# ones. All features are standardised.
+# Sets that nothing here was made for: those that come with scikit-learn or are made up by it, and
+# more of the shared ones. All features are standardised.
 OTHERS = (
     _other("iris", 150, 4, 1.0),
     _other("wine", 178, 13, 1.0),
@@ -141,6 +165,12 @@ OTHERS = (
     _other("abalone", 4_177, 8, 1.0, "SVR"),
     _other("cpusmall", 8_192, 12, 10.0, "SVR"),
     _other("covtype", 15_120, 54, 10.0),
+    _other("moons", 3_000, 2, 1.0),
+    _other("circles", 12_000, 2, 1.0),
+    _other("five-blobs", 1_500, 10, 1.0),
+    _other("four-classes", 3_000, 20, 1.0),
+    _other("hastie", 6_000, 10, 1.0),
+    _other("friedman", 700, 10, 1.0, "SVR"),
 )
 PROBLEMS = {problem.name: problem for problem in _ALL}
 
@@ -171,7 +201,7 @@ def selected(
 
 def missing(problem: Problem) -> str | None:
     """Why a problem cannot be posed, if it cannot."""
-    made_up = problem.dataset == "chess-board" or problem.name in SHIPPED
+    made_up = problem.dataset == "chess-board" or problem.name in {**SHIPPED, **MADE_UP}
     return None if made_up or realdata.folder() is not None else realdata.ABSENT
 
 
@@ -213,8 +243,8 @@ def _arrays(problem: Problem) -> tuple[np.ndarray, np.ndarray | None, np.ndarray
         case "covtype":
             X, y = realdata.load("covtype-15120")
             return _standardised(X), np.where(y == 2, 1, -1), None
-        case name if name in SHIPPED:
-            X, y = SHIPPED[name](return_X_y=True)
+        case name if name in SHIPPED or name in MADE_UP:
+            X, y = MADE_UP[name](n) if name in MADE_UP else SHIPPED[name](return_X_y=True)
             y = _standardised(y) if problem.estimator == "SVR" else y
             return _standardised(X), y, None
     return *realdata.load(name), None

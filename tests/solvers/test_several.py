@@ -66,6 +66,22 @@ def test_each_is_solved_as_if_alone(classes, loss, threads, known, monkeypatch):
         np.testing.assert_allclose(certificate.violation, expected.violation, atol=1e-9)
 
 
+def test_problems_on_all_samples_use_the_matrix_as_it_is(classes):
+    X, of_class = classes
+    K, everyone = Gaussian(0.05)(X), np.arange(150)
+    problems = [
+        hinge(np.where(np.isin(everyone, members), 1.0, -1.0), 5.0).problem for members in of_class
+    ]
+    solved = solve_several(Parts.of(problems, [everyone] * 5, K, NOTHING), 1e-3, 150**2)
+    for problem, (solution, certificate, _) in zip(problems, solved):
+        assert solution.status == "converged"
+        assert solution.row_misses == 0
+        assert solution.kernel_evaluations == 150**2
+        np.testing.assert_allclose(solution.alpha, solve(problem, K).alpha, atol=1e-7)
+        expected = certify_expansion(problem, solution.alpha, K @ solution.alpha)
+        np.testing.assert_allclose(certificate.primal, expected.primal, rtol=1e-12)
+
+
 def test_parts_of_parts_are_the_same(classes):
     X, of_class = classes
     problems, places = pairs_of(of_class, hinge)
@@ -82,7 +98,7 @@ def test_what_cannot_be_solved_together():
     assert is_small(squared_hinge(labels, 1.0).problem)
     assert not is_small(hard_margin(labels).problem)
     assert not is_small(nu_svc(labels, 0.5).problem)
-    many = np.resize(labels, several.LARGEST_SMALL + 1)
+    many = np.resize(labels, several.LARGEST_TOGETHER + 1)
     assert not is_small(hinge(many, 1.0).problem)
 
 

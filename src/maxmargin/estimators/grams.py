@@ -17,7 +17,7 @@ from ..kernels.inner_product import VectorKernel
 from ..memory import main_memory, room
 from ..solvers.blocks import features
 from ..solvers.samples import CHEAP_FEATURES
-from ..solvers.several import LARGEST_SMALL
+from ..solvers.several import LARGEST_TOGETHER
 from ..threads import in_parts, threads_worth
 from .samples import chosen
 
@@ -32,7 +32,7 @@ SMALL = 2000
 MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
 NO_MATRIX = np.empty((0, 0))
 # A problem on so few samples is solved in less time than it takes to prepare for larger ones.
-FEW_SAMPLES = 700
+LARGEST_FEW = 1000
 # Samples beyond which float32 is worth a try where float64 decides.
 WORTH_ROUGH = 4000
 # Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
@@ -276,7 +276,7 @@ class Grams:
         of_vectors, width = isinstance(self.kernel, VectorKernel), features(self.X)
         ends = np.cumsum(sizes)
         of_class = [slice(end - size, end) for end, size in zip(ends.tolist(), sizes)]
-        large = 2 * sum(sizes) > LARGEST_SMALL * len(sizes)
+        large = 2 * sum(sizes) > LARGEST_TOGETHER * len(sizes)
         if of_vectors and 0 < width <= CHEAP_FEATURES and large:
             self._all = self._bound(None, self.dtype)
             return
@@ -294,7 +294,7 @@ class Grams:
     def few(self) -> Shared | None:
         """All samples as one class, where they are few and the kernel asks for nothing special."""
         n, width = self.count, features(self.X)
-        if n > FEW_SAMPLES or self.square or not isinstance(self.kernel, VectorKernel):
+        if n > LARGEST_FEW or self.square or not isinstance(self.kernel, VectorKernel):
             return None
         if np.isfinite(self.kernel.rank(self.X)):
             return None

@@ -14,13 +14,12 @@ from .slabs import face_cost, run_slabs
 from .smallface import free_variables
 from .smo import NOTHING
 
-# The end is polished down to this part of tol, if a face step costs no more than this part of the
-# solution, or than these seconds.
-POLISHED, POLISH_SHARE, CHEAP_POLISH = 1e-6, 0.25, 4e-4
-# Where one is not enough, the next ones may cost as much, or so many seconds.
-CHEAP_POLISHING = 5e-3
-# ... unless no more than this part of that is left already.
-EXACT = 1e-2
+# The end is polished down to this part of tol, unless no more than a small part of that is left
+# already.
+POLISHED, EXACT = 1e-6, 1e-2
+# A face step is to cost no more than this part of the solution for it, or than these seconds; where
+# one is not enough, all together that part, or so many seconds.
+POLISH_SHARE, CHEAP_FACE, CHEAP_POLISH = 0.25, 4e-4, 5e-3
 # Of the violation allowed, pair steps leave this part where the end is not polished.
 UNPOLISHED = 0.75
 # Steps while polishing before its cost is looked at.
@@ -41,10 +40,10 @@ def polishes_now(v, control, memory):
         return False
     free = free_variables(v)
     share, cost = POLISH_SHARE * reals[r.SPENT], face_cost(free, v.alpha.size, np.int64(1))
-    if free > LARGEST_POLISHED or cost > max(share, CHEAP_POLISH):
+    if free > LARGEST_POLISHED or cost > max(share, CHEAP_FACE):
         reals[r.POLISH_UNTIL] = OVER
         return reals[r.VIOLATION] > UNPOLISHED * control.tol
-    reals[r.POLISH_UNTIL] = reals[r.SPENT] + max(share, CHEAP_POLISHING)
+    reals[r.POLISH_UNTIL] = reals[r.SPENT] + max(share, CHEAP_POLISH)
     # A face step comes first, also after another one: it may leave more rounding than wanted.
     reals[r.SINCE_FACE] += EPSILON
     return True

@@ -57,10 +57,10 @@ def solve(
     gram : Gram or array of shape (samples, samples)
         The Gram matrix of the samples, from ``kernel.bind(X)`` or as an array.
     driver : {"auto", "full", "blocks", "rows"}
-        `full` keeps the matrix in memory, and computes it at once or, where few rows seem to be
-        enough, row by row; `blocks` optimises blocks of about a thousand
-        violating samples and computes their rows in one product; `rows` computes single rows on
-        demand into an LRU cache. `auto` takes `full` up to some thousand samples, then `blocks`.
+        `full` keeps the matrix in memory, computed at once or, where few rows seem to be enough,
+        row by row; `blocks` optimises blocks of about a thousand violating samples and computes
+        their rows in one product; `rows` computes single rows on demand into an LRU cache. `auto`
+        takes `full` up to some thousand samples, then `blocks`.
     tol : float
         Largest KKT violation of a pair at the end.
     selection : str

@@ -29,7 +29,7 @@ from .run import DOUBLE_RESOLUTION, blank_memory
 from .solution import NO_TRACE, Solution
 
 # Variables of a small problem, at most, and steps after which it is none.
-LARGEST_SMALL, MOST_STEPS = 2000, 10_000
+LARGEST_TOGETHER, MOST_STEPS = 2000, 10_000
 # Problems in one call, at most: Ctrl-C is heard between calls. Of several threads each makes about
 # so many.
 AT_ONCE, SHARES = 64, 4
@@ -48,7 +48,7 @@ NO_ROWS = np.empty((2, 0), np.int64)
 
 def is_small(problem: DualProblem) -> bool:
     """Whether it is better to solve a problem together with others like it."""
-    return problem.size <= LARGEST_SMALL and can_be_part(problem)
+    return problem.size <= LARGEST_TOGETHER and can_be_part(problem)
 
 
 def solve_several(
