@@ -149,7 +149,9 @@ _ALL = (
 
 
 def _other(name: str, samples: int, features: int, C: float, estimator: str = "SVC") -> Problem:
-    return Problem(name, samples, features, {"C": C, "gamma": 1 / features}, estimator=estimator)
+    tube = {"epsilon": 0.1} if estimator == "SVR" else {}
+    parameters = {"C": C, "gamma": 1 / features, **tube}
+    return Problem(name, samples, features, parameters, estimator=estimator)
 
 
 # Sets that nothing here was made for: those that come with scikit-learn or are made up by it, and

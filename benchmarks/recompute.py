@@ -162,15 +162,14 @@ def _values(
         dual = -half_norm
         gap = (slack + alpha * f).sum() + b * (total - alpha.sum())
     else:
-        y, C, epsilon = machine.targets, parameters["C"], parameters.get("epsilon")
+        y, C, total = machine.targets, parameters["C"], 0.0
         assert y is not None
-        total = 0.0
-        if epsilon is None:
+        if problem.estimator == "SVC":
             low, high = np.minimum(0.0, y * C), np.maximum(0.0, y * C)
             residual = 1.0 - y * f
             earned, dual = size * residual, size.sum() - half_norm
         else:
-            low, high = -C, C
+            low, high, epsilon = -C, C, parameters["epsilon"]
             residual = np.abs(y - f) - epsilon
             earned = alpha * (y - f) - epsilon * size
             dual = y @ alpha - epsilon * size.sum() - half_norm

@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from scipy import sparse
 
 from benchmarks import cold, contenders, growth, machine, problems, report, results, speed
 from benchmarks.contenders import INTELEX, OWN, PEERS, SKLEARN, Contender, Unavailable
-from benchmarks.measure import Bench, Comparison, Row, Settings
-from benchmarks.problems import PREDICTION, PROBLEMS, Problem, board, load
+from benchmarks.measure import Bench, Comparison, Row, Settings, _Turn
+from benchmarks.problems import MADE_UP, OTHERS, PREDICTION, PROBLEMS, Problem, board, load
 from benchmarks.workers import BudgetUsed, Failed, Memory, Session, Worker, timed
 
 RATES = {"float32": 2e11, "float64": 1e11}
@@ -35,6 +36,23 @@ def test_problems_are_those_of_the_list():
         *("krkopt", "usps", "mnist-10000", "mnist-60000", "cadata", "mnist-zeros"),
     )
     assert tuple(PROBLEMS) == realdata.RAETSCH + others
+
+
+def test_other_problems_say_what_their_gap_is_computed_from():
+    for problem in OTHERS:
+        assert problem.parameters.keys() == {"C", "gamma"} | (
+            {"epsilon"} if problem.estimator == "SVR" else set()
+        )
+
+
+@pytest.mark.parametrize("name", MADE_UP)
+def test_made_up_problems_have_the_size_they_say(name):
+    problem = next(problem for problem in OTHERS if problem.name == name)
+    X, y, X_new = load(problem)
+    assert X.shape == (problem.samples, problem.features)
+    assert y.shape == (problem.samples,)
+    assert X_new.shape[1] == problem.features
+    np.testing.assert_allclose(X.std(axis=0), 1.0)
 
 
 @pytest.mark.parametrize("name", [*realdata.RAETSCH, "ionosphere", "tic-tac-toe", "connect-4"])
@@ -166,6 +184,19 @@ def test_memory_of_a_fit_is_measured_beside_its_inputs():
     taken = session.memory()
     assert taken.inputs == 1_500 * 2 * 8
     assert taken.peak > 1_500 * 100  # rows of the Gram matrix, of some hundred support vectors
+
+
+def test_a_peer_is_given_so_many_times_our_seconds_and_no_less_than_a_minute():
+    with Bench([], Settings(budget=500.0, patience=10.0), RATES, print) as bench:
+        ours, peer = (
+            _Turn(SimpleNamespace(contender=contender), tiny(), bench.settings, print)
+            for contender in (OWN[0], PEERS[0])
+        )
+        assert bench._budget(peer, [ours, peer]) == 500.0
+        for seconds, budget in ((1.0, 60.0), (20.0, 200.0), (400.0, 500.0)):
+            ours.row.fits[:] = [seconds]
+            assert bench._budget(peer, [ours, peer]) == budget
+            assert bench._budget(ours, [ours, peer]) == 500.0
 
 
 def test_row_over_budget_is_compared_as_at_least_that_long():
