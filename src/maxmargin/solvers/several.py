@@ -73,7 +73,8 @@ def solve_several(
         ending=r.POLISH,
     )
 
-    threads = own_threads() if sum(size * size for size in sizes) >= WORTH_A_THREAD else 1
+    many = sum(size * size for size in sizes) >= WORTH_A_THREAD
+    threads = min(own_threads(), len(sizes)) if many else 1
     step = min(AT_ONCE, -(-len(sizes) // (SHARES * threads if threads > 1 else 1)))
     starts = iter(range(0, len(sizes), step))
 
