@@ -1,6 +1,6 @@
 # make demo    train, certify and test a machine on data that ships with scikit-learn
 # make test    lint, types, doctests and tests
-# make bench   time fits and predictions beside those of other libraries; takes hours, wants quiet
+# make bench   time fits and predictions beside those of other libraries; an hour, wants quiet
 # make clean   remove .venv and everything generated
 #
 # Each target makes .venv and installs what it needs. PYTHON=python3.12 chooses an interpreter,
