@@ -56,9 +56,10 @@ def test_the_matrix_of_a_pair_is_the_same_whatever_is_shared(budget, shared):
     classes = [order[:50], order[50:80], order[80:]]
     grams = Grams(Gaussian(0.1), X, np.float64)
     grams.share(classes, budget)
-    assert (grams._by_class is not None) == (shared == "all")
-    assert (grams._across is not None) == (shared == "points")
-    assert (grams.shared() is None) == (shared in ("classes", "nothing"))
+    kept = grams.shared
+    assert (kept is not None and kept.matrix.size > 0) == (shared == "all")
+    assert (kept is not None and kept.points.size > 0) == (shared == "points")
+    assert (kept is None) == (shared in ("classes", "nothing"))
     assert bool(grams._blocks) == (shared == "classes")
     K = Gaussian(0.1)(X)
     for places in ((0, 1), (0, 2), (1, 2)):

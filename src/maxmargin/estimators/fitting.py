@@ -178,10 +178,8 @@ class Trainer:
         ]
         if not small or not self._is_plain():
             return outcomes
-        if self.reporter.listen(small[0], tasks[small[0]].name) is not None:
-            return outcomes
         in_pairs = tasks[0].classes is not None
-        shared = self.grams.shared() if in_pairs else self.grams.few()
+        shared = self.grams.shared if in_pairs else self.grams.few()
         if shared is None:
             return outcomes
         problems = [tasks[k].machine.problem for k in small]
@@ -198,11 +196,12 @@ class Trainer:
         return outcomes
 
     def _is_plain(self) -> bool:
-        """Whether problems are solved in the usual way, in float64 and without limits."""
+        """Whether problems are solved in the usual way, in float64, without limits or listeners."""
         s = self.settings
         usual = s.driver in ("auto", "full") and s.selection == "second_order" and not s.planning
         unlimited = s.max_steps is None and np.isinf(self.clock.limit)
-        return usual and unlimited and self.grams.dtype == np.float64
+        unheard = unlimited and not self.reporter.heard
+        return usual and unheard and self.grams.dtype == np.float64
 
     @staticmethod
     def _worth_resuming(outcome: Outcome | None) -> bool:

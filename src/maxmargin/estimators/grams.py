@@ -184,8 +184,7 @@ class Grams:
         self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
         self.square = isinstance(kernel, Precomputed)
         self._blocks: dict[int, np.ndarray] = {}
-        self._by_class: tuple[np.ndarray, list[slice]] | None = None
-        self._across: tuple[np.ndarray, list[slice]] | None = None
+        self.shared: Shared | None = None
         self._all: Gram | None = None
         self._whole: KeptGram | None = None
 
@@ -267,7 +266,7 @@ class Grams:
         prepared: in the order of the classes, or as they are where pairs are large. Nothing is kept
         where it takes more than `budget` bytes; `pause` may raise.
         """
-        self._blocks, self._by_class, self._across, self._all = {}, None, None, None
+        self._blocks, self.shared, self._all = {}, None, None
         sizes = [samples.size for samples in classes]
         pair = sum(sorted(sizes)[-2:]) ** 2
         room_for = budget / self.dtype.itemsize - pair
@@ -283,10 +282,10 @@ class Grams:
         ordered = self._bound(np.concatenate(classes), self.dtype) if of_vectors else None
         across = ordered.points_across() if ordered is not None and width <= FEW else None
         if across is not None:
-            self._across = across, of_class
+            self.shared = Shared(NO_MATRIX, across, of_class)
         elif ordered is not None and sum(sizes) ** 2 <= room_for:
             # One product, though some of its values come twice; values of other kernels are dear.
-            self._by_class = ordered.matrix(pause), of_class
+            self.shared = Shared(ordered.matrix(pause), NO_MATRIX, of_class)
         elif sum(size * size for size in sizes) <= room_for:
             blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
             self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
@@ -305,14 +304,6 @@ class Grams:
         evaluations = n * n if gram.whole is None else 0
         return Shared(gram.matrix(), NO_MATRIX, everyone, evaluations)
 
-    def shared(self) -> Shared | None:
-        """What `share` keeps of all classes together."""
-        if self._by_class is not None:
-            return Shared(self._by_class[0], NO_MATRIX, self._by_class[1])
-        if self._across is not None:
-            return Shared(NO_MATRIX, *self._across)
-        return None
-
     def of_pair(
         self,
         places: tuple[int, int],
@@ -320,14 +311,14 @@ class Grams:
         pause: Callable[[], object],
     ) -> Gram:
         """Of the samples of two classes; what `share` keeps is not computed again."""
-        if self._by_class is None and not self._blocks:
+        whole = NO_MATRIX if self.shared is None else self.shared.matrix
+        if not (whole.size or self._blocks):
             both = np.concatenate(samples)
             return self.of(both) if self._all is None else KeptGram(self._all.among(both))
         corner = samples[0].size
         matrix = room((corner + samples[1].size,) * 2, self.dtype)
-        if self._by_class is not None:
-            whole, of_class = self._by_class
-            first, second = (of_class[place] for place in places)
+        if self.shared is not None:
+            first, second = (self.shared.of_class[place] for place in places)
 
             def some_rows(start: int, stop: int) -> None:
                 for top, bottom, rows in ((0, corner, first), (corner, len(matrix), second)):

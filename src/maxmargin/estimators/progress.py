@@ -61,8 +61,15 @@ class Reporter:
         if self.hooks is not None:
             self.hooks.end(attributes, **data)
 
+    @property
+    def heard(self) -> bool:
+        """Whether anybody wants to know how problems go."""
+        return any(one is not None for one in (self.line, self.hooks, self.estimator.callback))
+
     def listen(self, number: int, name: str) -> Callable[[Progress], bool] | None:
         """The callback for `solve` of one problem; None where nobody listens."""
+        if not self.heard:
+            return None
         listeners: list[Callable[[Progress], Any]] = []
         if self.line is not None:
             listeners.append(self.line.of(number, name))
@@ -70,8 +77,6 @@ class Reporter:
             listeners.append(self.hooks.of(number, name))
         if self.estimator.callback is not None:
             listeners.append(self.estimator.callback)
-        if not listeners:
-            return None
 
         def tell_all(progress: Progress) -> bool:
             answers = [listener(progress) for listener in listeners]
