@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Smaller arrays are left to the allocator; no more than this part of the main memory is kept.
-SMALLEST, MOST_KEPT = 1 << 20, 0.25
+SMALLEST, MOST_KEPT = 1 << 18, 0.25
 # So many bytes are kept without being offered: of small fits, that alone takes a while.
 WARM = 64 << 20
 # Bytes of main memory where the system does not tell.

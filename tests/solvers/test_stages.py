@@ -19,8 +19,9 @@ from maxmargin.solvers.samples import Samples
 
 @pytest.fixture
 def small_stages(monkeypatch):
-    """Stages from 60 samples on, and blocks of 64."""
+    """Several stages from 60 samples on, and blocks of 64."""
     monkeypatch.setattr(blocks, "SMALLEST_STAGE", 60)
+    monkeypatch.setattr(blocks, "STAGE_RATIO", 3)
     monkeypatch.setattr(blocks, "SMALL_BLOCK", 64)
 
 

@@ -36,6 +36,8 @@ EMBEDDED_SIZE = 1 << 21
 FEW_ROWS, EMBEDDED_SIZE_FOR_FEW = 64, 1 << 18
 # Rows of a Gram matrix that one of several threads computes at a time, in its cache.
 TILE_ROWS = 96
+# Entries of a matrix that are computed until another thread wakes up.
+LATE = 16_000
 # Elements of a block of derivatives.
 GRADIENT_SIZE = 1 << 16
 
@@ -200,11 +202,13 @@ class VectorGram(Gram):
         if not isinstance(points, DensePoints) or points.rare is not None:
             return super().matrix(pause)
         matrix, threads = room((n, n), self.dtype), threads_beside_blas(n * n)
-        # Each thread gets its share of the long rows at the top: they are dealt to and fro.
-        around = [*range(threads), *reversed(range(threads))]
+        # A tile goes to the thread that is done first, of which all but one begin late.
         shares: list[list[int]] = [[] for _ in range(threads)]
-        for tile, top in enumerate(range(0, n, TILE_ROWS)):
-            shares[around[tile % len(around)]].append(top)
+        loads = [0] + [LATE] * (threads - 1)
+        for top in range(0, n, TILE_ROWS):
+            least = loads.index(min(loads))
+            shares[least].append(top)
+            loads[least] += TILE_ROWS * (n - top)
         if not self.kernel._fill_matrix(points, matrix, shares, TILE_ROWS):
             self._fill_tiles(matrix, shares, pause)
         elif pause is not None:

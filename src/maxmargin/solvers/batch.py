@@ -6,6 +6,7 @@ A pair of classes with a hundred samples is solved in less time than Python take
 import numpy as np
 
 from ..compiled import called
+from ..kernels.held import sum_rows
 from . import records as r
 from .active import begin
 from .smo import forget_pairs
@@ -44,13 +45,14 @@ def begin_problem(batch, k, room, control, memory):
         upper,
     )
     begin(v)
-    values, count = room.reshape(-1)[: size * size].reshape((size, size)), np.empty(2, np.int64)
-    count[0], count[1] = 0, size
-    slot = np.full(size, -1, np.int64)
+    slot, count = np.full(size, -1, np.int64), np.empty(2, np.int64)
+    count[0] = 0
     if is_all_of(source, among):
         values, count[1] = source, 0
         for s in range(size):
             slot[s] = s
+    else:
+        values, count[1] = room.reshape(-1)[: size * size].reshape((size, size)), size
     store = r.RowStore(values, slot, np.zeros(size, np.int64), source, among, count)
     clear(memory)
     scale = scale if scale > 0.0 else 1.0
@@ -107,13 +109,13 @@ def end_problem(batch, k, v, rows, memory, event):
     start, stop = batch.parts.ends[k - 1] if k else 0, batch.parts.ends[k]
     integers, ledger = memory.integers, batch.ledger[k]
     alpha, sums = batch.alpha[start:stop], batch.sums[start:stop]
+    slots, weights, present = np.empty(alpha.size, np.int64), np.empty(alpha.size), 0
     for a in range(alpha.size):
         alpha[a], sums[a] = v.alpha[a], 0.0
-    for a in range(alpha.size):
         if alpha[a] != 0.0:
-            weight, row = alpha[a], rows.values[rows.slot[a]]
-            for s in range(sums.size):
-                sums[s] += weight * row[s]
+            slots[present], weights[present] = rows.slot[a], alpha[a]
+            present += 1
+    sum_rows(sums, rows.values, slots[:present], weights[:present], 0, sums.size)
     ledger[r.ENDED], ledger[r.STEPS] = event, integers[r.CLOCK]
     ledger[r.ROUNDS], ledger[r.BENT] = integers[r.FACE_ROUNDS], integers[r.NEGATIVE]
     ledger[r.ROWS] = rows.count[0]

@@ -34,7 +34,7 @@ FEW_FEATURES, ENOUGH = 64, 1 << 30
 INNER_SHARE, INNER_STEPS = 0.1, 10
 # Samples come in stages, if nothing is known of them yet, the first not smaller than this, each so
 # many times as large as the one before, and left at so many times tol.
-SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 3, 100
+SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 6, 100
 # Where at most this part of the samples that violate most is new, what is left is a matter of the
 # free ones, which then form one block, up to so many.
 FEW, WIDEST_FACE = 0.02, 6000

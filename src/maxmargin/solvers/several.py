@@ -77,9 +77,11 @@ def solve_several(
     threads = min(own_threads(), len(sizes)) if many else 1
     step = min(AT_ONCE, -(-len(sizes) // (SHARES * threads if threads > 1 else 1)))
     starts = iter(range(0, len(sizes), step))
+    # A problem of all samples in their order takes the matrix as it is, and needs no other rows.
+    alone = len(sizes) == 1 and np.array_equal(parts.places, np.arange(len(parts.matrix)))
 
     def some_problems(_first: int, _last: int) -> None:
-        memory, most = blank_memory(0, 1), max(sizes)
+        memory, most = blank_memory(0, 1), 0 if alone else max(sizes)
         rows = r.RowStore(room((most, most), np.float64), *NO_ROWS, *NOWHERE[np.dtype(np.float64)])
         for start in starts:  # the next ones that no other thread has taken
             stop = min(start + step, len(sizes))
