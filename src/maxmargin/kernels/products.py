@@ -72,8 +72,10 @@ class Embedding:
                 if rare is None:
                     embed(part, centre, scale, table[rows], norms[rows])
                 else:
-                    embed_some(part, centre, scale, kept, table[rows], norms[rows])
-                    parts[start] = entries_of(part, centre, scale, rare, table, norms[rows])
+                    embed_some(part, centre[kept], scale[kept], kept, table[rows], norms[rows])
+                    parts[start] = entries_of(
+                        part, centre[rare], scale[rare], rare, table, norms[rows]
+                    )
 
         in_parts(some_rows, n, threads_worth(n * d))
         if self.offset is not None:
@@ -219,12 +221,11 @@ def embed(X: Array, centre: Array, scale: Array, table: Array, squared_norms: Ar
 def embed_some(
     X: Array, centre: Array, scale: Array, kept: Array, table: Array, squared_norms: Array
 ) -> None:
-    """The same for the features that are kept."""
+    """The same for the features that are kept, to which centre and scale belong."""
     for i in range(X.shape[0]):
         total = 0.0
         for k in range(kept.size):
-            f = kept[k]
-            table[i, k] = (X[i, f] - centre[f]) * scale[f]
+            table[i, k] = (X[i, kept[k]] - centre[k]) * scale[k]
             total += np.float64(table[i, k]) * np.float64(table[i, k])
         squared_norms[i] = total
 

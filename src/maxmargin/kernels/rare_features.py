@@ -83,22 +83,24 @@ def _arrays(matrix: Any) -> tuple[Array, Array, Array]:
 def entries_of(
     X: Array, centre: Array, scale: Array, rare: Array, like: Array, squared_norms: Array
 ) -> tuple[Array, Array, Array]:
-    """Entries scale·(X − centre) that are not 0: how many a sample, their features and values, of
-    the type of `like`. They are added to the squared norms."""
+    """Entries scale·(X − centre) of rare features, to which centre and scale belong, that are not
+    0: how many a sample, their features and values, of the type of `like`. They are added to the
+    squared norms."""
     rows = X.shape[0]
     counts = np.empty(rows, np.int64)
     features = np.empty(rows * rare.size + 1, np.int32)
     values = np.empty(rows * rare.size + 1, like.dtype)
     present = 0
     for i in range(rows):
-        before = present
+        before, total = present, 0.0
         for k in range(rare.size):
-            f = rare[k]
+            # Written in any case, and counted only if it is an entry: there is nothing to guess.
             features[present] = k
-            values[present] = (X[i, f] - centre[f]) * scale[f]
-            if values[present] != 0.0:
-                squared_norms[i] += np.float64(values[present]) * np.float64(values[present])
-                present += 1
+            values[present] = (X[i, rare[k]] - centre[k]) * scale[k]
+            value = np.float64(values[present])
+            total += value * value
+            present += value != 0.0
+        squared_norms[i] += total
         counts[i] = present - before
     return counts, features[:present].copy(), values[:present].copy()
 
