@@ -82,6 +82,26 @@ def test_problems_on_all_samples_use_the_matrix_as_it_is(classes):
         np.testing.assert_allclose(certificate.primal, expected.primal, rtol=1e-12)
 
 
+@pytest.mark.parametrize("known", ["as it is", "in another order", "as a part", "points"])
+def test_a_single_problem_asks_for_room_only_where_it_needs_rows(classes, known, monkeypatch):
+    if known == "points" and not COMPILED:
+        pytest.skip("rows are made in compiled code only")
+    asked, room = [], several.room
+    monkeypatch.setattr(
+        several, "room", lambda shape, dtype: asked.append(shape) or room(shape, dtype)
+    )
+    X, _ = classes
+    gram, places = Gaussian(0.05).bind(X), np.arange(150)
+    places = {"in another order": places[::-1].copy(), "as a part": places[:100]}.get(known, places)
+    size = places.size
+    problem = hinge(np.where(places % 2, 1.0, -1.0), 5.0).problem
+    what = (NOTHING, gram.points_across()) if known == "points" else (gram.matrix(), NOTHING)
+    [(solution, *_)] = solve_several(Parts.of([problem], [places], *what), 1e-3)
+    assert asked == [(0, 0) if known == "as it is" else (size, size)]
+    alone = solve(problem, gram.matrix()[np.ix_(places, places)])
+    np.testing.assert_allclose(solution.alpha, alone.alpha, atol=1e-7)
+
+
 def test_parts_of_parts_are_the_same(classes):
     X, of_class = classes
     problems, places = pairs_of(of_class, hinge)
