@@ -61,6 +61,8 @@ class Embedding:
         centre = np.full(d, 0.0 if self.centre is None else self.centre, dtype=work)
         rare = self.rare
         kept = np.arange(d) if rare is None else np.setdiff1d(np.arange(d), rare)
+        if rare is not None:
+            of_kept, of_rare = ((centre[f], scale[f]) for f in (kept, rare))
         width = kept.size
         table = room((n, width if self.offset is None else width + 2), dtype=self.dtype)
         norms, parts = np.empty(n), {}
@@ -72,10 +74,8 @@ class Embedding:
                 if rare is None:
                     embed(part, centre, scale, table[rows], norms[rows])
                 else:
-                    embed_some(part, centre[kept], scale[kept], kept, table[rows], norms[rows])
-                    parts[start] = entries_of(
-                        part, centre[rare], scale[rare], rare, table, norms[rows]
-                    )
+                    embed_some(part, *of_kept, kept, table[rows], norms[rows])
+                    parts[start] = entries_of(part, *of_rare, rare, table, norms[rows])
 
         in_parts(some_rows, n, threads_worth(n * d))
         if self.offset is not None:

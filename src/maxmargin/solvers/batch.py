@@ -5,7 +5,7 @@ A pair of classes with a hundred samples is solved in less time than Python take
 
 import numpy as np
 
-from ..compiled import called
+from ..compiled import borrowing, called
 from ..kernels.held import sum_rows
 from . import records as r
 from .active import begin
@@ -70,7 +70,7 @@ def begin_problem(batch, k, room, control, memory):
     return v, store, size, told
 
 
-@called
+@borrowing
 def is_all_of(matrix, places):
     """Whether the samples of a matrix at these places are all, in their order."""
     same = matrix.shape[0] == places.size

@@ -23,6 +23,7 @@ from ..dual.problem import DualProblem, Float
 from ..memory import room
 from ..threads import in_parts, own_threads
 from . import records as r
+from .batch import is_all_of
 from .ending import run_to_end
 from .rows import NOWHERE
 from .run import DOUBLE_RESOLUTION, blank_memory
@@ -78,10 +79,11 @@ def solve_several(
     step = min(AT_ONCE, -(-len(sizes) // (SHARES * threads if threads > 1 else 1)))
     starts = iter(range(0, len(sizes), step))
     # A problem of all samples in their order takes the matrix as it is, and needs no other rows.
-    alone = len(sizes) == 1 and np.array_equal(parts.places, np.arange(len(parts.matrix)))
+    rest = [e - s for s, e in pairwise(ends) if not is_all_of(parts.matrix, parts.places[s:e])]
+    most = max(rest, default=0)
 
     def some_problems(_first: int, _last: int) -> None:
-        memory, most = blank_memory(0, 1), 0 if alone else max(sizes)
+        memory = blank_memory(0, 1)
         rows = r.RowStore(room((most, most), np.float64), *NO_ROWS, *NOWHERE[np.dtype(np.float64)])
         for start in starts:  # the next ones that no other thread has taken
             stop = min(start + step, len(sizes))
