@@ -7,6 +7,7 @@ from scipy import sparse
 
 from maxmargin.kernels import FromFunction, Gaussian, Gram, Linear, Precomputed, Scaled
 from maxmargin.kernels.base import STRIPE
+from maxmargin.kernels.gaussian_matrix import COLUMNS
 
 RANDOM = np.random.default_rng(11)
 X = RANDOM.normal(size=(60, FEATURES)) + 2.0
@@ -267,3 +268,27 @@ def test_the_matrix_among_some_inputs_is_that_part_of_the_whole(kernel, dtype):
     part = gram.among(some)
     assert part.dtype == dtype
     np.testing.assert_allclose(part.matrix(), gram.rows(some, some), rtol=1e-5)
+    among = gram.matrix_among(some)
+    assert among.dtype == dtype
+    np.testing.assert_array_equal(among, among.T)
+    np.testing.assert_array_equal(among.diagonal(), gram.diagonal()[some].astype(dtype))
+    np.testing.assert_allclose(among, part.matrix(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("features", [12, 13, 64, 65])
+@pytest.mark.parametrize("columns", [1, COLUMNS - 1, COLUMNS, 2 * COLUMNS + 7])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_any_number_of_features_and_columns_are_those_of_the_formula(
+    features, columns, dtype
+):
+    Z = np.random.default_rng(features).normal(size=(columns + 5, features))
+    gram, indices = Gaussian(0.5 / features).bind(Z, dtype), np.array([columns, 0, 4])
+    expected = np.exp(-0.5 / features * ((Z[indices, None] - Z) ** 2).sum(axis=2))
+    close = {"rtol": 10 * CLOSE[dtype], "atol": 0.0}
+    np.testing.assert_allclose(gram.rows(indices), expected, **close)
+    some = np.arange(5, columns + 5)
+    wider = np.full((3, columns + 9), np.nan, dtype)
+    gram.rows(indices, some, wider[:, 2 : columns + 2])
+    np.testing.assert_allclose(wider[:, 2 : columns + 2], expected[:, some], **close)
+    assert np.isnan(wider[:, :2]).all()
+    assert np.isnan(wider[:, columns + 2 :]).all()

@@ -150,7 +150,7 @@ def test_images_under_a_metric_matrix():
 @pytest.mark.parametrize("common", [0.0, -0.37])
 def test_the_common_value_is_found(common):
     X = np.full((300, WIDE), common)
-    X[:40, 0] = 1.0  # more than is rare
+    X[:60, 0] = 1.0  # more than is rare
     X[:20, 1] = 1.0
     rare, values = rare_features(X, RARE32, zero=False)
     assert (values == common).all()

@@ -22,6 +22,8 @@ from .problem import DualProblem, Float, Int
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
+# Up to so many support vectors are met in one block.
+ONE_BLOCK = 1000
 # Rows and columns of a block that serves twice; of few features in a single thread, where the block
 # stays in the cache, fewer.
 SIDE, CACHED_SIDE = 512, 256
@@ -115,6 +117,8 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     """The same for the samples with a coefficient, each block serving twice."""
     support = np.flatnonzero(coef)
     weights = coef[support]
+    if support.size <= ONE_BLOCK:
+        return np.asarray(gram.matrix_among(support, pause) @ weights)
     gram, places = gram.among(support), np.arange(support.size)
     if _has_few_features(gram):
         threads = threads_beside_blas(support.size**2 // FEW_FEATURES_SHARE)

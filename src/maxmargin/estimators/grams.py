@@ -128,6 +128,11 @@ class KeptGram(Gram):
     def among(self, samples: np.ndarray) -> Gram:
         return self.inner.among(samples)
 
+    def matrix_among(
+        self, samples: np.ndarray, pause: Callable[[], object] | None = None
+    ) -> np.ndarray:
+        return self.inner.matrix_among(samples, pause)
+
     def matrix(self, pause: Callable[[], object] | None = None) -> np.ndarray:
         with self._computing:
             if self.whole is None:

@@ -218,6 +218,10 @@ class Gram:
         """The matrix of some of the inputs."""
         return self.kernel.bind(take(self.X, samples), self.dtype)
 
+    def matrix_among(self, samples: Array, pause: Callable[[], object] | None = None) -> Array:
+        """The block of some of the inputs with each other, exactly symmetric."""
+        return self.among(samples).matrix(pause)
+
     def keep_rows(self, rows: HeldRows) -> None:
         """Offered rows that their owner does not need any more; to most of no use."""
 

@@ -1,9 +1,9 @@
-"""The Gram matrix of a Gaussian, tile by tile in compiled code: each thread needs Python but once.
+"""Gram blocks of a Gaussian, tile by tile in compiled code: each thread needs Python but once.
 
     K = exp(ΦΦᵀ + o1ᵀ + 1oᵀ)     rows (φ, o, 1) of a table meet rows (φ, 1, o) of another in GEMM
 
-A tile of some rows, right of the diagonal, stays in the cache until it stands in both of its
-places.
+A tile stays in the cache until all of it is done; one of a whole matrix, some rows right of the
+diagonal, until it stands in both of its places.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from ..threads import in_parts
 from .base import Array
 from .exponential import COMPILED, exponential_line
 from .few_features import FEW, fill_gaussian_block
-from .memory_lines import place_tile, uneven_step
+from .memory_lines import memory_line, place_tile, uneven_step
 
 TRANSPOSED, PLAIN = ord("T"), ord("N")
 # Matrices that take more multiplications are better paused in between.
 AT_ONCE = 1e10
+# Columns of a block that are finished at a time, and features up to which that is faster than to
+# multiply all of them first.
+COLUMNS, MOST_FEATURES = 128, 64
 
 
 def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], rows: int) -> bool:
     """Fill the matrix of points in a table with rows (φ, o, 1), in tiles of so many rows that begin
     where each thread's share says; whether it was done."""
-    usual = table.dtype == matrix.dtype and table.flags.c_contiguous
-    if not (COMPILED and usual) or matrix.size * table.shape[1] > AT_ONCE:
+    if not _is_usual(table, table, matrix) or matrix.size * table.shape[1] > AT_ONCE:
         return False
-    turned = table.copy()
-    turned[:, -2:] = table[:, :-3:-1]
+    turned = _turned(table)
     step = uneven_step(len(table), table.itemsize)
     gemm, line = address_for(table.dtype, "gemm"), matrix.reshape(-1)
 
@@ -40,6 +41,38 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
 
     in_parts(some_tiles, len(shares), len(shares))
     return True
+
+
+def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
+    """Fill the block of points in tables with rows (φ, o, 1); whether it was done."""
+    if not _is_usual(left, right, out) or left.shape[1] - 2 > MOST_FEATURES:
+        return False
+    line = memory_line(out)
+    if line is None:
+        return False
+    fill_columns(_turned(left), right, *line, address_for(out.dtype, "gemm"))
+    return True
+
+
+def _is_usual(left: Array, right: Array, out: Array) -> bool:
+    contiguous = left.flags.c_contiguous and right.flags.c_contiguous
+    return COMPILED and contiguous and left.dtype == right.dtype == out.dtype
+
+
+def _turned(table: Array) -> Array:
+    """Rows (φ, 1, o)."""
+    turned = table.copy()
+    turned[:, -2:] = table[:, :-3:-1]
+    return turned
+
+
+@compiled
+def fill_columns(left: Array, right: Array, line: Array, step: int, gemm: int) -> None:
+    """A block in a line of memory with `step` entries a row, some columns at a time."""
+    for start in range(0, right.shape[0], COLUMNS):
+        some, here = right[start : start + COLUMNS], line[start:]
+        multiply(gemm, left, some, here, step)
+        exponential_line(here, step, left.shape[0], some.shape[0])
 
 
 @compiled

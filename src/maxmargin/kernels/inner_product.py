@@ -198,9 +198,23 @@ class VectorGram(Gram):
             in_parts(some_columns, len(right), threads_beside_blas(out.size, right.features))
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
-        n, points = self.n, self.points
-        if not isinstance(points, DensePoints) or points.rare is not None:
+        if not self._is_tiled():
             return super().matrix(pause)
+        return self._tiled(self.points, self._cached_diagonal(), pause)
+
+    def matrix_among(self, samples: Array, pause: Callable[[], object] | None = None) -> Array:
+        if not self._is_tiled():
+            return super().matrix_among(samples, pause)
+        return self._tiled(self.points.take(samples), self._cached_diagonal()[samples], pause)
+
+    def _is_tiled(self) -> bool:
+        return isinstance(self.points, DensePoints) and self.points.rare is None
+
+    def _tiled(
+        self, points: DensePoints, diagonal: Float, pause: Callable[[], object] | None
+    ) -> Array:
+        """The matrix of points, in tiles that stay in the cache."""
+        n = len(points)
         matrix, threads = room((n, n), self.dtype), threads_beside_blas(n * n)
         # A tile goes to the thread that is done first, of which all but one begin late.
         shares: list[list[int]] = [[] for _ in range(threads)]
@@ -210,16 +224,20 @@ class VectorGram(Gram):
             shares[least].append(top)
             loads[least] += TILE_ROWS * (n - top)
         if not self.kernel._fill_matrix(points, matrix, shares, TILE_ROWS):
-            self._fill_tiles(matrix, shares, pause)
+            self._fill_tiles(points, matrix, shares, pause)
         elif pause is not None:
             pause()
-        matrix.reshape(-1)[:: n + 1] = self._cached_diagonal()
+        matrix.reshape(-1)[:: n + 1] = diagonal
         return matrix
 
     def _fill_tiles(
-        self, matrix: Array, shares: list[list[int]], pause: Callable[[], object] | None
+        self,
+        points: DensePoints,
+        matrix: Array,
+        shares: list[list[int]],
+        pause: Callable[[], object] | None,
     ) -> None:
-        n, points, size = self.n, self.points, self.dtype.itemsize
+        n, size = len(points), self.dtype.itemsize
 
         def some_tiles(first: int, last: int) -> None:
             scratch = np.empty(min(TILE_ROWS, n) * uneven_step(n, size), self.dtype)
@@ -235,10 +253,7 @@ class VectorGram(Gram):
         in_parts(some_tiles, len(shares), len(shares))
 
     def points_across(self) -> Array | None:
-        points = self.points
-        if not isinstance(points, DensePoints) or points.rare is not None:
-            return None
-        return self.kernel._across(points)
+        return self.kernel._across(self.points) if self._is_tiled() else None
 
     def among(self, samples: Array) -> VectorGram:
         """The same embedding serves some of the inputs."""

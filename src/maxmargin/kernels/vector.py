@@ -24,7 +24,7 @@ from .base import Array, Float, Inputs, finite_number
 from .elementwise import hyperbolic_tangent, power
 from .exponential import exponential
 from .few_features import gaussian_block
-from .gaussian_matrix import fill_gaussian_matrix
+from .gaussian_matrix import fill_gaussian_columns, fill_gaussian_matrix
 from .inner_product import VectorKernel, as_vectors
 from .products import DensePoints, Offset, squared_norms
 
@@ -255,9 +255,11 @@ class Gaussian(VectorKernel):
         return lambda norms: -0.5 * norms
 
     def _fill(self, left: Any, right: Any, out: Array) -> None:
-        dense = isinstance(left, DensePoints) and left.rare is None
-        if not (dense and gaussian_block(left.table, right.table, out)):
-            super()._fill(left, right, out)
+        if isinstance(left, DensePoints) and left.rare is None:
+            tables = left.table, right.table
+            if gaussian_block(*tables, out) or fill_gaussian_columns(*tables, out):
+                return
+        super()._fill(left, right, out)
 
     def _fill_matrix(
         self, points: DensePoints, matrix: Array, shares: list[list[int]], rows: int

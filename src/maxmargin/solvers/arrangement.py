@@ -53,6 +53,9 @@ class ArrangedGram:
     def rows(self, indices, columns=None, out=None):
         return self.natural.rows(self.order[indices], self._names(columns), out)
 
+    def matrix_among(self, samples, pause=None):
+        return self.natural.matrix_among(self.order[samples], pause)
+
     def diagonal(self):
         return self.natural.diagonal()[self.order]
 

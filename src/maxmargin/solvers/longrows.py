@@ -106,6 +106,12 @@ class LongRows:
         self.evaluations += left.size * right.size
         return self.gram.rows(left, right)
 
+    def among(self, samples):
+        """The matrix of some samples (indices into the columns), without their rows."""
+        names = samples if self.columns is None else self.columns[samples]
+        self.evaluations += names.size * (names.size + 1) // 2
+        return self.gram.matrix_among(names, self.pause)
+
     def _given_up(self, count, precious):
         """Slots for `count` new rows, ascending; what they hold is forgotten."""
         empty = np.flatnonzero(self.owner < 0)

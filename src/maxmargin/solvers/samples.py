@@ -15,6 +15,7 @@ from ..threads import in_parts, threads_worth
 from .active import Active
 from .longrows import LongRows
 from .rows import FullRows
+from .violators import mark_most
 
 # Columns are dropped when at least this part of them has settled.
 LEAST_SETTLED = 0.2
@@ -103,24 +104,24 @@ class Samples:
 
     def most_violating(self, count):
         """About `count` samples: those that most want to rise, and to fall, in each group."""
-        v = self.live.v
+        v, marks = self.live.v, np.zeros(self.live.size, dtype=np.bool_)
         tops, bottoms = self.live.extremes()
         share = max(1, count // (2 * tops.size))
-        chosen = []
         for g in range(tops.size):
-            wishes = ((v.gradient + v.rise[g], bottoms[g]), (-(v.gradient + v.fall[g]), -tops[g]))
-            for wish, limit in wishes:
-                eager = np.flatnonzero(wish > limit)
-                if eager.size > share:
-                    eager = eager[np.argpartition(-wish[eager], share)[:share]]
-                chosen.append(eager % self.live.size)
-        return self.live.samples[np.unique(np.concatenate(chosen))]
+            mark_most(v.gradient, v.rise[g], 1.0, bottoms[g], share, marks)
+            mark_most(v.gradient, v.fall[g], -1.0, -tops[g], share, marks)
+        return self.live.samples[marks]
 
     def block(self, samples):
         """These samples as an `Active` set of their own."""
         places = self._places(samples)
-        known = self.in_last[samples]
-        slots = np.full(places.size, -1) if self.cheap else self.rows.slot[places]
+        self.seen[samples] = True
+        matrix = self.rows.among(places) if self.cheap else self._read_off(samples, places)
+        return self.live.part(places, FullRows(matrix))
+
+    def _read_off(self, samples, places):
+        """The matrix of these samples from the last block and long rows, as far as they go."""
+        known, slots = self.in_last[samples], self.rows.slot[places]
         alone, apart = np.flatnonzero(slots < 0), np.flatnonzero(slots >= 0)
         new, fresh = alone[known[alone] < 0], apart[known[apart] < 0]
         small = self.rows.between(places[new], places[alone])
@@ -137,7 +138,7 @@ class Samples:
         in_parts(read, samples.size, threads)
         in_parts(mirror, samples.size, threads)
         self._remember(samples, matrix)
-        return self.live.part(places, FullRows(matrix))
+        return matrix
 
     def apply(self, part):
         """Take over the α of a block, and let the change act on every live gradient."""
@@ -243,7 +244,6 @@ class Samples:
 
     def _remember(self, samples, matrix):
         """The last block and its matrix, of which the next one takes what it can."""
-        self.seen[samples] = True
         self.in_last[self.last] = -1
         self.in_last[samples] = np.arange(samples.size)
         self.last, self.last_matrix = samples, matrix

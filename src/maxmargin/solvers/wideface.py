@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve
+from scipy.linalg.lapack import dposv
 
 from .face import FaceResult, curvature
 from .factor import Factor
@@ -152,9 +152,8 @@ def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
     both = factor.forward(np.column_stack([gradient, B, units(size, stopped)]))
     x, S = both[:, 0], both[:, 1:]
     for rounds in range(1, MOST_ROUNDS + 1):
-        try:
-            multipliers = solve(S.T @ S, S.T @ x - c, assume_a="pos")
-        except LinAlgError:
+        _, multipliers, trouble = dposv(S.T @ S, S.T @ x - c)
+        if trouble:
             return None
         d = factor.back(x - S @ multipliers)
         d[stopped] = c[present.size :]
