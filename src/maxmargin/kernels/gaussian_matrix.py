@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compiled import called, compiled
 from ..routines import address_for, call
-from ..threads import in_parts
+from ..threads import in_parts, threads_beside_blas
 from .base import Array
 from .exponential import COMPILED, exponential_line
 from .few_features import FEW, fill_gaussian_block
@@ -24,6 +24,8 @@ AT_ONCE = 1e10
 # Columns of a block that are finished at a time, and features up to which that is faster than to
 # multiply all of them first.
 COLUMNS, MOST_FEATURES = 128, 64
+# ... an entry of which takes as long as so many of a plain pass over an array.
+PASSES = 4
 
 
 def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], rows: int) -> bool:
@@ -50,7 +52,12 @@ def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
     line = memory_line(out)
     if line is None:
         return False
-    fill_columns(_turned(left), right, *line, address_for(out.dtype, "gemm"))
+    (memory, step), turned, gemm = line, _turned(left), address_for(out.dtype, "gemm")
+
+    def some_columns(start: int, stop: int) -> None:
+        fill_columns(turned, right[start:stop], memory[start:], step, gemm)
+
+    in_parts(some_columns, len(right), threads_beside_blas(PASSES * out.size))
     return True
 
 

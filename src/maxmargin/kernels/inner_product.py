@@ -110,6 +110,11 @@ class VectorKernel(Kernel):
         left.products(right, out)
         self._finish(out)
 
+    def _fill_rows(self, left: Any, right: Any, out: Array) -> bool:
+        """The same in several threads, if the kernel knows how to divide it; whether it does."""
+        del left, right, out
+        return False
+
     def _fill_matrix(
         self, points: DensePoints, matrix: Array, shares: list[list[int]], rows: int
     ) -> bool:
@@ -188,9 +193,11 @@ class VectorGram(Gram):
             # They are indexed for all columns together.
             super()._compute(indices, right, out)
         else:
-            # BLAS rearranges what it is given on the right: each thread a part of it.
             left = self._select(self.points, indices)
+            if self.kernel._fill_rows(left, right, out):
+                return
 
+            # BLAS rearranges what it is given on the right: each thread a part of it.
             def some_columns(start: int, stop: int) -> None:
                 part = slice(start, stop)
                 self._block(left, right.take(part), out[:, part])

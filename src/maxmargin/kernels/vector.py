@@ -255,11 +255,14 @@ class Gaussian(VectorKernel):
         return lambda norms: -0.5 * norms
 
     def _fill(self, left: Any, right: Any, out: Array) -> None:
-        if isinstance(left, DensePoints) and left.rare is None:
-            tables = left.table, right.table
-            if gaussian_block(*tables, out) or fill_gaussian_columns(*tables, out):
-                return
-        super()._fill(left, right, out)
+        if not self._fill_rows(left, right, out):
+            super()._fill(left, right, out)
+
+    def _fill_rows(self, left: Any, right: Any, out: Array) -> bool:
+        if not (self._is_plain() and isinstance(left, DensePoints)) or left.rare is not None:
+            return False
+        tables = left.table, right.table
+        return gaussian_block(*tables, out) or fill_gaussian_columns(*tables, out)
 
     def _fill_matrix(
         self, points: DensePoints, matrix: Array, shares: list[list[int]], rows: int

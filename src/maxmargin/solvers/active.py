@@ -85,6 +85,13 @@ def sum_violations(gradient, rise, fall, tops, bottoms):
     return total
 
 
+def marked(places, size):
+    """Of so many places, which these are."""
+    marks = np.zeros(size, dtype=np.bool_)
+    marks[places] = True
+    return marks
+
+
 class Active:
     """Some samples of a problem with all variables that belong to them.
 
@@ -159,7 +166,7 @@ class Active:
     def part(self, keep, rows):
         """The samples `keep` (indices into this set) alone."""
         a = self.variables_of(keep)
-        v = r.Variables(*(np.ascontiguousarray(array[..., a]) for array in self.v))
+        v = r.Variables(*(array.take(a, axis=-1) for array in self.v))
         return Active(v, self.copies, self.samples[keep], rows, self.folded)
 
     def write(self, alpha, gradient):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from . import records as r
-from .active import MOST_SAMPLES
+from .active import MOST_SAMPLES, marked
 from .arrangement import Arrangement
 from .ending import LARGEST_POLISHED, POLISHED
 from .run import Ended, Run
@@ -29,9 +29,9 @@ MANY_SAMPLES, MANY_FEATURES = 20_000, 256
 # Rows of so few features are computed again in less time than it takes to touch new memory: more
 # than these bytes are not used for them.
 FEW_FEATURES, ENOUGH = 64, 1 << 30
-# A block is optimised to this part of the violation found outside it, with at most so many steps
-# for each of its variables.
-INNER_SHARE, INNER_STEPS = 0.1, 10
+# A block is optimised to this part of the violation found outside it, further where it holds all
+# free samples, with at most so many steps for each of its variables.
+INNER_SHARE, WIDE_SHARE, INNER_STEPS = 0.1, 0.03, 10
 # Samples come in stages, if nothing is known of them yet, the first not smaller than this, each so
 # many times as large as the one before, and left at so many times tol.
 SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 6, 100
@@ -164,7 +164,8 @@ class BlockRun(Run):
         """Samples that are in the factor of the last such block, and no more free."""
         if self.factor is None:
             return free[:0]
-        left = np.setdiff1d(self.factor.names % MOST_SAMPLES, free)
+        known = self.factor.names % MOST_SAMPLES
+        left = np.unique(known[~marked(free, self.problem.samples)[known]])
         return left if left.size <= MOST_LEFT * free.size else left[:0]
 
     def _few_are_new(self, eager, free):
@@ -179,7 +180,8 @@ class BlockRun(Run):
         self.active = part
         forget_pairs(self.memory.integers)
         self.memory.reals[r.FREE_SHARE] = 0.0
-        self.control = self.control._replace(tol=max(INNER_SHARE * self.violation, 0.5 * self.goal))
+        share = WIDE_SHARE if self.wide else INNER_SHARE
+        self.control = self.control._replace(tol=max(share * self.violation, 0.5 * self.goal))
         if self.wide:
             self.wide_face()
         elif self.polish_rounds is not None and self.settings.face:

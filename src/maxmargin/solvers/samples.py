@@ -12,7 +12,7 @@ from ..compiled import compiled
 from ..kernels.held import KnownSums
 from ..memory import room
 from ..threads import in_parts, threads_worth
-from .active import Active
+from .active import Active, marked
 from .longrows import LongRows
 from .rows import FullRows
 from .violators import mark_most
@@ -193,11 +193,11 @@ class Samples:
             return
         most = 1.0 - LEAST_SETTLED
         if not self.rows.full:
-            support = np.count_nonzero(self.live.v.alpha)
-            few = support <= FEW_LEFT * self.live.size and self.live.size >= MANY_SAMPLES
-            if not (self.cheap and few):
+            if not self.cheap or self.live.size < MANY_SAMPLES:
                 return
             most = FEW_LEFT
+            if np.count_nonzero(self.live.v.alpha) > most * self.live.size:
+                return
         keep = self.live.staying()
         if 2 <= keep.size < most * self.live.size:
             self.live.write(self.alpha, self.gradient)
@@ -263,9 +263,7 @@ class Samples:
 
     def is_live(self):
         """Of every sample, whether it is live."""
-        mask = np.zeros(self.problem.samples, dtype=bool)
-        mask[self.live.samples] = True
-        return mask
+        return marked(self.live.samples, self.problem.samples)
 
     def _places(self, samples):
         """Where samples stand in the live set."""

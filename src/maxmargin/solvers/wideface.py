@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from .active import marked
 from .face import FaceResult, curvature
 from .factor import Factor
 
@@ -79,7 +80,7 @@ def newton_step(active, dtype, must_end=None, known=None):
         return nothing
     if factor is None:
         return failed
-    moving = np.isin(E, F)
+    moving = marked(F, v.alpha.size)[E]
     F, idle = E[moving], np.flatnonzero(~moving)
     alpha, lower, upper, group = v.alpha[F], v.lower[F], v.upper[F], v.group[F]
     before = active.slopes(F)
