@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 from strategies import BOUNDED, cases, gram_of
 
-from maxmargin import solve
+from maxmargin import solve, threads
 from maxmargin.data import chess_board
 from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.solvers import blocks, longrows, samples
 from maxmargin.solvers.longrows import LongRows
 from maxmargin.solvers.samples import Samples
+from maxmargin.threads import single_threaded_blas
 
 
 @pytest.mark.parametrize("kind", BOUNDED)
@@ -92,6 +93,20 @@ def test_long_rows_are_the_rows_of_the_matrix_through_any_history(data):
         assert (rows.values[rows.slot[few]] == expected).all()
         weights = np.arange(1.0, few.size + 1.0)
         assert rows.combine(few, weights) == pytest.approx(weights @ expected)
+
+
+@settings(max_examples=100)
+@given(data=st.data())
+def test_rows_are_packed_in_place_by_any_number_of_threads(data):
+    width, rows = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 40))
+    slots = sorted(data.draw(st.sets(st.integers(0, rows - 1), min_size=1)))
+    keep = sorted(data.draw(st.sets(st.integers(0, width - 1), min_size=1)))
+    memory = np.random.default_rng(0).random(rows * width)
+    expected = memory.reshape(rows, width)[np.ix_(slots, keep)]
+    with pytest.MonkeyPatch.context() as patch, single_threaded_blas(3):
+        patch.setattr(threads, "WORTH_A_THREAD", 1)
+        longrows.pack_rows(memory, width, np.array(slots), np.array(keep))
+    np.testing.assert_array_equal(memory[: expected.size].reshape(expected.shape), expected)
 
 
 @pytest.mark.parametrize("cheap", [False, True])

@@ -15,7 +15,7 @@ import numpy as np
 from ..compiled import compiled
 from ..kernels.held import HeldRows, add_rows
 from ..memory import room
-from ..threads import TERMS_AN_ENTRY
+from ..threads import TERMS_AN_ENTRY, in_parts, threads_worth
 from .rows import BATCH_BYTES
 
 # There is room for at least this many blocks.
@@ -30,12 +30,27 @@ BATCH_PRODUCTS = 4e10
 SCRATCH_BYTES = 32 << 20
 
 
-@compiled
 def pack_rows(memory, width, slots, keep):
     """Move some rows to the front, keeping only some columns; both ascending, in place."""
-    for k in range(slots.size):
+    first = 0
+    while first < slots.size:
+        # Rows that all go to where none of them is now may move at the same time.
+        last = min(max(first + 1, slots[first] * width // keep.size), slots.size)
+
+        def some_rows(start, stop, first=first):
+            move_rows(memory, width, slots, keep, first + start, first + stop)
+
+        in_parts(some_rows, last - first, threads_worth((last - first) * keep.size))
+        first = last
+
+
+@compiled
+def move_rows(memory, width, slots, keep, start, stop):
+    for k in range(start, stop):
+        here = memory[slots[k] * width : (slots[k] + 1) * width]
+        there = memory[k * keep.size : (k + 1) * keep.size]
         for s in range(keep.size):
-            memory[k * keep.size + s] = memory[slots[k] * width + keep[s]]
+            there[s] = here[keep[s]]
 
 
 def successive(slots):

@@ -23,7 +23,7 @@ LEAST_SETTLED = 0.2
 # and support vectors are no more than this part: their values at settled samples are owed.
 MANY_SAMPLES, FEW_LEFT = 20_000, 0.25
 # Kernel values of so few features are computed in less time than they are found in long rows.
-CHEAP_FEATURES = 32
+CHEAP_FEATURES = 64
 
 
 @compiled
