@@ -109,17 +109,20 @@ def test_rows_are_packed_in_place_by_any_number_of_threads(data):
     np.testing.assert_array_equal(memory[: expected.size].reshape(expected.shape), expected)
 
 
-@pytest.mark.parametrize("cheap", [False, True])
+@pytest.mark.parametrize("kind", ["dear", "cheap", "tiled"])
 @settings(max_examples=50)
 @given(data=st.data())
-def test_blocks_are_blocks_of_the_matrix_through_any_history(cheap, data):
+def test_blocks_are_blocks_of_the_matrix_through_any_history(kind, data):
     n = 16
-    K = rbf_kernel(np.random.default_rng(0).normal(size=(n, 2)))
-    K = 0.5 * (K + K.T)
+    gram = Gaussian(1.0).bind(np.random.default_rng(0).normal(size=(n, 2)))
+    K = gram.matrix()
+    if kind != "tiled":
+        gram = gram_of(K)
+    assert gram.tiled == (kind == "tiled")
     problem = hinge(np.where(np.arange(n) % 2, 1.0, -1.0), 1.0).problem
     budget = data.draw(st.sampled_from([0, 8 * n * 9, 1 << 20]))
-    features = 2 if cheap else 0
-    everyone = Samples(problem, gram_of(K), np.zeros(n), budget, 6, lambda: None, features=features)
+    features = 0 if kind == "dear" else 2
+    everyone = Samples(problem, gram, np.zeros(n), budget, 6, lambda: None, features=features)
     present = np.arange(n)
     for _ in range(data.draw(st.integers(1, 10))):
         if data.draw(st.integers(0, 4)) == 4 and present.size > 6:

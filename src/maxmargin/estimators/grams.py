@@ -97,7 +97,7 @@ class KeptGram(Gram):
 
     def __init__(self, inner: Gram) -> None:
         super().__init__(inner.kernel, inner.X, inner.dtype)
-        self.inner, self.whole = inner, inner.whole
+        self.inner, self.whole, self.tiled = inner, inner.whole, inner.tiled
         self._computing = threading.Lock()
 
     def keep_rows(self, rows: HeldRows) -> None:

@@ -145,6 +145,7 @@ class Gram:
     """
 
     points: Any
+    tiled = False  # whether blocks are computed in one pass, faster than they are found in rows
     whole: Array | None = None  # the matrix, where it is in memory
     held: HeldRows | None = None  # rows in memory
     summed: KnownSums | None = None  # the last sums that somebody made known

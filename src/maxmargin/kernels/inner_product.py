@@ -181,6 +181,7 @@ class VectorGram(Gram):
         super().__init__(kernel, X, dtype)
         share = rare_share(self.dtype)
         self.points = kernel._embedding_towards(X, self.dtype, share)(X)
+        self.tiled = isinstance(self.points, DensePoints) and self.points.rare is None
 
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
         if not isinstance(right, DensePoints):
@@ -205,17 +206,14 @@ class VectorGram(Gram):
             in_parts(some_columns, len(right), threads_beside_blas(out.size, right.features))
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
-        if not self._is_tiled():
+        if not self.tiled:
             return super().matrix(pause)
         return self._tiled(self.points, self._cached_diagonal(), pause)
 
     def matrix_among(self, samples: Array, pause: Callable[[], object] | None = None) -> Array:
-        if not self._is_tiled():
+        if not self.tiled:
             return super().matrix_among(samples, pause)
         return self._tiled(self.points.take(samples), self._cached_diagonal()[samples], pause)
-
-    def _is_tiled(self) -> bool:
-        return isinstance(self.points, DensePoints) and self.points.rare is None
 
     def _tiled(
         self, points: DensePoints, diagonal: Float, pause: Callable[[], object] | None
@@ -260,7 +258,7 @@ class VectorGram(Gram):
         in_parts(some_tiles, len(shares), len(shares))
 
     def points_across(self) -> Array | None:
-        return self.kernel._across(self.points) if self._is_tiled() else None
+        return self.kernel._across(self.points) if self.tiled else None
 
     def among(self, samples: Array) -> VectorGram:
         """The same embedding serves some of the inputs."""

@@ -46,7 +46,7 @@ class ArrangedGram:
 
     def __init__(self, gram, order):
         self.natural, self.order = gram, order
-        self.n, self.dtype = gram.n, gram.dtype
+        self.n, self.dtype, self.tiled = gram.n, gram.dtype, gram.tiled
         self._named = ()
         gram.rows(order[:0], order)
 

@@ -116,12 +116,14 @@ class Samples:
         """These samples as an `Active` set of their own."""
         places = self._places(samples)
         self.seen[samples] = True
-        matrix = self.rows.among(places) if self.cheap else self._read_off(samples, places)
+        anew = self.cheap and self.rows.gram.tiled
+        matrix = self.rows.among(places) if anew else self._read_off(samples, places)
         return self.live.part(places, FullRows(matrix))
 
     def _read_off(self, samples, places):
         """The matrix of these samples from the last block and long rows, as far as they go."""
-        known, slots = self.in_last[samples], self.rows.slot[places]
+        known = self.in_last[samples]
+        slots = np.full(places.size, -1) if self.cheap else self.rows.slot[places]
         alone, apart = np.flatnonzero(slots < 0), np.flatnonzero(slots >= 0)
         new, fresh = alone[known[alone] < 0], apart[known[apart] < 0]
         small = self.rows.between(places[new], places[alone])
