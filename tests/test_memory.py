@@ -59,17 +59,18 @@ def test_smaller_arrays_use_larger_room_of_another_type():
 
 def test_what_is_kept_beyond_a_little_is_offered_to_the_system(monkeypatch):
     class Pages(bytearray):
-        offered = False
+        offered = None
 
-        def madvise(self, advice):
+        def madvise(self, advice, start, length):
             assert advice == memory.mmap.MADV_FREE
-            self.offered = True
+            self.offered = start, length
 
-    monkeypatch.setattr(memory, "WARM", 300)
-    returned = [Pages(100), Pages(150), Pages(100), Pages(1)]
+    page = memory.mmap.PAGESIZE
+    monkeypatch.setattr(memory, "WARM", 4 * page)
+    returned = [Pages(page), Pages(page + 100), Pages(3 * page), Pages(1)]
     for pages in returned:
         memory.Lease(pages, len(pages))
-    assert [pages.offered for pages in returned] == [False, False, True, True]
+    assert [pages.offered for pages in returned] == [None, None, (page, 2 * page), (0, 1)]
 
 
 def test_a_view_keeps_the_room():
@@ -93,7 +94,7 @@ def test_no_more_is_kept_than_allowed(monkeypatch):
     monkeypatch.setattr(memory, "MOST_KEPT", (10 << 20) / memory.main_memory())
     arrays = [room(LARGE, np.float64) for _ in range(3)]
     del arrays
-    assert sum(map(len, memory._kept)) <= 10 << 20
+    assert sum(len(kept.pages) for kept in memory._kept) <= 10 << 20
 
 
 def test_threads_get_rooms_of_their_own():
@@ -125,7 +126,7 @@ def test_of_too_much_the_smallest_are_not_kept(monkeypatch):
     monkeypatch.setattr(memory, "MOST_KEPT", (20 << 20) / memory.main_memory())
     arrays = [room((mega, 1 << 20), np.uint8) for mega in (3, 12, 6)]
     arrays.clear()
-    assert [len(pages) >> 20 for pages in memory._kept] == [6, 12]
+    assert [len(kept.pages) >> 20 for kept in memory._kept] == [6, 12]
 
 
 @pytest.mark.parametrize("driver", ["full", "rows", "blocks"])

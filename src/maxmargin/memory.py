@@ -16,21 +16,29 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 # Smaller arrays are left to the allocator; no more than this part of the main memory is kept.
 SMALLEST, MOST_KEPT = 1 << 18, 0.25
-# So many bytes are kept without being offered: of small fits, that alone takes a while.
+# So many bytes are kept without being offered, of large arrays the first ones: a system that takes
+# what is offered as soon as it lies idle makes the next small fit touch its memory anew.
 WARM = 64 << 20
 # Bytes of main memory where the system does not tell.
 ASSUMED = 4e9
 
 # Collecting garbage may end a lease at any moment, also while this thread holds the lock.
 _lock = threading.RLock()
-_kept: list[mmap.mmap] = []
+_kept: list[Kept] = []
+
+
+class Kept(NamedTuple):
+    """Pages that wait for the next array, and how many bytes of them were not offered."""
+
+    pages: mmap.mmap
+    warm: int
 
 
 def room(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
@@ -61,13 +69,19 @@ class Lease:
             return
         pages = self.pages
         with _lock, suppress(OSError):
-            if sum(map(len, _kept)) + len(pages) > WARM:
-                pages.madvise(mmap.MADV_FREE)
-            _kept.append(pages)
-            _kept.sort(key=len)
+            spare = max(0, WARM - sum(kept.warm for kept in _kept))
+            warm = min(len(pages), spare - spare % mmap.PAGESIZE)
+            if warm < len(pages):
+                pages.madvise(mmap.MADV_FREE, warm, len(pages) - warm)
+            _kept.append(Kept(pages, warm))
+            _kept.sort(key=_size)
             # The largest are worth most.
-            while sum(map(len, _kept)) > MOST_KEPT * main_memory():
+            while sum(map(_size, _kept)) > MOST_KEPT * main_memory():
                 del _kept[0]
+
+
+def _size(kept: Kept) -> int:
+    return len(kept.pages)
 
 
 @cache
@@ -82,12 +96,12 @@ def main_memory() -> float:
 def _taken(size: int) -> mmap.mmap | None:
     """The smallest kept pages that suffice."""
     with _lock:
-        enough = [pages for pages in _kept if len(pages) >= size]
+        enough = [kept for kept in _kept if _size(kept) >= size]
         if not enough:
             return None
-        best = min(enough, key=len)
+        best = min(enough, key=_size)
         _kept.remove(best)
-        return best
+        return best.pages
 
 
 def _fresh(size: int) -> mmap.mmap:
