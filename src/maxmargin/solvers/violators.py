@@ -17,10 +17,14 @@ def mark_most(gradient, penalty, sign, limit, count, marks):
     wants = np.empty(gradient.size)
     eager = gather_wants(gradient, penalty, sign, limit, wants)
     if eager > count:
-        wants = np.partition(wants[:eager], eager - count)[eager - count :]
-        limit = wants[0]
-        missing = np.count_nonzero(wants == limit)
-        mark_equal(gradient, penalty, sign, limit, missing, marks)
+        wants = np.partition(wants[:eager], eager - count)
+        limit = wants[eager - count]
+        equal = np.count_nonzero(wants == limit)
+        missing = np.count_nonzero(wants[eager - count :] == limit)
+        if missing < equal:
+            mark_equal(gradient, penalty, sign, limit, missing, equal, marks)
+        else:
+            limit = np.nextafter(limit, -np.inf)
     mark_above(gradient, penalty, sign, limit, marks)
 
 
@@ -43,11 +47,9 @@ def mark_above(gradient, penalty, sign, limit, marks):
 
 
 @borrowing
-def mark_equal(gradient, penalty, sign, want, count, marks):
-    """Mark the samples of so many of the variables that want just this, evenly spread."""
-    there = 0
-    for a in range(gradient.size):
-        there += sign * (gradient[a] + penalty[a]) == want
+def mark_equal(gradient, penalty, sign, want, count, there, marks):
+    """Mark the samples of `count` of the variables that want just this, of so many that are there,
+    evenly spread."""
     passed = 0
     for a in range(gradient.size):
         if sign * (gradient[a] + penalty[a]) == want:
