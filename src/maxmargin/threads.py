@@ -115,6 +115,11 @@ def blas_threads() -> int:
     return min(max([1, *threads]), MOST_THREADS)
 
 
+def blas_is_single() -> bool:
+    """Whether BLAS has one thread here, so that dividing its work is left to us."""
+    return _own is not None or blas_threads() == 1
+
+
 def in_parts(task: Callable[[int, int], Any], size: int, threads: int) -> None:
     """task(start, stop) over the ranges of 0 … size, the first of them in this thread.
 

@@ -18,9 +18,9 @@ from ..memory import room
 from ..threads import in_parts, threads_beside_blas
 from .problem import DualProblem, Float, Int
 
-# A block of at most this many rows and columns of the Gram matrix is held at a time, of more rows
-# where columns are fewer: 64 MB, or what stays in the cache where inputs have so few features that
-# reading values takes as long as computing them.
+# A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB, or what
+# stays in the cache where inputs have so few features that reading values takes as long as
+# computing them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
 # Up to so many support vectors are met in one block.
 ONE_BLOCK = 1000
@@ -105,9 +105,8 @@ def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
     for left in range(0, samples.size, width):
         part = slice(left, left + width)
         columns = samples[part] if samples[part].size < gram.n else None
-        most = height * width // samples[part].size
-        for top in range(0, support.size, most):
-            rows = support[top : top + most]
+        for top in range(0, support.size, height):
+            rows = support[top : top + height]
             result[part] += weights[rows] @ gram.rows(rows, columns)
             if pause is not None:
                 pause()

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compiled import called, compiled
 from ..routines import address_for, call
-from ..threads import in_parts, threads_beside_blas
+from ..threads import blas_is_single, in_parts, threads_beside_blas
 from .base import Array
 from .exponential import COMPILED, exponential_line
 from .few_features import FEW, fill_gaussian_block
@@ -46,10 +46,10 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
 
 
 def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
-    """Fill the block of points in tables with rows (φ, o, 1); whether it was done."""
-    if not _is_usual(left, right, out) or left.shape[1] - 2 > MOST_FEATURES:
-        return False
-    line = memory_line(out)
+    """Fill the block of points in tables with rows (φ, o, 1); whether it was done, or is better
+    left to the threads of BLAS."""
+    usual = _is_usual(left, right, out) and left.shape[1] - 2 <= MOST_FEATURES
+    line = memory_line(out) if usual and blas_is_single() else None
     if line is None:
         return False
     (memory, step), turned, gemm = line, _turned(left), address_for(out.dtype, "gemm")
