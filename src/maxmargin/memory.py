@@ -2,7 +2,7 @@
 
 Memory that a process touches for the first time costs more than what is computed into it: the
 system finds a page, clears it, and on a virtual machine asks its host. What a fit gives back is
-therefore kept for the next one, but all that is large is offered to the system (``MADV_FREE``),
+therefore kept for the next one, but all beyond a little is offered to the system (``MADV_FREE``),
 which takes it whenever it runs short.
 """
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from ..compiled import called, compiled
 from ..routines import address_for, call
-from ..threads import blas_is_single, in_parts, threads_beside_blas
+from ..threads import blas_is_single, in_parts, threads_worth
 from .base import Array
 from .exponential import COMPILED, exponential_line
 from .few_features import FEW, fill_gaussian_block
 from .memory_lines import memory_line, place_tile, uneven_step
+from .products import turned_table
 
 TRANSPOSED, PLAIN = ord("T"), ord("N")
 # Matrices that take more multiplications are better paused in between.
@@ -33,7 +34,7 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
     where each thread's share says; whether it was done."""
     if not _is_usual(table, table, matrix) or matrix.size * table.shape[1] > AT_ONCE:
         return False
-    turned = _turned(table)
+    turned = turned_table(table)
     step = uneven_step(len(table), table.itemsize)
     gemm, line = address_for(table.dtype, "gemm"), matrix.reshape(-1)
 
@@ -52,25 +53,18 @@ def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
     line = memory_line(out) if usual and blas_is_single() else None
     if line is None:
         return False
-    (memory, step), turned, gemm = line, _turned(left), address_for(out.dtype, "gemm")
+    (memory, step), turned, gemm = line, turned_table(left), address_for(out.dtype, "gemm")
 
     def some_columns(start: int, stop: int) -> None:
         fill_columns(turned, right[start:stop], memory[start:], step, gemm)
 
-    in_parts(some_columns, len(right), threads_beside_blas(PASSES * out.size))
+    in_parts(some_columns, len(right), threads_worth(PASSES * out.size))
     return True
 
 
 def _is_usual(left: Array, right: Array, out: Array) -> bool:
     contiguous = left.flags.c_contiguous and right.flags.c_contiguous
     return COMPILED and contiguous and left.dtype == right.dtype == out.dtype
-
-
-def _turned(table: Array) -> Array:
-    """Rows (φ, 1, o)."""
-    turned = table.copy()
-    turned[:, -2:] = table[:, :-3:-1]
-    return turned
 
 
 @compiled

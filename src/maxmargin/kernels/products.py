@@ -120,8 +120,7 @@ class DensePoints:
     def products(self, right: DensePoints, out: Array) -> None:
         left = self.table
         if left.shape[1] > self.features:
-            left = left.copy()
-            left[:, -2:] = left[:, :-3:-1].copy()
+            left = turned_table(left)
 
         def some_rows(start: int, stop: int) -> None:
             np.matmul(left[start:stop], right.table.T, out=out[start:stop])
@@ -342,6 +341,13 @@ def squared_norms(X: Inputs) -> Float:
         rows = X[part].astype(np.float64, copy=False)
         norms[part] = np.vecdot(rows, rows)
     return norms
+
+
+def turned_table(table: Array) -> Array:
+    """Rows (φ, 1, o) of rows (φ, o, 1)."""
+    turned = table.copy()
+    turned[:, -2:] = table[:, :-3:-1]
+    return turned
 
 
 def taken(table: Array, indices: Array | slice) -> Array:
