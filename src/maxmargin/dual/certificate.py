@@ -147,6 +147,14 @@ def certificate_and_bias(
     return certificate, bias
 
 
+def gap_resolution(problem: DualProblem, alpha: Float, gradient: Float, bias: Float) -> float:
+    """The duality gap that rounding alone may leave, from the terms that cancel in it."""
+    expansion = problem.linear - gradient - problem.ridge * alpha
+    terms = np.abs(problem.linear) + np.abs(expansion) + np.abs(bias)[problem.group]
+    size = np.abs(alpha) @ terms + np.abs(bias) @ np.abs(problem.totals)
+    return ROUNDING * float(size)
+
+
 class _Constraints(NamedTuple):
     """Which variables demand e ≤ 0 (`above`) and e ≥ 0 (`below`)."""
 

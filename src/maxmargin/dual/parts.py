@@ -54,6 +54,17 @@ class Parts(NamedTuple):
             points=points,
         )
 
+    def only(self, numbers: list[int]) -> tuple[Parts, Int]:
+        """Some of the problems, and where their arrays stand among all."""
+        starts = [0, *self.ends[:-1].tolist()]
+        inside = np.concatenate([np.arange(starts[k], self.ends[k]) for k in numbers])
+        sizes = [int(self.ends[k]) - starts[k] for k in numbers]
+        arrays = (self.places, self.linear, self.lower, self.upper, self.ridge)
+        chosen = Parts(
+            np.cumsum(sizes), *(array[inside] for array in arrays), self.matrix, self.points
+        )
+        return chosen, inside
+
     def some(self, first: int, last: int) -> Parts:
         """The problems from `first` to before `last`."""
         start, stop = self.ends[first - 1] if first else 0, self.ends[last - 1]

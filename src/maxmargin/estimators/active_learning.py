@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from ..kernels.base import count, take
 from .base import blank, take_over
-from .fitting import Clock
+from .clock import Clock
 from .inputs import training_inputs
 from .online_progress import Pace, QuietReporter, warn_early
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,16 @@ from ..solvers import SELECTIONS, STATUSES
 from ..threads import own_threads, single_threaded_blas
 from . import parameters as p
 from .certificates import Certificates
-from .expansion import expansion_values, like, weights_of_features
-from .fitting import Clock, Outcome, Settings, Task, Trainer
+from .clock import Clock
+from .conditioning import (
+    intercept_at_origin,
+    offset_of,
+    refuse_overflow,
+    weights_of_features,
+    without,
+)
+from .expansion import coefficients, delivered, expansion_values, like
+from .fitting import Outcome, Settings, Task, Trainer
 from .grams import Grams, memory_budget, working_dtype
 from .inputs import (
     checked_weights,
@@ -66,6 +75,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         p.check_gamma(self)
         p.check_number(self, "coef0")
         p.check_number(self, "tol", 0)
+        p.check_number(self, "gap", 0, np.inf, closed="right")
         p.check_boolean(self, "shrinking")
         p.check_number(self, "cache_size", 0)
         p.check_verbose(self)
@@ -111,22 +121,49 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         with single_threaded_blas(own_threads()):
             samples = self._samples(X, targets, weight)
             self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
+            refuse_overflow(self.kernel_, samples.X)
+            centre = offset_of(self.kernel_, samples.X) if self._has_free_intercept else None
+            if centre is not None:
+                samples = samples._replace(X=without(samples.X, centre))
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
             settings = self._settings()
             penalty = float(getattr(self, "C", 1.0))
             dtype = working_dtype(self.precision, self.kernel_, samples.X, penalty, settings.tol)
             grams = Grams(self.kernel_, samples.X, dtype)
             jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
-            trainer = Trainer(grams, settings, clock, reporter, jobs)
+            as_delivered = partial(delivered, samples)
+            trainer = Trainer(grams, settings, clock, reporter, jobs, as_delivered)
             tasks = resumed(self._tasks(samples, trainer), previous, self)
             reporter.begin(len(tasks), **data)
             outcomes = self._solved(samples, tasks, trainer)
             self._refuse_unbounded(tasks, outcomes)
-            self._write(X, samples, tasks, outcomes)
+            placed = outcomes
+            if centre is not None:
+                placed = self._at_origin(X, samples, tasks, outcomes, centre)
+            self._write(X, samples, tasks, placed)
             self._write_solutions(tasks, outcomes)
             self._complete(samples, tasks, outcomes, trainer)
         self._warn(tasks, outcomes)
         return trainer.interrupted
+
+    # Whether Σα = 0, so that the function may move with the inputs.
+    _has_free_intercept = True
+
+    def _at_origin(
+        self,
+        X: Any,
+        samples: Samples,
+        tasks: list[Task],
+        outcomes: list[Outcome],
+        centre: np.ndarray,
+    ) -> list[Outcome]:
+        """The outcomes in terms of the inputs as they are, not as they were centred."""
+        placed = []
+        for task, outcome in zip(tasks, outcomes):
+            coef, expansion = coefficients(task, outcome, samples), outcome.expansion
+            intercept = intercept_at_origin(expansion.intercept, coef, X, centre)
+            placed.append(outcome._replace(expansion=expansion._replace(intercept=intercept)))
+        return placed
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         """Targets as numbers, and the weights with which samples are present."""
@@ -186,6 +223,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
     def _settings(self) -> Settings:
         return Settings(
             tol=float(self.tol),
+            gap=float(self.gap),
             driver=self.solver,
             selection=self.selection,
             planning=int(self.planning),
@@ -203,6 +241,12 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
 
     def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
         for task, outcome in zip(tasks, outcomes):
+            if outcome.solution.status == "unbounded" and np.isfinite(self.C):
+                raise ValueError(
+                    f"kernel {self.kernel_!r} is not positive semi-definite on these samples: "
+                    f"with loss='squared_hinge' the problem of {task.name} has no solution. Use "
+                    "loss='hinge' or another kernel"
+                )
             if outcome.solution.status == "unbounded":
                 raise ValueError(
                     f"C must be finite: C={self.C} allows no error, but without error there is no "
@@ -246,8 +290,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         warnings.warn(
             f"{reason} The duality gap is still {worst.certificate.gap:.3g}, "
             f"{worst.certificate.relative_gap:.2%} of the objective, and the largest violation "
-            f"{worst.certificate.violation:.3g} instead of tol={self.tol:g}"
-            f"{where if len(tasks) > 1 else ''}. Go on from here with warm_start=True.",
+            f"{worst.certificate.violation:.3g}; asked for were gap={self.gap:g} and "
+            f"tol={self.tol:g}{where if len(tasks) > 1 else ''}. Go on from here with "
+            "warm_start=True.",
             ConvergenceWarning,
             stacklevel=4,
         )

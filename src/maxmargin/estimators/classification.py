@@ -44,6 +44,9 @@ class SVC(KernelClassifier):
     tol : float, default=1e-3
         Largest violation of the optimality conditions. The result is often far better: the end of
         a fit is polished by Newton steps where they cost little.
+    gap : float, default=1e-4
+        Largest duality gap, as a part of the objective: a fit ends when its certificate shows that
+        both `tol` and `gap` are met. `numpy.inf` leaves the end to `tol` alone, as LIBSVM does.
     cache_size : float, default=200
         Megabytes for Gram rows. It is raised to 2,000 (at most half of the free memory).
     class_weight : dict or "balanced", default=None
@@ -69,8 +72,8 @@ class SVC(KernelClassifier):
     planning : int, default=0
         Recent pairs to plan ahead with, see `maxmargin.solve`.
     precision : {"auto", "single", "double"}, default="auto"
-        Of Gram rows. "auto" takes float32 for large inputs where rounding stays below tol, and
-        goes on in float64 where the certificate shows that this was not enough.
+        Of Gram rows. "auto" takes float32 for large inputs where rounding stays below tol, "single"
+        for all. Both go on in float64 where the certificate shows that this was not enough.
     max_seconds : float, default=None
         Time limit for `fit`.
     warm_start : bool, default=False
@@ -134,6 +137,7 @@ class SVC(KernelClassifier):
         shrinking=True,
         probability=False,
         tol=1e-3,
+        gap=1e-4,
         cache_size=200,
         class_weight=None,
         verbose=False,
@@ -160,6 +164,7 @@ class SVC(KernelClassifier):
         self.shrinking = shrinking
         self.probability = probability
         self.tol = tol
+        self.gap = gap
         self.cache_size = cache_size
         self.class_weight = class_weight
         self.verbose = verbose
@@ -206,7 +211,7 @@ class NuSVC(KernelClassifier):
     class_weight : dict or "balanced", default=None
         Without it, ν determines a price C = 1/ρ of errors. With it, this C is multiplied by the
         weight of each class, and the machine is that of `SVC`.
-    kernel, degree, gamma, coef0, shrinking, probability, tol, cache_size, verbose, max_iter, \
+    kernel, degree, gamma, coef0, shrinking, probability, tol, gap, cache_size, verbose, max_iter, \
 decision_function_shape, break_ties, random_state, multi_class, solver, selection, \
 planning, precision, max_seconds, warm_start, callback, n_jobs
         As of `SVC`.
@@ -237,6 +242,7 @@ shape_fit_, support_, support_vectors_
         shrinking=True,
         probability=False,
         tol=1e-3,
+        gap=1e-4,
         cache_size=200,
         class_weight=None,
         verbose=False,
@@ -262,6 +268,7 @@ shape_fit_, support_, support_vectors_
         self.shrinking = shrinking
         self.probability = probability
         self.tol = tol
+        self.gap = gap
         self.cache_size = cache_size
         self.class_weight = class_weight
         self.verbose = verbose

@@ -13,6 +13,7 @@ from ..kernels.base import take
 from ..kernels.inner_product import VectorKernel
 from ..memory import room
 from ..threads import in_parts, own_threads, single_threaded_blas, threads_beside_blas
+from .conditioning import weights_of_features, widened
 from .fitting import Outcome, Task
 from .inputs import is_function
 from .samples import Samples
@@ -21,18 +22,41 @@ from .samples import Samples
 PREDICTION_BLOCK = 1 << 23
 # ... of vectors, where they are summed as soon as they are there; GEMM wants some rows.
 VECTOR_BLOCK, FEWEST_ROWS = 1 << 21, 256
+# Rounding of the coefficients of copies when they are added up.
+ADDED = 1e-11
 # So many functions are summed from float32 values in one pass; for more, values are widened first.
 FEW_FUNCTIONS = 3
 
 
 def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
     """The coefficients of a solved task, one for each sample given."""
-    problem, alpha = task.machine.problem, outcome.solution.alpha
-    coef, level, indices = outcome.expansion.coef, None, slice(None)
+    return handed_out(task, outcome.solution.alpha, outcome.expansion.coef, samples)
+
+
+def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:
+    """The α that the coefficients handed out to copies add up to: the same array, if they do so but
+    for rounding."""
+    if not samples.has_copies:
+        return alpha
+    problem = task.machine.problem
+    coef = problem.per_sample(alpha)
+    spread, present = handed_out(task, alpha, coef, samples), samples.member >= 0
+    merged = np.bincount(samples.member[present], spread[present], minlength=samples.size)
+    merged = merged[task.indices] if task.samples else merged
+    if (np.abs(merged - coef) <= ADDED * np.abs(coef)).all():
+        return alpha
+    ratio = np.divide(merged, coef, out=np.ones_like(coef), where=coef != 0)
+    return alpha * problem.of_samples(ratio)
+
+
+def handed_out(task: Task, alpha: np.ndarray, own: np.ndarray, samples: Samples) -> np.ndarray:
+    """Coefficients of the samples of a task, one for each sample given."""
+    problem = task.machine.problem
+    coef, level, indices = own, None, slice(None)
     if task.samples:
         indices = task.indices
         coef = np.zeros(samples.size)
-        coef[indices] = outcome.expansion.coef
+        coef[indices] = own
     if samples.has_copies and not problem.ridge.any():
         own, level = np.empty(problem.samples), np.zeros(samples.size)
         find_levels(alpha, problem.lower, problem.upper, own)
@@ -144,17 +168,6 @@ def linear_values(X: Any, weights: Any, wide: bool) -> np.ndarray:
         block = slice(start, start + step)
         values[block] = (widened(X[block]) if wide else X[block]) @ weights.T
     return values
-
-
-def widened(X: Any) -> Any:
-    """float32 as float64."""
-    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
-
-
-def weights_of_features(coef: Any, support_vectors: Any) -> Any:
-    """Σ_i coef_i x_i, a row for each function, in float64."""
-    product = coef @ widened(support_vectors)
-    return product if sparse.issparse(product) else np.asarray(product)
 
 
 def like(matrix: Any, dense: np.ndarray) -> Any:

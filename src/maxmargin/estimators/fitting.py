@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -20,18 +19,23 @@ from ..dual import (
     kernel_expansion,
     sharp_expansion,
 )
-from ..dual.certificate import certificate_and_bias
+from ..dual.certificate import certificate_and_bias, gap_resolution
 from ..dual.parts import Parts
+from ..dual.problem import Float
 from ..kernels import Gram
 from ..solvers import Solution, solve
 from ..solvers.interrupt import interrupted_when
 from ..solvers.several import is_small, solve_several
 from ..threads import single_threaded_blas
+from .clock import Clock, OutOfTime
 from .grams import Grams
 from .progress import Reporter
 
-# A violation in float64 beyond this multiple of tol sends a float32 solution back to work.
-CLEARLY_ABOVE = 1.1
+# A solution whose certificate does not show what is promised is sent back to work at most this many
+# times, to reach this part of it.
+MOST_RETURNS, NEXT_AIM = 3, 0.5
+# Bounds and sums are met but for this part of Σ|α|.
+FEASIBLE = 1e-9
 # The part of max_seconds below which no unfinished problem is taken up again.
 LEAST_SECONDS = 0.02
 
@@ -77,11 +81,16 @@ class Outcome(NamedTuple):
     def finished(self) -> bool:
         return self.solution.converged
 
+    def ended(self, status: str) -> Outcome:
+        """The same with another status."""
+        return self._replace(solution=replace(self.solution, status=status))
+
 
 class Settings(NamedTuple):
     """The parameters of an estimator that go to `solve`."""
 
     tol: float
+    gap: float
     driver: str
     selection: str
     planning: int
@@ -90,27 +99,6 @@ class Settings(NamedTuple):
     max_steps: float | None
     precision: str
     random_state: int
-
-
-class OutOfTime(Exception):
-    """The time limit ran out in the middle of something that can be left undone."""
-
-
-class Clock:
-    """The time that is left of `max_seconds`."""
-
-    def __init__(self, max_seconds: float | None) -> None:
-        self.limit = np.inf if max_seconds is None else float(max_seconds)
-        self.began = time.perf_counter()
-
-    def left(self) -> float:
-        return max(0.0, self.limit - (time.perf_counter() - self.began))
-
-    def overtime(self) -> None:
-        """Raise `OutOfTime` when a certificate would exceed the limit by more than is promised."""
-        grace = min(0.25, 0.05 * self.limit) if np.isfinite(self.limit) else 0.0
-        if time.perf_counter() - self.began > self.limit + grace:
-            raise OutOfTime
 
 
 class Trainer:
@@ -124,6 +112,9 @@ class Trainer:
     reporter : Reporter
     jobs : int
         Threads.
+    delivered : callable
+        Makes of a task and its α the α that the model will have: coefficients are handed out to
+        copies of a sample, and what is certified is what they add up to.
     """
 
     def __init__(
@@ -133,9 +124,10 @@ class Trainer:
         clock: Clock,
         reporter: Reporter,
         jobs: int = 1,
+        delivered: Callable[[Task, Float], Float] = lambda _, alpha: alpha,
     ) -> None:
         self.grams, self.settings, self.clock = grams, settings, clock
-        self.reporter, self.jobs = reporter, jobs
+        self.reporter, self.jobs, self.delivered = reporter, jobs, delivered
         self.stopped = threading.Event()
         self.interrupted = False
 
@@ -186,13 +178,18 @@ class Trainer:
         places = [shared.places(tasks[k].classes or (0,)) for k in small]
         parts = Parts.of(problems, places, shared.matrix, shared.points)
         try:
-            solved = solve_several(parts, self.settings.tol, shared.evaluations)
+            s = self.settings
+            solved = solve_several(parts, s.tol, s.gap, shared.evaluations)
         except KeyboardInterrupt:
             self._interrupt()
             return outcomes
         for k, (solution, certificate, bias) in zip(small, solved):
-            expansion = tasks[k].machine.read(solution.alpha, bias)
-            outcomes[k] = Outcome(solution, expansion, certificate)
+            if self.delivered(tasks[k], solution.alpha) is not solution.alpha:
+                continue
+            outcome = Outcome(solution, tasks[k].machine.read(solution.alpha, bias), certificate)
+            if self._falls_short(tasks[k], outcome):
+                outcome = outcome.ended("step_limit")
+            outcomes[k] = outcome
         return outcomes
 
     def _is_plain(self) -> bool:
@@ -283,20 +280,32 @@ class Trainer:
             gram.release()
 
     def _certified(self, task: Task, gram: Gram, seconds: float, listener: Any) -> Outcome:
-        solution = self._solve(task.machine.problem, gram, task.start, seconds, listener)
+        problem, s = task.machine.problem, self.settings
+        solution = self._solve(problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
-            return self._read(task, solution, gram, self.grams.rough(gram))
-        samples = task.indices
-        outcome = self._read(task, solution, self.grams.exact(samples), gram)
-        if not self._needs_double(outcome):
-            return outcome
-        gram.release()
-        double = self.grams.double(samples)
-        left = self.clock.left()
-        rest = self._solve(
-            task.machine.problem, double, solution.alpha, left, listener, solution.steps
-        )
-        return self._read(task, rest.after(solution), double)
+            outcome = self._read(task, solution, gram, self.grams.rough(gram))
+        else:
+            outcome = self._read(task, solution, self.grams.exact(task.indices), gram)
+        tol, gap = s.tol, s.gap
+        for _ in range(MOST_RETURNS):
+            if not self._falls_short(task, outcome):
+                return outcome
+            if gram.dtype != np.float64:
+                gram.release()
+                gram = self.grams.double(task.indices)
+            elif solution.status == "precision":
+                break
+            # The solver was content with what it saw: let it aim lower, by as much as it was wrong.
+            shown = outcome.certificate
+            tol *= NEXT_AIM * min(1.0, s.tol / shown.violation if shown.violation > 0 else 1.0)
+            gap *= NEXT_AIM * min(1.0, s.gap / shown.relative_gap if shown.gap > 0 else 1.0)
+            limits = s._replace(tol=tol, gap=gap)
+            rest = self._solve(
+                problem, gram, solution.alpha, self.clock.left(), listener, solution.steps, limits
+            )
+            solution = rest.after(solution)
+            outcome = self._read(task, solution, gram)
+        return outcome.ended("precision") if self._falls_short(task, outcome) else outcome
 
     def plain_fit(self, machine: Machine, samples: np.ndarray, start: np.ndarray) -> Expansion:
         """The function of a machine on some of the samples, without certificate or progress."""
@@ -321,13 +330,14 @@ class Trainer:
 
         return listener
 
-    def _solve(self, problem, gram, start, seconds, listener, taken=0) -> Solution:
-        s = self.settings
+    def _solve(self, problem, gram, start, seconds, listener, taken=0, settings=None) -> Solution:
+        s = self.settings if settings is None else settings
         solution = solve(
             problem,
             gram,
             driver=s.driver,
             tol=s.tol,
+            gap=s.gap,
             selection=s.selection,
             planning=s.planning,
             shrinking=s.shrinking,
@@ -344,27 +354,36 @@ class Trainer:
             self._interrupt()
         return solution
 
-    def _needs_double(self, outcome: Outcome) -> bool:
-        violated = outcome.certificate.violation > CLEARLY_ABOVE * self.settings.tol
-        imprecise = outcome.solution.status == "precision"
-        ended = outcome.finished or imprecise
-        return self.settings.precision == "auto" and ended and (violated or imprecise)
+    def _falls_short(self, task: Task, outcome: Outcome) -> bool:
+        """Whether a solver that ended by itself left more than is promised."""
+        ended = outcome.finished or outcome.solution.status == "precision"
+        return ended and not self.is_proven(task, outcome)
+
+    def is_proven(self, task: Task, outcome: Outcome) -> bool:
+        """Whether the certificate shows what is promised: the violation, and the gap unless the
+        kernel is indefinite, where there is none to speak of."""
+        solution, shown, s = outcome.solution, outcome.certificate, self.settings
+        if not (shown.violation <= s.tol and shown.infeasibility <= FEASIBLE):
+            return False
+        if solution.status == "stationary" or shown.relative_gap <= s.gap:
+            return True
+        problem = task.machine.problem
+        bias = problem.bias(solution.alpha, solution.gradient)
+        return shown.gap <= gap_resolution(problem, solution.alpha, solution.gradient, bias)
 
     def _read(
         self, task: Task, solution: Solution, exact: Gram, gram: Gram | None = None
     ) -> Outcome:
         """The function and its certificate, from `gram` where float32 decides enough."""
-        problem = task.machine.problem
+        problem, alpha = task.machine.problem, self.delivered(task, solution.alpha)
         try:
             if self.stopped.is_set():
                 raise OutOfTime
             if gram is None:
-                coef = problem.per_sample(solution.alpha)
+                coef = problem.per_sample(alpha)
                 expansion = kernel_expansion(coef, exact, self.clock.overtime)
             else:
-                expansion = sharp_expansion(
-                    problem, solution.alpha, gram, exact, self.clock.overtime
-                )
+                expansion = sharp_expansion(problem, alpha, gram, exact, self.clock.overtime)
         except (KeyboardInterrupt, OutOfTime) as reason:
             if isinstance(reason, KeyboardInterrupt):
                 self._interrupt()
@@ -372,8 +391,16 @@ class Trainer:
             if np.isnan(expansion).any():
                 unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
                 return Outcome(solution, task.machine.read(solution.alpha, solution.bias), unknown)
-        certificate, bias = certificate_and_bias(problem, solution.alpha, expansion)
-        return Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
+        certificate, bias = certificate_and_bias(problem, alpha, expansion)
+        outcome = Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
+        if solution.status == "precision" and self.is_proven(task, outcome):
+            return outcome.ended("converged")
+        return outcome
+
+    def as_started(self, task: Task) -> Outcome:
+        """A task as it stands at its start, certified and taken for solved."""
+        solution = replace(self._untouched(task).solution, status="converged")
+        return self._read(task, solution, self.grams.exact(task.indices))
 
     def _reason(self) -> str:
         """Why a task is left undone."""

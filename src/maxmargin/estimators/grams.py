@@ -19,6 +19,7 @@ from ..solvers.blocks import features
 from ..solvers.samples import CHEAP_FEATURES
 from ..solvers.several import LARGEST_TOGETHER
 from ..threads import in_parts, threads_worth
+from .conditioning import fits_single
 from .samples import chosen
 
 # `cache_size` is raised to this many bytes, if half of the free memory is that much.
@@ -62,7 +63,7 @@ def free_memory() -> float:
 def working_dtype(precision: str, kernel: Kernel, X: Any, penalty: float, tol: float) -> np.dtype:
     """float32 rows where asked for, or where they save much and cost no accuracy."""
     if precision == "single":
-        return np.dtype(np.float32)
+        return np.dtype(np.float32 if fits_single(kernel, X) else np.float64)
     single = precision == "auto" and is_large(X) and single_is_enough(kernel, X, penalty, tol)
     return np.dtype(np.float32 if single else np.float64)
 

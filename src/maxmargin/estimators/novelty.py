@@ -24,7 +24,7 @@ class OneClassSVM(OutlierMixin, SingleMachine):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol
+    kernel, degree, gamma, coef0, tol, gap
         As of `SVC`.
     nu : float, default=0.5
         In (0, 1].
@@ -48,6 +48,8 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
     array([ 1, -1])
     """
 
+    _has_free_intercept = False
+
     def __init__(
         self,
         *,
@@ -56,6 +58,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         gamma="scale",
         coef0=0.0,
         tol=1e-3,
+        gap=1e-4,
         nu=0.5,
         shrinking=True,
         cache_size=200,
@@ -74,6 +77,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.nu = nu
         self.shrinking = shrinking
         self.cache_size = cache_size

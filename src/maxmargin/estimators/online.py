@@ -15,7 +15,7 @@ from ..solvers.online import POLICIES
 from . import parameters as p
 from .active_learning import STRATEGIES, ActiveLearner
 from .certificates import Certificates
-from .fitting import Clock
+from .clock import Clock
 from .inputs import (
     checked_weights,
     is_precomputed,

@@ -14,8 +14,8 @@ from ..solvers import Solution
 from ..solvers.interrupt import held_interrupts
 from ..solvers.online import NEVER_TWICE, OnlineMachine, OnlineSettings, chunks
 from ..solvers.online_points import stacked
+from .clock import Clock
 from .expansion import PREDICTION_BLOCK, widened
-from .fitting import Clock
 from .grams import Grams
 from .samples import distinct
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .fitting import Clock
+from .clock import Clock
 from .online_machines import Committee, Lesson
 from .progress import Line, Reporter
 

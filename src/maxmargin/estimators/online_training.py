@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from ..kernels import FromFunction, Kernel
 from ..solvers.online import OnlineSettings
 from .base import blank, take_over
-from .fitting import Clock
+from .clock import Clock
 from .inputs import checked_weights, is_function, resolved_kernel, training_inputs
 from .online_classes import labels_of_stream
 from .online_machines import Committee

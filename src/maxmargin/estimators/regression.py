@@ -10,10 +10,17 @@ from sklearn.utils import column_or_1d
 
 from ..dual import Machine, epsilon_svr, nu_svr
 from . import parameters as p
+from .fitting import Outcome, Task
+from .samples import Samples
 from .single import SingleMachine
+from .tube import TubeSearch
 
 # Values of C, in units of the range of y, that stand for an infinite one.
 FIRST_LIMIT, NEXT_LIMIT, LAST_LIMIT = 1e3, 1e4, 1e15
+# Targets whose distance from 0 is more than so many times their range are shifted.
+FAR = 10.0
+# Steps for each sample after which the tube of ν-SVR is looked for by way of SVR.
+STEPS_A_SAMPLE = 200
 # A tube narrower than this many times tol may be none at all.
 NARROW = 10.0
 
@@ -43,7 +50,14 @@ class KernelRegressor(RegressorMixin, SingleMachine):
         targets = column_or_1d(y, warn=True).astype(np.float64)
         if not np.isfinite(targets).all():
             raise ValueError("y contains NaN or infinity")
-        return targets, weight
+        # The function moves along with its targets; far from 0, α would multiply their rounding.
+        middle = 0.5 * float(targets.min()) + 0.5 * float(targets.max())
+        self._offset_ = middle if abs(middle) > FAR * np.ptp(targets) else 0.0
+        return targets - self._offset_, weight
+
+    def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        super()._write(X, samples, tasks, outcomes)
+        self.intercept_ = self.intercept_ + self._offset_
 
     def predict(self, X):
         """The value of the function at each sample.
@@ -68,7 +82,7 @@ class SVR(KernelRegressor):
 
     Parameters
     ----------
-    kernel, degree, gamma, coef0, tol
+    kernel, degree, gamma, coef0, tol, gap
         As of `SVC`.
     C : float, default=1.0
         Price of an error, positive. `numpy.inf` keeps all samples inside the tube.
@@ -113,6 +127,7 @@ warm_start, callback
         gamma="scale",
         coef0=0.0,
         tol=1e-3,
+        gap=1e-4,
         C=1.0,
         epsilon=0.1,
         shrinking=True,
@@ -132,6 +147,7 @@ warm_start, callback
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.C = C
         self.epsilon = epsilon
         self.shrinking = shrinking
@@ -199,7 +215,7 @@ class NuSVR(KernelRegressor):
         In (0, 1].
     C : float, default=1.0
         Price of an error, positive and finite.
-    kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter, solver, \
+    kernel, degree, gamma, coef0, shrinking, tol, gap, cache_size, verbose, max_iter, solver, \
 selection, planning, precision, max_seconds, warm_start, callback
         As of `SVC`.
 
@@ -230,6 +246,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         coef0=0.0,
         shrinking=True,
         tol=1e-3,
+        gap=1e-4,
         cache_size=200,
         verbose=False,
         max_iter=-1,
@@ -249,6 +266,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         self.coef0 = coef0
         self.shrinking = shrinking
         self.tol = tol
+        self.gap = gap
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
@@ -269,21 +287,30 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         return nu_svr(targets, self.nu, self.C * weight)
 
     def _solved(self, samples, tasks, trainer):
-        """Where ν leaves no tube the dual is degenerate: then it is solved with ε = 0 given."""
+        """As posed, if that is soon done; else by way of `SVR`.
+
+        With a price C so large that the tube closes, or nearly so, both variables of a sample are
+        of the size of C, and their difference is lost in rounding. The problem of `SVR` has this
+        difference as its variable.
+        """
+        allowed = trainer.settings
+        if allowed.max_steps is None:
+            trainer.settings = allowed._replace(max_steps=STEPS_A_SAMPLE * samples.size)
         outcomes = trainer.run(tasks)
-        if outcomes[0].expansion.epsilon > NARROW * self.tol or not outcomes[0].finished:
+        trainer.settings = allowed
+        outcome = outcomes[0]
+        limited = outcome.solution.status == "step_limit" and allowed.max_steps is not None
+        if limited or outcome.solution.status not in ("converged", "precision", "step_limit"):
             return outcomes
-        penalty = self.C * samples.weight
-        coef = outcomes[0].expansion.coef
-        start = np.concatenate([np.maximum(coef, 0.0), np.minimum(coef, 0.0)])
-        machine = epsilon_svr(samples.y, penalty, 0.0)
-        without = [tasks[0]._replace(machine=machine, start=start)]
-        closed = trainer.run(without)
-        spent = np.abs(closed[0].expansion.coef).sum()
-        if not closed[0].finished or spent > self.nu * penalty.sum() * (1.0 + 1e-9):
+        if outcome.finished and outcome.expansion.epsilon > NARROW * self.tol:
             return outcomes
-        tasks[:] = without
-        return closed
+        found = TubeSearch(self.C * samples.weight, self.nu, samples.y, trainer).run(tasks[0])
+        if not found.outcome.finished:
+            if outcome.certificate.relative_gap <= found.outcome.certificate.relative_gap:
+                return [outcome if outcome.finished else outcome.ended("precision")]
+            found = found._replace(outcome=found.outcome.ended("precision"))
+        tasks[:] = [found.task]
+        return [found.outcome]
 
     def _write(self, X, samples, tasks, outcomes) -> None:
         super()._write(X, samples, tasks, outcomes)

@@ -97,7 +97,7 @@ def hand_out(
         elif level[m] > 0.0:
             # Rounding in the sum before must not give a copy a coefficient of 1e-17.
             rest = level[m] - before[m]
-            part = min(rest, share) / level[m] if rest > 1e-12 else 0.0
+            part = min(rest, share) / level[m] if rest > 1e-12 * level[m] else 0.0
         else:
             part = 1.0 if before[m] == 0.0 else 0.0
         spread[i] = part * coef[m]

@@ -9,13 +9,14 @@ from ..compiled import borrowing, called
 from ..kernels.held import sum_rows
 from . import records as r
 from .active import begin
+from .arriving import arrives
 from .smo import forget_pairs
 
 
 @called
 def begin_problem(batch, k, room, control, memory):
-    """The variables of a problem at α = 0, its rows, for which there is some room, its size, and
-    what the loop is told."""
+    """The variables of a problem at the α and Kα of the batch, its rows, for which there is some
+    room, its size, and what the loop is told."""
     parts = batch.parts
     start, stop = parts.ends[k - 1] if k else 0, parts.ends[k]
     places, size = parts.places[start:stop], stop - start
@@ -29,12 +30,17 @@ def begin_problem(batch, k, room, control, memory):
             diagonal[s] = source[places[s], places[s]]
             scale = max(scale, abs(diagonal[s]))
     lower, upper = parts.lower[start:stop].copy(), parts.upper[start:stop].copy()
+    alpha, ridge = batch.alpha[start:stop].copy(), parts.ridge[start:stop].copy()
+    gradient, sums, dual = parts.linear[start:stop].copy(), batch.sums[start:stop], 0.0
+    for a in range(size):
+        gradient[a] -= sums[a] + ridge[a] * alpha[a]
+        dual += 0.5 * alpha[a] * (parts.linear[start + a] + gradient[a])
     v = r.Variables(
-        np.zeros(size),
-        parts.linear[start:stop].copy(),
+        alpha,
+        gradient,
         lower,
         upper,
-        parts.ridge[start:stop].copy(),
+        ridge,
         diagonal,
         np.zeros(size, np.int64),
         np.empty((1, size)),
@@ -54,7 +60,11 @@ def begin_problem(batch, k, room, control, memory):
     else:
         values, count[1] = room.reshape(-1)[: size * size].reshape((size, size)), size
     store = r.RowStore(values, slot, np.zeros(size, np.int64), source, among, count)
+    for s in range(size):
+        if alpha[s] != 0.0 and slot[s] < 0:
+            arrives(store, s)
     clear(memory)
+    memory.reals[r.DUAL] = dual
     scale = scale if scale > 0.0 else 1.0
     told = r.Control(
         control.selection,

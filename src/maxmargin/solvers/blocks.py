@@ -121,7 +121,7 @@ class BlockRun(Run):
             if self.violation <= max(self.goal, self.noise()):
                 if not everyone.complete:
                     everyone.return_all()
-                elif not self._polish():
+                elif not self._polish() and not self._narrow():
                     return "converged" if self.violation <= self.settings.tol else "precision"
                 continue
             ended = self._budgets()
@@ -131,7 +131,8 @@ class BlockRun(Run):
             dual = self.memory.reals[r.DUAL]
             event = self._optimise(part)
             everyone.apply(part)
-            if self.unbounded or event == r.UNBOUNDED or self.hopeless():
+            infinite = event == r.UNBOUNDED and self.may_be_unbounded()
+            if self.unbounded or infinite or self.hopeless():
                 return "unbounded"
             if event == r.TARGET_REACHED:
                 return "target"
@@ -219,7 +220,7 @@ class BlockRun(Run):
             return "converged" if good else "time_limit"
         if self.polish_rounds is not None:
             self.polish_rounds -= 1
-            if self.polish_rounds <= 0:
+            if self.polish_rounds == 0:
                 self.goal = self.settings.tol
         if self.stagnant:
             return self._stalled()
@@ -236,6 +237,14 @@ class BlockRun(Run):
         else:
             return "precision"
         return None
+
+    def _narrow(self):
+        """Whether to go on because the duality gap is still too large."""
+        aim = None if self.refreshes else self.lower_aim(self.goal)
+        if aim is None:
+            return False
+        self.goal = aim
+        return True
 
     def _polish(self):
         """Whether to go on towards the exact optimum: if a block can hold all free variables."""

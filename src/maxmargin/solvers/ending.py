@@ -105,7 +105,7 @@ def run_one(v, rows, samples, control, max_steps, memory, trace, special):
 
 @compiled
 def run_to_end(v, rows, samples, control, max_steps, memory, trace, special, batch):
-    """The same; where there is a batch, for each of its problems from α = 0 on, in place of v."""
+    """The same; where there is a batch, in place of v for each of its problems, from its α on."""
     problems = batch.parts.ends.size
     event, missing, violation, room = r.CONVERGED, NOTHING, 0.0, rows.values
     for k in range(max(problems, 1)):

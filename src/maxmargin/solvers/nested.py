@@ -51,7 +51,7 @@ def in_box(problem: DualProblem, size: float) -> DualProblem:
 def roughly(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
     """The settings for a box that is not the last one, after an earlier one."""
     tol = max(settings.tol, ROUGH * float(np.abs(problem.linear).mean()))
-    return replace(after(problem, settings, earlier), tol=tol)
+    return replace(after(problem, settings, earlier), tol=tol, gap=np.inf)
 
 
 def after(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:

@@ -35,6 +35,7 @@ def solve(
     *,
     driver: str = "auto",
     tol: float = 1e-3,
+    gap: float = np.inf,
     selection: str = "second_order",
     planning: int = 0,
     overstep: float = 1.0,
@@ -63,6 +64,9 @@ def solve(
         takes `full` up to some thousand samples, then `blocks`.
     tol : float
         Largest KKT violation of a pair at the end.
+    gap : float
+        Largest duality gap at the end, as a part of the dual value: a run within `tol` goes on
+        until it is reached, or until rounding leaves nothing to gain.
     selection : str
         Which pair moves next: "second_order", "mvp", "max_gain", "hybrid_max_gain", "greedy",
         "platt" or "random".
@@ -101,6 +105,7 @@ def solve(
     """
     settings = Settings(
         tol=float(tol),
+        gap=float(gap),
         selection=selection,
         planning=planning,
         overstep=float(overstep),

@@ -69,7 +69,7 @@ class PairRun(Run):
                     self._restore_all()
                 elif self._drift() > POLISHED * self.settings.tol:
                     self._refresh()
-                else:
+                elif not self._narrow():
                     return "converged" if self.violation <= self.settings.tol else "precision"
                 continue
             if event == r.FACE_DUE:
@@ -78,6 +78,14 @@ class PairRun(Run):
                     return "unbounded"
             if self.settings.shrinking and not self.stalls and not self.polish_until:
                 self._shrink()
+
+    def _narrow(self):
+        """Whether to go on because the duality gap is still too large."""
+        aim = None if self.stalls else self.lower_aim(self.control.tol)
+        if aim is None:
+            return False
+        self.control = self.control._replace(tol=aim)
+        return True
 
     @property
     def whole(self):
@@ -106,7 +114,7 @@ class PairRun(Run):
             return "interrupted"
         if event == r.STUCK:
             return "stuck" if self.whole else self._restore_all()
-        if event == r.UNBOUNDED or self.hopeless():
+        if (event == r.UNBOUNDED and self.may_be_unbounded()) or self.hopeless():
             return "unbounded"
         if event == r.TARGET_REACHED:
             return "target"
@@ -140,7 +148,7 @@ class PairRun(Run):
         elif self.polish_until > 0.0:
             self.memory.reals[r.POLISH_UNTIL] = OVER
         else:
-            return "precision"
+            return self._out_of("precision")
         return None
 
     def _all_rows(self):

@@ -26,6 +26,9 @@ SINGLE_RESOLUTION, DOUBLE_RESOLUTION = 4 * float(np.finfo(np.float32).eps), 1e-1
 # Of the violation allowed, rows in single precision are to leave this part: in double precision it
 # may turn out larger.
 SINGLE_AIM = 0.9
+# Of the gap allowed, a run is to leave this part: its gradient carries some rounding. Where more is
+# left, the violation aimed at is lowered, to between these parts of it.
+GAP_AIM, LOWER_AIM = 0.8, (1e-3, 0.3)
 # A dual beyond this (in units of the squared data radius) means that nothing separates.
 UNBOUNDED_DUAL = 1e13
 
@@ -219,10 +222,23 @@ class Run:
         self.faced(self.violation, free, face_step(self.active, self.must_end, most))
 
     def faced(self, before, free, result):
-        self.unbounded = result.unbounded
+        self.unbounded = result.unbounded and self.may_be_unbounded()
         account_face(self.memory, free, self.active.v.alpha.size, result.rounds, result.gain)
         if result.rounds and self.trace.wanted:
             self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
+
+    def lower_aim(self, aim):
+        """The violation to go on to where `aim` is reached and the duality gap is not yet small
+        enough; None where it is, or where rounding leaves nothing to gain."""
+        if np.isinf(self.settings.gap) or self.memory.integers[r.NEGATIVE] > 0:
+            return None
+        gap = self.active.estimated_gap()
+        allowed = GAP_AIM * self.settings.gap * abs(self.memory.reals[r.DUAL])
+        if gap <= allowed:
+            return None
+        least, most = LOWER_AIM
+        lower = min(aim, self.violation) * min(max(allowed / gap, least), most)
+        return lower if lower > self.noise() else None
 
     def can_polish(self):
         """Whether face steps may lead on to the exact optimum; single precision has none."""
@@ -232,6 +248,10 @@ class Run:
         """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
         grown = self.memory.reals[r.DUAL] * self.scale > UNBOUNDED_DUAL
         return grown and may_be_unbounded(self.problem)
+
+    def may_be_unbounded(self):
+        """Whether an infinite step means what it says: else the curvature was lost in rounding."""
+        return may_be_unbounded(self.problem) or self.memory.integers[r.NEGATIVE] > 0
 
     def solution(self, status) -> Solution:
         steps = int(self.memory.integers[r.CLOCK])

@@ -12,12 +12,17 @@ from ..dual.problem import DualProblem
 from . import records as r
 from .solution import Progress
 
+# Variables of a small problem, and the steps after which its run ends where no limit is set: a few
+# seconds.
+SMALL, SMALL_STEPS = 250, 4e6
+
 
 @dataclass(frozen=True)
 class Settings:
     """Budgets and ways; see `solve`."""
 
     tol: float
+    gap: float
     selection: str
     planning: int
     overstep: float
@@ -34,6 +39,8 @@ class Settings:
     def __post_init__(self):
         if not self.tol > 0:
             raise ValueError(f"tol must be positive, got {self.tol}")
+        if not self.gap > 0:
+            raise ValueError(f"gap must be positive, got {self.gap}")
         if self.selection not in r.SELECTIONS:
             raise ValueError(
                 f"selection must be one of {sorted(r.SELECTIONS)}, got {self.selection!r}"
@@ -53,5 +60,8 @@ def may_be_unbounded(problem: DualProblem) -> bool:
 
 
 def default_steps(problem: DualProblem) -> float:
-    """No limit, but for problems that may be unbounded: there, more than any solvable one took."""
+    """No limit, but for problems that may be unbounded, where it is more than any solvable one
+    took, and for small ones: there so many steps mean that float64 cannot resolve the problem."""
+    if problem.size <= SMALL:
+        return SMALL_STEPS
     return max(1e7, 1e3 * problem.size) if may_be_unbounded(problem) else np.inf

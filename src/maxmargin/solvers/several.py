@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -34,6 +35,8 @@ LARGEST_TOGETHER, MOST_STEPS = 2000, 10_000
 # Problems in one call, at most: Ctrl-C is heard between calls. Of several threads each makes about
 # so many.
 AT_ONCE, SHARES = 64, 4
+# Where gaps are too large, the tolerance is multiplied by this, down to this part of what it was.
+NEXT_AIM, LEAST_AIM = 0.05, 1e-6
 # Entries of the Gram matrices of all problems that are worth a second thread.
 WORTH_A_THREAD = 1 << 16
 # What the loop is given in place of variables and rows.
@@ -53,15 +56,63 @@ def is_small(problem: DualProblem) -> bool:
 
 
 def solve_several(
-    parts: Parts, tol: float, evaluations: int = 0
+    parts: Parts, tol: float, gap: float = np.inf, evaluations: int = 0
 ) -> list[tuple[Solution, Certificate, Float]]:
     """Solution, certificate and bias of small problems in float64. Where pair steps do not converge
-    soon, the status is "step_limit". What is known of the samples took so many evaluations."""
+    soon, the status is "step_limit". What is known of the samples took so many evaluations.
+
+    Problems whose duality gap is a larger part of the dual value than `gap` go on with a smaller
+    tolerance.
+    """
     began = time.perf_counter()
     ends = [0, *parts.ends.tolist()]
+    alpha, sums, gradient = np.zeros((3, ends[-1]))
+    ledger, facts = np.zeros((len(ends) - 1, r.LEDGER)), np.empty((len(ends) - 1, FACTS))
+    optimise(parts, tol, alpha, sums, gradient, ledger, facts)
+    aim, open_ones = tol, with_gap_above(gap, range(len(ledger)), ledger, facts)
+    while open_ones and aim > LEAST_AIM * tol:
+        aim *= NEXT_AIM
+        rest, inside = parts.only(open_ones)
+        arrays = [values[inside] for values in (alpha, sums, gradient)]
+        notes = [np.zeros((len(open_ones), r.LEDGER)), np.empty((len(open_ones), FACTS))]
+        optimise(rest, aim, *arrays, *notes)
+        alpha[inside], sums[inside], gradient[inside] = arrays
+        notes[0][:, r.STEPS :] += ledger[open_ones, r.STEPS :]
+        ledger[open_ones], facts[open_ones] = notes
+        open_ones = with_gap_above(gap, open_ones, ledger, facts)
     sizes = [stop - start for start, stop in pairwise(ends)]
-    alpha, sums, gradient = np.empty((3, ends[-1]))
-    ledger, facts = np.empty((len(sizes), r.LEDGER)), np.empty((len(sizes), FACTS))
+    if parts.points.size:
+        spent = [int(row) * size for row, size in zip(ledger[:, r.ROWS], sizes)]
+    else:
+        spent = [evaluations] * len(sizes)
+    seconds = (time.perf_counter() - began) / len(sizes)
+    return [
+        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds)
+        for (start, stop), *written in zip(pairwise(ends), ledger.tolist(), facts.tolist(), spent)
+    ]
+
+
+def with_gap_above(gap: float, numbers: Iterable[int], ledger: Float, facts: Float) -> list[int]:
+    """The problems among these that have converged, but to a larger gap than this part of the dual
+    value."""
+    converged = (ledger[:, r.ENDED] == r.CONVERGED) & (ledger[:, r.BENT] == 0)
+    too_large = converged & (facts[:, GAP] > gap * np.abs(facts[:, DUAL]))
+    return [k for k in numbers if too_large[k]]
+
+
+def optimise(
+    parts: Parts,
+    tol: float,
+    alpha: Float,
+    sums: Float,
+    gradient: Float,
+    ledger: Float,
+    facts: Float,
+) -> None:
+    """Let all problems converge from their α on, whose Kα is `sums`, and write down what is known
+    of them."""
+    ends = [0, *parts.ends.tolist()]
+    sizes = [stop - start for start, stop in pairwise(ends)]
     control = r.Control(
         selection=r.SECOND_ORDER,
         planning=0,
@@ -93,15 +144,6 @@ def solve_several(
             certify_parts(own, alpha[here], sums[here], gradient[here], facts[start:stop])
 
     in_parts(some_problems, threads, threads)
-    if parts.points.size:
-        spent = [int(row) * size for row, size in zip(ledger[:, r.ROWS], sizes)]
-    else:
-        spent = [evaluations] * len(sizes)
-    seconds = (time.perf_counter() - began) / len(sizes)
-    return [
-        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds)
-        for (start, stop), *written in zip(pairwise(ends), ledger.tolist(), facts.tolist(), spent)
-    ]
 
 
 def read(

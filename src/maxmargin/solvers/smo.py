@@ -99,8 +99,13 @@ def step_size(v, row_i, row_j, i, j, slope, bend, samples, control, memory, spec
     """(kind, step) along the pair; an infinite step means that the dual is unbounded."""
     room = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
     if bend <= control.floor:
-        memory.integers[r.NEGATIVE] += bend < -1e3 * control.floor
-        return r.CLIPPED, room
+        if bend < -1e3 * control.floor:
+            memory.integers[r.NEGATIVE] += 1
+            return r.CLIPPED, room
+        # What the kernel has of curvature here is rounding; the ridge is exact.
+        bend = v.ridge[i] + v.ridge[j]
+        if bend == 0.0:
+            return r.CLIPPED, room
     if special is not None and control.planning > 0 and memory.integers[r.LAST_KIND] == r.FREE:
         found, step = planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory)
         if found:

@@ -1,0 +1,127 @@
+"""Inputs that float64 can work with: overflow is refused, and large offsets are taken off.
+
+A linear machine with a free intercept does not depend on where the origin is, since Σ_i α_i = 0:
+
+    Σ_i α_i ⟨x_i, x⟩ + b  =  Σ_i α_i ⟨x_i − c, x − c⟩ + b + ⟨w, c⟩,   w = Σ_i α_i (x_i − c)
+
+Rounding does: of inputs around 1e8 the products are around 1e16, and what tells them apart is lost.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..kernels import Kernel, Linear, Precomputed
+from ..kernels.inner_product import VectorKernel
+
+# Inputs are centred where that makes their largest squared norm smaller by this factor.
+WORTH_CENTRING = 1e4
+# Entries whose squares may be added up without overflow.
+LARGEST_ENTRY = 1e150
+# Kernel values beyond this part of the largest number overflow when they are added up.
+HEADROOM = 1e-6
+
+
+def refuse_overflow(kernel: Kernel, X: Any) -> None:
+    """Raise ValueError where kernel values of the inputs are not finite in float64."""
+    if isinstance(kernel, Precomputed):
+        return
+    if isinstance(kernel, VectorKernel):
+        entries = X.data if sparse.issparse(X) else X
+        top = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
+        if top > LARGEST_ENTRY:
+            raise ValueError(
+                f"X holds values up to {top:.3g}, whose squares overflow: scale the inputs, for "
+                "example with StandardScaler"
+            )
+    with np.errstate(over="ignore", invalid="ignore"):
+        diagonal = np.abs(kernel.diagonal(X))
+    top = float(diagonal.max(initial=0.0))
+    if not top <= HEADROOM * np.finfo(np.float64).max:
+        raise ValueError(
+            f"kernel {kernel!r} overflows: k(x, x) of these inputs is up to {top:.3g}. Scale the "
+            "inputs, for example with StandardScaler, or choose a smaller degree or gamma"
+        )
+
+
+def fits_single(kernel: Kernel, X: Any) -> bool:
+    """Whether kernel values of the inputs are finite in float32."""
+    if isinstance(kernel, Precomputed):
+        top = float(np.abs(X).max(initial=0.0))
+    else:
+        top = float(np.abs(kernel.diagonal(X)).max(initial=0.0))
+        if isinstance(kernel, VectorKernel):
+            entries = X.data if sparse.issparse(X) else X
+            largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
+            top = max(top, largest * largest * X.shape[1])
+    return top <= HEADROOM * float(np.finfo(np.float32).max)
+
+
+def offset_of(kernel: Kernel, X: Any) -> np.ndarray | None:
+    """The c to take off the inputs of a linear machine, where that is worth while.
+
+    Of sparse inputs only features that no sample lacks have one, so that they stay sparse.
+    """
+    if kernel != Linear() or not X.shape[0]:
+        return None
+    if sparse.issparse(X):
+        full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+        if not full.any() or not X.has_canonical_format:
+            return None
+        centre = np.where(full, np.asarray(X.mean(axis=0, dtype=np.float64)).ravel(), 0.0)
+    else:
+        centre = X.mean(axis=0, dtype=np.float64)
+    squares = float(centre @ centre)
+    if squares == 0.0 or squares < largest_squared_norm(X, centre) * WORTH_CENTRING:
+        return None
+    return centre
+
+
+def largest_squared_norm(X: Any, centre: np.ndarray) -> float:
+    centred = without(X, centre)
+    squared = centred.power(2).sum(axis=1) if sparse.issparse(X) else np.vecdot(centred, centred)
+    return float(np.max(squared))
+
+
+def without(X: Any, centre: np.ndarray) -> Any:
+    """X − c in float64; of sparse inputs c is 0 wherever an entry may be absent."""
+    if not sparse.issparse(X):
+        return X.astype(np.float64) - centre
+    centred = X.astype(np.float64)
+    centred.data = centred.data - centre[centred.indices]
+    return centred
+
+
+def weights_of_features(coef: Any, support_vectors: Any) -> Any:
+    """Σ_i coef_i x_i, a row for each function, in float64; where support vectors are close to each
+    other and far from 0, as Σ_i coef_i (x_i − c) + (Σ_i coef_i) c."""
+    if sparse.issparse(support_vectors) and not sparse.issparse(coef):
+        coef = type(support_vectors)(coef)
+    centre = offset_of(Linear(), support_vectors)
+    if centre is None:
+        product = coef @ widened(support_vectors)
+        return product if sparse.issparse(product) else np.asarray(product)
+    product = coef @ without(support_vectors, centre)
+    rows = coef.toarray() if sparse.issparse(coef) else coef
+    rest = np.outer([math.fsum(row) for row in rows], centre)
+    return product + (type(product)(rest) if sparse.issparse(product) else rest)
+
+
+def widened(X: Any) -> Any:
+    """float32 as float64."""
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
+
+
+def intercept_at_origin(intercept: float, coef: np.ndarray, X: Any, centre: np.ndarray) -> float:
+    """The intercept of f in terms of the inputs as they are, from that in terms of X − c.
+
+    The sum of the coefficients is 0 but for rounding, which c may magnify; it counts here.
+    """
+    support = np.flatnonzero(coef)
+    weights = coef[support] @ without(X[support], centre)
+    rest = math.fsum(coef[support]) * float(centre @ centre)
+    return float(intercept - weights @ centre - rest)
