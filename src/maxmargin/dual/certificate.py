@@ -147,10 +147,13 @@ def certificate_and_bias(
     return certificate, bias
 
 
-def gap_resolution(problem: DualProblem, alpha: Float, gradient: Float, bias: Float) -> float:
-    """The duality gap that rounding alone may leave, from the terms that cancel in it."""
-    expansion = problem.linear - gradient - problem.ridge * alpha
-    terms = np.abs(problem.linear) + np.abs(expansion) + np.abs(bias)[problem.group]
+def gap_resolution(problem: DualProblem, alpha: Float, bias: Float, largest: float) -> float:
+    """The duality gap that rounding alone may leave, from the terms that cancel in it.
+
+    Kα is a sum of entries up to `largest`, whose rounding has either sign.
+    """
+    expansion = largest * float(np.linalg.norm(alpha))
+    terms = np.abs(problem.linear) + np.abs(bias)[problem.group] + expansion
     size = np.abs(alpha) @ terms + np.abs(bias) @ np.abs(problem.totals)
     return ROUNDING * float(size)
 

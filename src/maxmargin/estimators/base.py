@@ -313,7 +313,13 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                 f"The internal representation of {type(self).__name__} was altered: n_support_ "
                 f"counts {self.n_support_.sum()} support vectors, dual_coef_ {coef.shape[1]}"
             )
-        return expansion_values(self, X, coef) + intercept
+        values = expansion_values(self, X, coef) + intercept
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"X holds values at which kernel {self.kernel_!r} overflows. Scale the inputs as at "
+                "training time"
+            )
+        return values
 
     @property
     def coef_(self) -> Any:

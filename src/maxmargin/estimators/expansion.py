@@ -124,6 +124,8 @@ def vector_values(
     with single_threaded_blas(own_threads()):
         write = kernel.facing(support_vectors, dtype, X)
 
+        # What overflows is refused where the values are handed out.
+        @np.errstate(over="ignore", invalid="ignore")
         def some_rows(first: int, last: int) -> None:
             gram = room((min(step, last - first), coef.shape[1]), dtype)
             for start in range(first, last, step):

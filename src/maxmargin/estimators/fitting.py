@@ -367,9 +367,9 @@ class Trainer:
             return False
         if solution.status == "stationary" or shown.relative_gap <= s.gap:
             return True
-        problem = task.machine.problem
-        bias = problem.bias(solution.alpha, solution.gradient)
-        return shown.gap <= gap_resolution(problem, solution.alpha, solution.gradient, bias)
+        problem, alpha = task.machine.problem, solution.alpha
+        bias = problem.bias(alpha, solution.gradient)
+        return shown.gap <= gap_resolution(problem, alpha, bias, self.grams.largest_entry)
 
     def _read(
         self, task: Task, solution: Solution, exact: Gram, gram: Gram | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -197,6 +198,12 @@ class Grams:
     @property
     def count(self) -> int:
         return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
+
+    @cached_property
+    def largest_entry(self) -> float:
+        """Of the matrix of all samples; of a positive semi-definite one it is on the diagonal."""
+        diagonal = self.X if self.square else self.kernel.diagonal(self.X)
+        return float(np.abs(diagonal).max(initial=0.0))
 
     def whole(self, alone: bool = True) -> KeptGram:
         """Of all samples, kept for the next who asks; a Gram not in memory serves one thread."""

@@ -1,0 +1,273 @@
+"""The certificate is that of the model as delivered, whatever comes in."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+
+LONG = np.longdouble
+
+
+def gaussian(X, gamma):
+    X = np.asarray(X, dtype=LONG)
+    return np.exp(-LONG(gamma) * np.square(X[:, None] - X[None]).sum(axis=-1))
+
+
+def linear(X, _gamma):
+    X = np.asarray(X, dtype=LONG)
+    return X @ X.T
+
+
+def coefficients(model, n):
+    """One coefficient for each training sample, from the public attributes."""
+    beta = np.zeros(n, dtype=LONG)
+    beta[model.support_] = np.asarray(model.dual_coef_)[0]
+    return beta
+
+
+def gram(model, X):
+    return {"rbf": gaussian, "linear": linear}[model.kernel](X, model.gamma)
+
+
+def values(model, X, y, weight):
+    """(primal, dual) of the objective that the docstring states, at the model as delivered."""
+    K = gram(model, X)
+    beta, bias = coefficients(model, len(X)), LONG(model.intercept_[0])
+    weight = np.asarray(weight, dtype=LONG)
+    f, norm = K @ beta, 0.5 * beta @ K @ beta
+    if isinstance(model, SVC):
+        labels = np.where(y == model.classes_[1], 1, -1)
+        error = np.maximum(0, 1 - labels * (f + bias))
+        if model.loss == "squared_hinge":
+            ridge = np.square(beta)[weight > 0] / (4 * model.C * weight[weight > 0])
+            return norm + model.C * weight @ error**2, labels @ beta - norm - ridge.sum()
+        return norm + model.C * weight @ error, labels @ beta - norm
+    if isinstance(model, NuSVC):
+        labels = np.where(y == model.classes_[1], 1, -1)
+        total = model.nu * weight.sum()
+        rho = total / np.abs(beta).sum()
+        error = np.maximum(0, rho - labels * rho * (f + bias))
+        return rho**2 * norm - total * rho + weight @ error, -(rho**2) * norm
+    if isinstance(model, SVR):
+        error = np.maximum(0, np.abs(y - f - bias) - model.epsilon)
+        dual = y @ beta - model.epsilon * np.abs(beta).sum() - norm
+        return norm + model.C * weight @ error, dual
+    if isinstance(model, NuSVR):
+        epsilon = LONG(model.epsilon_)
+        error = np.maximum(0, np.abs(y - f - bias) - epsilon)
+        total = model.C * weight.sum() * model.nu
+        return norm + total * epsilon + model.C * weight @ error, y @ beta - norm
+    rho = LONG(model.offset_[0])
+    total = model.nu * weight.sum()
+    return norm - total * rho + weight @ np.maximum(0, rho - f), -norm
+
+
+def rounding_of(model, X, y, weight):
+    """What rounding in float64 may change: of f and its intercept, whose errors C multiplies, and
+    of Σβ, which is 0 but for rounding, and which targets far from 0 multiply."""
+    beta = np.abs(coefficients(model, len(X)))
+    function = (np.abs(gram(model, X)) @ beta).max()
+    price = getattr(model, "C", 1.0) * np.sum(weight)
+    targets = np.abs(y).max() if isinstance(model, SVR | NuSVR) else 1.0
+    function += abs(float(model.intercept_[0]))
+    terms = (price + beta.sum()) * function + beta.sum() * targets
+    return float(len(X) * np.finfo(float).eps * terms) + 1e-300
+
+
+def fitted(model, X, y, weight=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if isinstance(model, OneClassSVM):
+            return model.fit(X, sample_weight=weight)
+        return model.fit(X, y, sample_weight=weight)
+
+
+def assert_delivered(model, X, y, weight):
+    """What certificate and status state is true of the model."""
+    primal, dual = values(model, X, y, weight)
+    shown = model.certificate_
+    size = max(abs(shown.primal), abs(shown.dual))
+    rounding = rounding_of(model, X, y, weight)
+    assert float(primal - dual) == pytest.approx(shown.gap, rel=1e-6, abs=rounding)
+    assert float(dual) == pytest.approx(shown.dual, rel=1e-12, abs=rounding)
+    if model.status_ == "converged":
+        assert shown.gap <= model.gap * size + rounding
+        assert shown.violation <= model.tol
+    else:
+        assert model.fit_status_ == 1
+
+
+@st.composite
+def problems(draw):
+    """Samples with copies, weights and scales, and a machine for them."""
+    n, d = draw(st.integers(4, 24)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.normal(size=(n, d)).round(draw(st.sampled_from([0, 1, 8])))
+    X = X[rng.integers(n, size=n + draw(st.integers(0, n)))]
+    y = np.arange(len(X)) % 2
+    weight = rng.integers(1, 4, size=len(X)).astype(float)
+    C = 10.0 ** draw(st.integers(-6, 8))
+    kernel = draw(st.sampled_from(["rbf", "linear"]))
+    options = {"kernel": kernel, "gamma": draw(st.sampled_from([1e-3, 0.5, 20.0]))}
+    targets = rng.normal(size=len(X)) + draw(st.sampled_from([0.0, 1e6]))
+    machine = draw(
+        st.sampled_from(
+            [
+                SVC(C=C, **options),
+                SVC(C=C, loss="squared_hinge", **options),
+                SVR(C=C, epsilon=draw(st.sampled_from([0.0, 0.1])), **options),
+                NuSVR(C=C, nu=draw(st.floats(0.1, 1.0)), **options),
+                NuSVC(nu=0.2, **options),
+                OneClassSVM(nu=draw(st.floats(0.1, 0.9)), **options),
+            ]
+        )
+    )
+    return machine, X, targets if isinstance(machine, SVR | NuSVR) else y, weight
+
+
+@given(problems())
+def test_certificate_is_that_of_the_public_attributes(case):
+    model, X, y, weight = case
+    try:
+        fitted(model, X, y, weight)
+    except ValueError as error:
+        assert "nu" in str(error)  # noqa: PT017 - the classes are too uneven
+        return
+    if isinstance(model, NuSVC) and model.certificate_.dual > -1e-12:
+        return  # the classes cannot be told apart: f was not divided by ρ
+    assert_delivered(model, X, y, weight)
+
+
+def test_copies_of_far_samples_keep_their_support_vectors():
+    X, y = [[-1e6], [-1e6], [1e6], [1e6]], [0, 0, 1, 1]
+    model = SVC(kernel="linear", C=1.0).fit(X, y)
+    assert model.support_.size >= 2
+    assert (model.predict(X) == y).all()
+
+
+@pytest.mark.parametrize("C", [1e12, 1e13])
+def test_copy_keeps_its_coefficient_at_any_price(C):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = (X[:, 0] + 0.3 * rng.normal(size=100) > 0).astype(int)
+    X, y = np.vstack([X, X[:1]]), np.append(y, y[:1])
+    assert fitted(SVC(C=C), X, y).score(X, y) == 1.0
+    assert fitted(SVR(C=C, epsilon=0.01), X, X[:, 0]).score(X, X[:, 0]) > 0.99
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e4])
+def test_single_precision_goes_on_in_double_where_it_is_not_enough(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = X[:, 0] + 0.3 * rng.normal(size=100) > 0
+    model = SVC(kernel="linear", precision="single").fit(scale * X, y)
+    assert model.status_ == "converged"
+    assert_delivered(model, scale * X, y, np.ones(100))
+
+
+def test_what_float64_cannot_solve_is_not_called_converged():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = X[:, 0] + 0.3 * rng.normal(size=100) > 0
+    with pytest.warns(ConvergenceWarning, match="duality gap is still"):
+        model = SVC(kernel="linear", C=1.0).fit(1e10 * X, y)
+    assert model.status_ == "precision"
+    assert model.fit_status_ == 1
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_constant_column_changes_nothing(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5, 20)), [0, 1, 0, 1, 1]
+    plain = SVC(kernel="linear", loss=loss, C=1).fit(X, y)
+    far = np.column_stack([np.full(5, 1e8), X])
+    model = SVC(kernel="linear", loss=loss, C=1).fit(far, y)
+    assert model.status_ == "converged"
+    assert model.decision_function(far) == pytest.approx(plain.decision_function(X), abs=1e-6)
+
+
+def test_offset_of_all_samples_changes_nothing_but_the_intercept():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] - 0.5 * rng.normal(size=60) > 0
+    plain, moved = (SVC(kernel="linear").fit(Z, y) for Z in (X, X + 1e6))
+    assert moved.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-9)
+    assert moved.decision_function(X + 1e6) == pytest.approx(plain.decision_function(X), abs=1e-6)
+
+
+def test_targets_far_from_zero_move_the_intercept_alone():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    for machine in (SVR(C=10.0), NuSVR(C=10.0)):
+        near, far = machine.fit(X, y).predict(X), machine.fit(X, y + 2.0**30).predict(X)
+        assert far - 2.0**30 == pytest.approx(near, abs=1e-5)
+
+
+def test_indefinite_kernel_is_named_where_it_leaves_no_solution():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), np.arange(100) % 2
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        SVC(kernel="sigmoid", gamma=3.0, loss="squared_hinge", C=100).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf"])
+def test_inputs_that_overflow_are_refused(kernel):
+    X, y = np.array([[1e160], [-1e160], [2e160]]), [0, 1, 0]
+    with pytest.raises(ValueError, match=r"[Ss]cale the inputs|preprocess"):
+        SVC(kernel=kernel).fit(X, y)
+
+
+def test_kernel_values_that_overflow_are_refused():
+    X, y = np.array([[1e120], [-1e120], [2e120]]), [0, 1, 0]
+    with pytest.raises(ValueError, match="overflows"):
+        SVC(kernel="poly", degree=3, gamma=1.0).fit(X, y)
+
+
+def test_new_inputs_that_overflow_are_refused():
+    model = SVC(kernel="poly", gamma=1.0).fit([[1.0], [2.0], [3.0]], [0, 1, 1])
+    with pytest.raises(ValueError, match="[Ss]cale the inputs"):
+        model.predict([[1e200]])
+
+
+def test_float32_inputs_beyond_its_range_are_computed_in_float64():
+    rng = np.random.default_rng(3)
+    X = (1e20 * rng.normal(size=(30, 2))).astype(np.float32)
+    y = X[:, 0] > 0
+    model = SVC(kernel="linear", C=1e-30, precision="single").fit(X, y)
+    assert model.status_ == "converged"
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_gap_of_many_classes_is_small_by_default():
+    rng = np.random.default_rng(4)
+    y = np.arange(600) % 12
+    X = rng.normal(size=(600, 8)) + 0.8 * rng.normal(size=(12, 8))[y]
+    loose = SVC(C=180.0, gap=np.inf).fit(X, y)
+    model = SVC(C=180.0).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-4
+    assert model.certificate_.relative_gap <= loose.certificate_.relative_gap
+
+
+@pytest.mark.parametrize("solver", ["full", "blocks", "rows"])
+def test_gap_is_reached_by_every_solver(solver):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(1500, 10)), np.arange(1500) % 2
+    loose = SVC(C=100.0, gamma=0.2, gap=np.inf, tol=0.1, solver=solver).fit(X, y)
+    model = SVC(C=100.0, gamma=0.2, tol=0.1, solver=solver).fit(X, y)
+    assert loose.certificate_.relative_gap > 1e-4
+    assert model.certificate_.relative_gap <= 1e-4
+    assert model.status_ == "converged"
+
+
+def test_nu_svr_ends_soon_at_any_price():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(50, 2))
+    y = 1e6 + rng.normal(size=50)
+    model = fitted(NuSVR(C=1e10, gamma=0.5), X, y)
+    assert model.solution_.steps < 1e6
+    assert_delivered(model, X, y, np.ones(50))
