@@ -316,8 +316,8 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         values = expansion_values(self, X, coef) + intercept
         if not np.isfinite(values).all():
             raise ValueError(
-                f"X holds values at which kernel {self.kernel_!r} overflows. Scale the inputs as at "
-                "training time"
+                f"X holds values at which kernel {self.kernel_!r} overflows. Scale the inputs in "
+                "the same way as at training time"
             )
         return values
 

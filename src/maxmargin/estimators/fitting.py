@@ -36,6 +36,8 @@ from .progress import Reporter
 MOST_RETURNS, NEXT_AIM = 3, 0.5
 # Bounds and sums are met but for this part of Σ|α|.
 FEASIBLE = 1e-9
+# Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
+KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
 # The part of max_seconds below which no unfinished problem is taken up again.
 LEAST_SECONDS = 0.02
 
@@ -348,6 +350,8 @@ class Trainer:
             callback=listener,
             random_state=s.random_state,
         )
+        if solution.status == "step_limit" and s.max_steps is None:
+            solution = replace(solution, status="precision")
         if solution.status == "interrupted":
             if self.stopped.is_set() and not self.interrupted:
                 return replace(solution, status="stopped")
@@ -364,6 +368,9 @@ class Trainer:
         kernel is indefinite, where there is none to speak of."""
         solution, shown, s = outcome.solution, outcome.certificate, self.settings
         if not (shown.violation <= s.tol and shown.infeasibility <= FEASIBLE):
+            return False
+        rounding = KNOWN_TO * self.grams.largest_entry * float(np.linalg.norm(solution.alpha))
+        if rounding > s.tol:
             return False
         if solution.status == "stationary" or shown.relative_gap <= s.gap:
             return True

@@ -262,7 +262,9 @@ class Active:
         these variables; those left out by shrinking contribute nothing at the optimum."""
         v, free = self.v, self.inside()
         tops, bottoms = self.extremes()
-        bias = 0.5 * (tops + bottoms)
+        # Where nothing may rise, or nothing fall, one of them is infinite.
+        tops, bottoms = (np.where(np.isinf(a), b, a) for a, b in ((tops, bottoms), (bottoms, tops)))
+        bias = np.where(np.isinf(tops), 0.0, 0.5 * tops + 0.5 * bottoms)
         for g in range(bias.size):
             members = free & (v.group == g)
             if members.any():

@@ -21,6 +21,8 @@ from .solution import Progress, Solution
 # Samples for each dimension of the kernel from which on boxes are nested, each so many times as
 # large as the one before.
 SAMPLES_A_DIMENSION, RATIO = 4, 10.0
+# More of them than float64 has digits help nobody.
+MOST_BOXES = 16
 # Steps that all variables together take from 0 to their bounds, below which it is not worth while.
 WORTH = 3e4
 # The solution in a smaller box may violate by this part of the size of the linear term.
@@ -39,7 +41,7 @@ def box_sizes(problem: DualProblem, gram: Gram, settings: Settings) -> list[floa
     sizes = [1.0]
     if problem.samples * largest < WORTH * step:
         return sizes
-    while RATIO * step < sizes[0] * largest:
+    while RATIO * step < sizes[0] * largest and len(sizes) < MOST_BOXES:
         sizes.insert(0, sizes[0] / RATIO)
     return sizes
 

@@ -67,7 +67,7 @@ class PairRun(Run):
             if event == r.CONVERGED:
                 if not self.whole:
                     self._restore_all()
-                elif self._drift() > POLISHED * self.settings.tol:
+                elif self._drift() > POLISHED * self.settings.tol and not self.stagnant:
                     self._refresh()
                 elif not self._narrow():
                     return "converged" if self.violation <= self.settings.tol else "precision"

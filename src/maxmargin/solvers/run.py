@@ -246,7 +246,7 @@ class Run:
 
     def hopeless(self):
         """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
-        grown = self.memory.reals[r.DUAL] * self.scale > UNBOUNDED_DUAL
+        grown = float(self.memory.reals[r.DUAL]) * self.scale > UNBOUNDED_DUAL
         return grown and may_be_unbounded(self.problem)
 
     def may_be_unbounded(self):
