@@ -34,6 +34,7 @@ def machines(C):
 def settings(**given):
     defaults = {
         "tol": 1e-3,
+        "gap": np.inf,
         "selection": "second_order",
         "planning": 0,
         "overstep": 1.0,

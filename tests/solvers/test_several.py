@@ -151,7 +151,7 @@ def test_budgets_and_callbacks_are_kept_by_solving_one_after_the_other(parameter
 
 
 def test_ctrl_c_between_batches_ends_the_fit(monkeypatch):
-    def pressed(_parts, _tol, _evaluations):
+    def pressed(_parts, _tol, _evaluations, _gap):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fitting, "solve_several", pressed)

@@ -20,10 +20,8 @@ from ..kernels.inner_product import VectorKernel
 
 # Inputs are centred where that makes their largest squared norm smaller by this factor.
 WORTH_CENTRING = 1e4
-# Entries whose squares may be added up without overflow.
-LARGEST_ENTRY = 1e150
-# Kernel values beyond this part of the largest number overflow when they are added up.
-HEADROOM = 1e-6
+# Values beyond this part of the largest number overflow when some of them are added up.
+HEADROOM = 1e-4
 
 
 def refuse_overflow(kernel: Kernel, X: Any) -> None:
@@ -33,7 +31,7 @@ def refuse_overflow(kernel: Kernel, X: Any) -> None:
     if isinstance(kernel, VectorKernel):
         entries = X.data if sparse.issparse(X) else X
         top = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
-        if top > LARGEST_ENTRY:
+        if top > math.sqrt(HEADROOM * np.finfo(np.float64).max / max(1, X.shape[1])):
             raise ValueError(
                 f"X holds values up to {top:.3g}, whose squares overflow: scale the inputs, for "
                 "example with StandardScaler"

@@ -181,7 +181,7 @@ class Trainer:
         parts = Parts.of(problems, places, shared.matrix, shared.points)
         try:
             s = self.settings
-            solved = solve_several(parts, s.tol, s.gap, shared.evaluations)
+            solved = solve_several(parts, s.tol, shared.evaluations, s.gap)
         except KeyboardInterrupt:
             self._interrupt()
             return outcomes

@@ -56,7 +56,7 @@ def is_small(problem: DualProblem) -> bool:
 
 
 def solve_several(
-    parts: Parts, tol: float, gap: float = np.inf, evaluations: int = 0
+    parts: Parts, tol: float, evaluations: int = 0, gap: float = np.inf
 ) -> list[tuple[Solution, Certificate, Float]]:
     """Solution, certificate and bias of small problems in float64. Where pair steps do not converge
     soon, the status is "step_limit". What is known of the samples took so many evaluations.
