@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..kernels import Linear, Precomputed
 from ..kernels.given import as_square, check_symmetric
 from ..solvers import SELECTIONS, STATUSES
-from ..threads import own_threads, single_threaded_blas
+from ..threads import single_threaded_blas
 from . import parameters as p
 from .certificates import Certificates
 from .expansion import expansion_values, like, weights_of_features
@@ -108,7 +108,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         count = X.shape[0] if hasattr(X, "shape") else len(X)
         weight = checked_weights(sample_weight, count)
         targets, weight = self._targets(y, weight)
-        with single_threaded_blas(own_threads()):
+        with single_threaded_blas():
             samples = self._samples(X, targets, weight)
             self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)

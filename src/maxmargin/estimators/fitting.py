@@ -243,10 +243,10 @@ class Trainer:
 
     def _in_threads(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
         def work_until_stopped(item: Any) -> None:
-            with interrupted_when(self.stopped.is_set):
+            with interrupted_when(self.stopped.is_set), single_threaded_blas(own=1):
                 work(item)
 
-        with single_threaded_blas(), ThreadPoolExecutor(self.jobs) as pool:
+        with ThreadPoolExecutor(self.jobs) as pool:
             futures = [pool.submit(work_until_stopped, item) for item in items]
             try:
                 wait(futures)

@@ -18,7 +18,7 @@ from ..memory import main_memory, room
 from ..solvers.blocks import features
 from ..solvers.samples import CHEAP_FEATURES
 from ..solvers.several import LARGEST_TOGETHER
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 from .samples import chosen
 
 # `cache_size` is raised to this many bytes, if half of the free memory is that much.
@@ -334,7 +334,7 @@ class Grams:
                         matrix[here, :corner] = there[:, first]
                         matrix[here, corner:] = there[:, second]
 
-            in_parts(some_rows, len(matrix), threads_worth(matrix.size))
+            in_parts(some_rows, len(matrix), matrix.size)
             return PrecomputedGram(Precomputed(), matrix)
         halves = slice(corner), slice(corner, None)
         for half, place in zip(halves, places):

@@ -15,7 +15,7 @@ import numpy as np
 from ..compiled import compiled
 from ..kernels.held import HeldRows, add_rows
 from ..memory import room
-from ..threads import TERMS_AN_ENTRY, in_parts, threads_worth
+from ..threads import TERMS_AN_ENTRY, in_parts
 from .rows import BATCH_BYTES
 
 # There is room for at least this many blocks.
@@ -40,7 +40,7 @@ def pack_rows(memory, width, slots, keep):
         def some_rows(start, stop, first=first):
             move_rows(memory, width, slots, keep, first + start, first + stop)
 
-        in_parts(some_rows, last - first, threads_worth((last - first) * keep.size))
+        in_parts(some_rows, last - first, (last - first) * keep.size)
         first = last
 
 

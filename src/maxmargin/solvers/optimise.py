@@ -14,6 +14,7 @@ import numpy as np
 
 from ..dual.problem import DualProblem
 from ..kernels import Gram, Precomputed
+from ..threads import single_threaded_blas
 from . import nested
 from .blocks import BlockRun
 from .interrupt import held_interrupts
@@ -119,7 +120,8 @@ def solve(
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
     tentative = driver == "auto" and gram.n <= LARGEST_TENTATIVE and not trace
     driver = chosen_driver(driver, gram, settings)
-    with held_interrupts(problem.samples <= FEW_SAMPLES and callback is None) as interrupt:
+    briefly = problem.samples <= FEW_SAMPLES and callback is None
+    with single_threaded_blas(), held_interrupts(briefly) as interrupt:
 
         def finished(problem, settings, alpha):
             if driver != "blocks":

@@ -11,7 +11,7 @@ import numpy as np
 from ..compiled import compiled
 from ..kernels.held import KnownSums
 from ..memory import room
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 from .active import Active, marked
 from .longrows import LongRows
 from .rows import FullRows
@@ -136,9 +136,8 @@ class Samples:
         def mirror(start, stop):
             complete(matrix, known, slots, apart, new, fresh, start, stop)
 
-        threads = threads_worth(matrix.size)
-        in_parts(read, samples.size, threads)
-        in_parts(mirror, samples.size, threads)
+        in_parts(read, samples.size, matrix.size)
+        in_parts(mirror, samples.size, matrix.size)
         self._remember(samples, matrix)
         return matrix
 
