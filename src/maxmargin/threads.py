@@ -176,7 +176,8 @@ def in_parts(
     begins at a multiple of `grain`, and none but the last is shorter than `least`. A part of a part
     is not divided again: there are threads enough.
     """
-    step = part_length(size, entries * max(1, depth // TERMS_AN_ENTRY), grain, least)
+    size, work = int(size), int(entries) * max(1, int(depth) // TERMS_AN_ENTRY)
+    step = part_length(size, work, grain, least)
     if step >= size or getattr(_here, "in_part", False):
         _in_part(task, 0, size)
     else:

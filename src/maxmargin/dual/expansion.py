@@ -18,10 +18,10 @@ from ..memory import room
 from ..threads import WORTH_A_THREAD, in_parts
 from .problem import DualProblem, Float, Int
 
-# A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB, or what
+# A block of at most this many rows and columns of the Gram matrix is held at a time: 32 MB, or what
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
-BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
+BLOCK, CACHED_BLOCK, FEW_FEATURES = (1024, 4096), (512, 1024), 64
 # Up to so many support vectors are met in one block.
 ONE_BLOCK = 1000
 # Rows and columns of a block that serves twice; of few features, where there are not so many that

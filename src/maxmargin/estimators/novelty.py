@@ -58,7 +58,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         tol=1e-3,
         nu=0.5,
         shrinking=True,
-        cache_size=200,
+        cache_size="auto",
         verbose=False,
         max_iter=-1,
         solver="auto",

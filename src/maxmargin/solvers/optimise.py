@@ -77,7 +77,7 @@ def solve(
     alpha : array, optional
         Where to start; made feasible first.
     cache_bytes : float
-        Memory for rows.
+        Memory for rows; blocks and their factors may take two fifths of it besides.
     max_steps, max_seconds, target : float, optional
         Budgets: pair steps, time, dual value.
     callback : callable, optional
@@ -157,9 +157,14 @@ def as_gram(gram: Gram | np.ndarray) -> Gram:
     return Precomputed().bind(gram)
 
 
+def matrix_bytes(gram: Gram) -> int:
+    return gram.n**2 * gram.dtype.itemsize
+
+
 def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
     if driver == "auto":
-        fits = gram.n**2 * gram.dtype.itemsize <= settings.cache_bytes
+        # Shrinking makes a second matrix.
+        fits = gram.whole is not None or 2 * matrix_bytes(gram) <= settings.cache_bytes
         small = gram.n <= (LARGEST_FULL if gram.whole is None else LARGEST_AT_HAND)
         driver = "full" if (fits and small) or settings.selection == "greedy" else "blocks"
     if driver not in ("full", "blocks", "rows"):

@@ -22,7 +22,7 @@ NOWHERE = {
 }
 
 # Rows are computed in batches of about this many bytes.
-BATCH_BYTES = 128 << 20
+BATCH_BYTES = 32 << 20
 # The loop may need the rows of two pairs at once.
 FEWEST_SLOTS = 4
 
