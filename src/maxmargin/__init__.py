@@ -9,6 +9,7 @@ __version__ = "0.1.0.dev0"
 
 # Where each public name lives; it is imported when it is first used.
 _PLACES = {
+    "release_memory": "memory",
     "solve": "solvers",
     "AutoSVC": "tuning",
     "LinearSVC": "estimators",
@@ -37,6 +38,7 @@ __all__ = [
     "OnlineSVC",
     "RidgeRegression",
     "SVCSearch",
+    "release_memory",
     "solve",
 ]
 
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         OnlineSVC,
         RidgeRegression,
     )
+    from .memory import release_memory
     from .solvers import solve
     from .tuning import AutoSVC, SVCSearch
 

@@ -1,62 +1,152 @@
-"""Room for large arrays, kept from one fit to the next.
+"""Memory of fits: how much is free, arrays that fits take from it, and what is kept between fits.
 
 Memory that a process touches for the first time costs more than what is computed into it: the
-system finds a page, clears it, and on a virtual machine asks its host. What a fit gives back is
-therefore kept for the next one, but all beyond a little is offered to the system (``MADV_FREE``),
-which takes it whenever it runs short.
+system finds a page, clears it, and on a virtual machine asks its host. Large arrays that a fit
+gives back are therefore kept for its next ones, without ever adding to its peak, and `KEPT` bytes
+of them for the next fit; `release_memory` gives these back too. Processes that others started as
+workers keep nothing between fits: there are often many of them.
 """
 
 from __future__ import annotations
 
+import errno
 import math
 import mmap
+import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Smaller arrays are left to the allocator; no more than this part of the main memory is kept.
-SMALLEST, MOST_KEPT = 1 << 18, 0.25
-# So many bytes are kept without being offered, of large arrays the first ones: a system that takes
-# what is offered as soon as it lies idle makes the next small fit touch its memory anew.
-WARM = 64 << 20
+try:
+    import resource
+except ImportError:  # no such limits on this system
+    resource = None  # type: ignore[assignment]
+
+# Smaller arrays are left to the allocator.
+SMALLEST = 1 << 18
+# Bytes kept between fits.
+KEPT = 64 << 20
+# Larger arrays are not asked for before it is known that there is so much memory: a container ends
+# processes that use more than there is, where another system refuses.
+CHECKED = 1 << 26
 # Bytes of main memory where the system does not tell.
 ASSUMED = 4e9
+# Limits of a control group beyond this are none.
+NO_LIMIT = float(1 << 60)
 
-# Collecting garbage may end a lease at any moment, also while this thread holds the lock.
-_lock = threading.RLock()
-_kept: list[Kept] = []
+_process = os.getpid()
 
 
 class Kept(NamedTuple):
-    """Pages that wait for the next array, and how many bytes of them were not offered."""
+    """Pages that wait for the next array, and how many bytes of them may be in memory."""
 
     pages: mmap.mmap
     warm: int
 
 
+class Pool:
+    """Pages that are kept, and the number of bytes of those in use."""
+
+    def __init__(self) -> None:
+        # Collecting garbage may end a lease at any moment, also while this thread holds the lock.
+        self.lock = threading.RLock()
+        self.kept: list[Kept] = []
+        self.leased = self.peak = self.fits = 0
+
+    def take(self, size: int) -> Kept:
+        """Pages for so many bytes: the smallest kept ones that suffice, or new ones."""
+        with self.lock:
+            enough = [kept for kept in self.kept if len(kept.pages) >= size]
+            best = min(enough, key=_length, default=None)
+            if best is not None:
+                self.kept.remove(best)
+            warm = size if best is None else max(size, best.warm)
+            self.leased += warm
+            self.peak = max(self.peak, self.leased)
+            self.trim()
+        try:
+            return Kept(_fresh(size) if best is None else best.pages, warm)
+        except BaseException:
+            self.leased -= warm
+            raise
+
+    def give_back(self, kept: Kept) -> None:
+        with self.lock:
+            self.leased -= kept.warm
+            self.kept.append(kept)
+            self.trim()
+
+    def trim(self) -> None:
+        """Give back what is more than may be kept; the largest are worth most."""
+        may_stay = self.peak - self.leased if self.fits else kept_between_fits()
+        excess = sum(kept.warm for kept in self.kept) - may_stay
+        self.kept.sort(key=_warm)
+        while excess > 0:
+            pages, warm = self.kept.pop(0)
+            stays = max(0, warm - excess) // mmap.PAGESIZE * mmap.PAGESIZE
+            excess -= warm - stays
+            if stays:
+                pages.madvise(mmap.MADV_DONTNEED, stays, len(pages) - stays)
+                self.kept.insert(0, Kept(pages, stays))
+
+    def begin(self) -> None:
+        with self.lock:
+            self.fits += 1
+
+    def end(self) -> None:
+        with self.lock:
+            self.fits -= 1
+            if not self.fits:
+                self.peak = self.leased
+            self.trim()
+
+    def release(self) -> None:
+        with self.lock:
+            self.kept.clear()
+
+    def after_fork(self) -> None:
+        """Pages of the parent are no use to a child, nor are its locks."""
+        self.lock = threading.RLock()
+        self.kept.clear()
+
+
+_pool = Pool()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _pool.after_fork())
+
+
 def room(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """An array with any content, like ``numpy.empty``."""
+    """An array with any content, like ``numpy.empty``; MemoryError where there is none."""
     dtype = np.dtype(dtype)
-    size = math.prod(shape) * dtype.itemsize
-    if size < SMALLEST or not hasattr(mmap, "MADV_FREE"):
-        return np.empty(shape, dtype=dtype)
-    lease = Lease(_taken(size) or _fresh(size), size)
+    size = math.prod(int(length) for length in shape) * dtype.itemsize
+    try:
+        if size >= CHECKED and size > free_memory(swap=True) + sum(map(_warm, _pool.kept)):
+            raise MemoryError
+        if size < SMALLEST or not hasattr(mmap, "MADV_DONTNEED"):
+            return np.empty(shape, dtype=dtype)
+        lease = Lease(_pool.take(size), size)
+    except MemoryError:
+        raise MemoryError(
+            f"no memory for an array of {size:,} bytes, shape {tuple(map(int, shape))} and type "
+            f"{dtype}; {free_memory(swap=True):,.0f} bytes are free. Lower cache_size, train on "
+            'fewer samples or, where solver="full" was chosen, leave solver at "auto"'
+        ) from None
     return np.asarray(lease).view(dtype).reshape(shape)
 
 
 class Lease:
     """Pages that belong to an array and its views, and return when the last of them is gone."""
 
-    def __init__(self, pages: mmap.mmap, size: int) -> None:
-        self.pages = pages
-        address = np.frombuffer(pages, dtype=np.uint8).ctypes.data
+    def __init__(self, kept: Kept, size: int) -> None:
+        self.kept = kept
+        address = np.frombuffer(kept.pages, dtype=np.uint8).ctypes.data
         self.__array_interface__ = {
             "version": 3,
             "shape": (size,),
@@ -67,45 +157,151 @@ class Lease:
     def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
         if ending():  # the names of this module may be gone
             return
-        pages = self.pages
-        with _lock, suppress(OSError):
-            spare = max(0, WARM - sum(kept.warm for kept in _kept))
-            warm = min(len(pages), spare - spare % mmap.PAGESIZE)
-            if warm < len(pages):
-                pages.madvise(mmap.MADV_FREE, warm, len(pages) - warm)
-            _kept.append(Kept(pages, warm))
-            _kept.sort(key=_size)
-            # The largest are worth most.
-            while sum(map(_size, _kept)) > MOST_KEPT * main_memory():
-                del _kept[0]
+        with suppress(OSError):
+            _pool.give_back(self.kept)
 
 
-def _size(kept: Kept) -> int:
+@contextmanager
+def pages_kept() -> Iterator[None]:
+    """A fit: arrays that it gives back are kept for its next ones."""
+    _pool.begin()
+    try:
+        yield
+    finally:
+        _pool.end()
+
+
+def release_memory() -> None:
+    """Give the memory that is kept between fits back to the system.
+
+    After a fit up to 64 MB stay with the process, for the next one: memory that is used for the
+    first time is slow. Worker processes (of multiprocessing, joblib or Dask) keep nothing.
+
+    Examples
+    --------
+    >>> import maxmargin
+    >>> maxmargin.release_memory()
+    """
+    _pool.release()
+
+
+def kept_between_fits() -> int:
+    worker = os.getpid() != _process or multiprocessing.parent_process() is not None
+    return 0 if worker else KEPT
+
+
+def _length(kept: Kept) -> int:
     return len(kept.pages)
 
 
-@cache
-def main_memory() -> float:
-    """Bytes of main memory, in use or not."""
+def _warm(kept: Kept) -> int:
+    return kept.warm
+
+
+def _fresh(size: int) -> mmap.mmap:
+    try:
+        pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        if error.errno != errno.ENOMEM:
+            raise
+        raise MemoryError from None
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # kernels without such pages
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    return pages
+
+
+# ---- how much there is -------------------------------------------------------------------------
+
+
+def free_memory(swap: bool = False, system: Path = Path("/")) -> float:
+    """Bytes of memory that are not in use: of the machine, with its swap space if that counts, and
+    of the control groups (containers) that this process is in."""
+    known = {}
+    with suppress(OSError, ValueError):
+        for line in _read(system / "proc/meminfo").splitlines():
+            name, _, value = line.partition(":")
+            if name in ("MemAvailable", "SwapFree"):
+                known[name] = 1024.0 * int(value.split()[0])
+    free = known.get("MemAvailable", 0.5 * _main_memory())
+    if swap:
+        free += known.get("SwapFree", 0.0)
+    return min([free, _left_of_addresses(), *_left_in_groups(system)])
+
+
+def _left_of_addresses() -> float:
+    """What the limit of this process (``ulimit -v``) leaves."""
+    try:
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return math.inf
+        pages = int(_read(Path("/proc/self/statm")).split()[0])
+        return max(0.0, float(limit - pages * mmap.PAGESIZE))
+    except (AttributeError, OSError, ValueError):
+        return math.inf
+
+
+def _main_memory() -> float:
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
         return ASSUMED
 
 
-def _taken(size: int) -> mmap.mmap | None:
-    """The smallest kept pages that suffice."""
-    with _lock:
-        enough = [kept for kept in _kept if _size(kept) >= size]
-        if not enough:
-            return None
-        best = min(enough, key=_size)
-        _kept.remove(best)
-        return best.pages
+class GroupFiles(NamedTuple):
+    """What the files of a control group are called: version 1 or 2."""
+
+    limit: str
+    used: str
+    cache: str  # the line of memory.stat about files that can be dropped
 
 
-def _fresh(size: int) -> mmap.mmap:
-    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        pages.madvise(mmap.MADV_HUGEPAGE)
-    return pages
+V1 = GroupFiles("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+V2 = GroupFiles("memory.max", "memory.current", "inactive_file")
+
+
+def _left_in_groups(system: Path) -> list[float]:
+    """What each control group from that of this process upwards has left, if it has a limit."""
+    left = []
+    with suppress(OSError, ValueError, IndexError):
+        groups = [line.split(":", 2) for line in _read(system / "proc/self/cgroup").splitlines()]
+        mounts = [line.split() for line in _read(system / "proc/self/mountinfo").splitlines()]
+        for _, controllers, path in groups:
+            version = V1 if "memory" in controllers.split(",") else V2
+            if controllers and version is V2:
+                continue
+            for mount in mounts:
+                kind, options = mount[mount.index("-") + 1], mount[mount.index("-") + 3]
+                if version is V2 and kind != "cgroup2":
+                    continue
+                if version is V1 and not (kind == "cgroup" and "memory" in options.split(",")):
+                    continue
+                # Inside a container the mount may show a part of the tree only.
+                root, top = mount[3].rstrip("/"), system / mount[4].lstrip("/")
+                below = path[len(root) :] if path.startswith(f"{root}/") else ""
+                folder = top / below.strip("/")
+                for group in (folder, *folder.parents):
+                    left.append(_left(group, version))
+                    if group == top:
+                        break
+    return [bytes_left for bytes_left in left if bytes_left < NO_LIMIT]
+
+
+def _left(group: Path, files: GroupFiles) -> float:
+    try:
+        limit = float(_read(group / files.limit))  # "max" is no number
+        used = float(_read(group / files.used))
+        if limit >= NO_LIMIT:
+            return math.inf
+    except (OSError, ValueError):
+        return math.inf
+    with suppress(OSError, ValueError):
+        for line in _read(group / "memory.stat").splitlines():
+            name, value = line.split()
+            if name == files.cache:
+                used -= float(value)
+    return max(0.0, limit - used)
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="ascii", errors="replace")

@@ -1,144 +1,234 @@
-"""How many threads one fit uses: as many as BLAS, and one for work too small to share.
+"""Threads of a fit: as many as BLAS was given, with results that do not depend on how many.
 
 NumPy and SciPy bring a pool of BLAS threads each, whose idle members wait busily for a while on
-cores that other work needs: small problems run several times faster without them, and fits keep
-BLAS to one thread throughout. Our own passes over large arrays and the products of a fit release
-the GIL and share helpers that sleep when idle; they belong to the process that started them, a fork
-begins with none.
+cores that other work needs, and whose sums are divided by the number of threads. Here BLAS has one
+thread, in every thread of the process while any fit is under way, and work is divided into parts
+whose edges follow from its size alone: `in_parts` hands them to helpers that sleep when idle. So
+the same bits come out in any thread, with any number of threads. Helpers belong to the process that
+started them, a fork begins with none.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import cache, partial
-from itertools import pairwise
-from pathlib import Path
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple
 
 import scipy.linalg  # noqa: F401 - loads the BLAS of SciPy, which is to be limited too
 from threadpoolctl import ThreadpoolController
 
-MOST_THREADS = 16
-# Products of numbers in a Gram matrix from which on threads help a fit.
-WORTH_THREADS = 2e9
-# Entries of an array below which a second thread costs more than it saves.
-WORTH_A_THREAD = 1 << 19
+# Entries of an array below which a second thread costs more than it saves; a part has at least half
+# as many, and there are at most so many parts, so that handing them out costs nothing.
+WORTH_A_THREAD, MOST_PARTS = 1 << 19, 256
 # Terms of a sum of products that take as long as what else there is to do for an entry.
 TERMS_AN_ENTRY = 64
+# Parts begin at multiples of this many rows or columns, so that compiled loops meet the same
+# entries in vectors and at their ends, however the work is divided.
+GRAIN = 64
+# Rows or columns of a part of a matrix product, at least, as BLAS rearranges the other factor for
+# each part; more where there are many.
+PRODUCT_PART, LARGE_PRODUCT_PART, LARGE_PRODUCT = 1024, 2048, 16_384
 
 # Helpers of each process that have nothing to do; a fork begins with none.
 _idle: dict[int, list[Helper]] = {}
 _here = threading.local()
-# Threads for our own passes while BLAS has but one; None while BLAS has all.
-_own: int | None = None
 
 
-@cache
-def _blas() -> Any:
-    return ThreadpoolController().select(user_api="blas")
+class Limit:
+    """One thread for the BLAS libraries that have one setting for the whole process, as long as any
+    thread asks for it.
 
-
-@cache
-def _second_pool() -> Any:
-    """The BLAS that SciPy brings beside that of NumPy; nothing where both share one."""
-    libraries = [library.filepath for library in _blas().lib_controllers]
-    of_scipy = [path for path in libraries if "scipy.libs" in Path(path).parts]
-    return _blas().select(filepath=of_scipy if len(of_scipy) < len(libraries) else [])
-
-
-@contextmanager
-def one_pool() -> Iterator[None]:
-    """One thread for the BLAS of SciPy, whose others would wait busily in the way of NumPy's."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    with _second_pool().limit(limits=1):
-        yield
-
-
-@contextmanager
-def single_threaded_blas(own: int = 1) -> Iterator[None]:
-    """One thread for BLAS, and so many for our own passes.
-
-    The setting is one for the whole process: other threads than the main one leave it alone.
+    Whoever asks first writes down what the setting was, and whoever is done last restores it,
+    unless somebody else has changed it in between.
     """
-    global _own
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = _own
-    changed = [(library, library.get_num_threads()) for library in _blas().lib_controllers]
-    changed = [(library, threads) for library, threads in changed if threads > 1]
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.before: list[tuple[Any, int]] = []
+
+    def enter(self) -> None:
+        with self.lock:
+            if not self.users:
+                self.before = limited(libraries().shared)
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if not self.users:
+                restore(self.before)
+
+    def after_fork(self) -> None:
+        """Of all threads only the one that forked is left."""
+        limited, self.lock = self.users > 0, threading.Lock()
+        self.users = int(getattr(_here, "limits", 0) > 0)
+        if limited and not self.users:
+            restore(self.before)
+
+    def outside(self) -> list[int]:
+        """The threads that these libraries have when they are not limited."""
+        with self.lock:
+            if self.users:
+                return [threads for _, threads in self.before]
+        return [threads_of(library) for library in libraries().shared]
+
+
+_limit = Limit()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _limit.after_fork())
+
+
+class Libraries(NamedTuple):
+    """The BLAS libraries in this process: with one setting for all threads, and with one for each
+    (OpenBLAS on OpenMP)."""
+
+    shared: list[Any]
+    per_thread: list[Any]
+
+
+@cache
+def libraries() -> Libraries:
+    found = ThreadpoolController().select(user_api="blas").lib_controllers
+    each = [library for library in found if getattr(library, "threading_layer", "") == "openmp"]
+    return Libraries([library for library in found if library not in each], each)
+
+
+def threads_of(library: Any) -> int:
+    return int(library.get_num_threads() or 1)
+
+
+def limited(which: list[Any]) -> list[tuple[Any, int]]:
+    """Set libraries to one thread; what they had."""
+    before = [(library, threads_of(library)) for library in which]
+    for library, threads in before:
+        if threads > 1:
+            set_threads(library, 1)
+    return before
+
+
+def restore(before: list[tuple[Any, int]]) -> None:
+    for library, threads in before:
+        if threads > 1 and threads_of(library) == 1:
+            set_threads(library, threads)
+
+
+def set_threads(library: Any, threads: int) -> None:
+    """Set the threads of a library, from whichever thread.
+
+    Since version 3.8 threadpoolctl lets one thread at a time do so, and ignores the others.
+    """
+    clear = getattr(library, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+    library.set_num_threads(threads)
+    if clear is not None:
+        clear(force=True)
+
+
+@contextmanager
+def single_threaded_blas(own: int | None = None) -> Iterator[None]:
+    """One thread for BLAS, and `own` threads for our own passes in this thread: by default as many
+    as BLAS has otherwise."""
+    limits, before = getattr(_here, "limits", 0), getattr(_here, "own", None)
+    if not limits:
+        _limit.enter()
+        _here.before = limited(libraries().per_thread)
+    _here.limits = limits + 1
+    if own is not None:
+        _here.own = own
     try:
-        for library, _ in changed:
-            library.set_num_threads(1)
-        _own = own
         yield
     finally:
-        _own = before
-        for library, threads in changed:
-            library.set_num_threads(threads)
-
-
-def threads_for(X: Any) -> AbstractContextManager[None]:
-    """BLAS in one thread for problems on inputs whose Gram matrix is a matter of milliseconds; for
-    others all threads, in one pool."""
-    n, d = X.shape if getattr(X, "ndim", 1) == 2 else (len(X), 0)
-    if n * n * (d + 10) >= WORTH_THREADS:
-        return one_pool()
-    return single_threaded_blas(own_threads())
+        _here.own, _here.limits = before, limits
+        if not limits:
+            restore(_here.before)
+            _limit.leave()
 
 
 def own_threads() -> int:
     """How many threads our own passes use here."""
-    return blas_threads() if _own is None else _own
+    own = getattr(_here, "own", None)
+    if own is not None:
+        return int(own)
+    if getattr(_here, "limits", 0):
+        here = [threads for _, threads in _here.before]
+    else:
+        here = [threads_of(library) for library in libraries().per_thread]
+    return max([1, *_limit.outside(), *here])
 
 
-def threads_worth(entries: int) -> int:
-    """How many threads our own passes over so many entries are worth."""
-    return own_threads() if entries >= WORTH_A_THREAD else 1
+def in_parts(
+    task: Callable[[int, int], Any],
+    size: int,
+    entries: int,
+    depth: int = 1,
+    grain: int = GRAIN,
+    least: int = 1,
+) -> None:
+    """task(start, stop) over the ranges of 0 … size, in this thread and in helpers.
 
-
-def threads_beside_blas(entries: int, depth: int = 1) -> int:
-    """The same for products, which BLAS divides itself if it may; each entry is a sum of so many
-    terms."""
-    threads = threads_worth(entries * max(1, depth // TERMS_AN_ENTRY))
-    return threads if threads > 1 and blas_threads() == 1 else 1
-
-
-def blas_threads() -> int:
-    """How many threads BLAS uses here; one inside a worker that was told so."""
-    threads = [int(library.get_num_threads()) for library in _blas().lib_controllers]
-    return min(max([1, *threads]), MOST_THREADS)
-
-
-def blas_is_single() -> bool:
-    """Whether BLAS has one thread here, so that dividing its work is left to us."""
-    return _own is not None or blas_threads() == 1
-
-
-def in_parts(task: Callable[[int, int], Any], size: int, threads: int) -> None:
-    """task(start, stop) over the ranges of 0 … size, the first of them in this thread.
-
-    A part of a part is not divided again: there are threads enough.
+    Where they begin depends on the work alone: so many entries, each a sum of so many terms. Each
+    begins at a multiple of `grain`, and none but the last is shorter than `least`. A part of a part
+    is not divided again: there are threads enough.
     """
-    if threads == 1 or getattr(_here, "in_part", False):
-        task(0, size)
-        return
-    edges = [size * k // threads for k in range(threads + 1)]
-    parts = [(start, stop) for start, stop in pairwise(edges) if start < stop]
-    together([partial(_in_part, task, *part) for part in parts])
+    size, work = int(size), int(entries) * max(1, int(depth) // TERMS_AN_ENTRY)
+    step = part_length(size, work, grain, least)
+    if step >= size or getattr(_here, "in_part", False):
+        _in_part(task, 0, size)
+    else:
+        in_turn(lambda start: task(start, min(start + step, size)), range(0, size, step))
 
 
-def _in_part(task: Callable[[int, int], Any], start: int, stop: int) -> None:
+def in_turn(task: Callable[[Any], Any], items: Iterable[Any]) -> None:
+    """task(item) for each, in this thread and in helpers, whoever is free; results must not depend
+    on who did what."""
+    waiting = deque(items)
+
+    def some() -> None:
+        while True:
+            try:
+                item = waiting.popleft()
+            except IndexError:
+                return
+            try:
+                _in_part(task, item)
+            except BaseException:
+                waiting.clear()
+                raise
+
+    threads = 1 if getattr(_here, "in_part", False) else min(own_threads(), len(waiting))
+    with single_threaded_blas():
+        together([some] * threads)
+
+
+def part_length(size: int, work: int, grain: int = GRAIN, least: int = 1) -> int:
+    """Rows or columns of a part. There is a power of two of parts, so that usual numbers of threads
+    have equal shares."""
+    if work < WORTH_A_THREAD:
+        return max(size, 1)
+    parts = min(MOST_PARTS, 1 << (2 * work // WORTH_A_THREAD).bit_length() - 1)
+    while parts > 1 and size < parts * max(grain, least):
+        parts //= 2
+    return max(1, -(-size // (parts * grain)) * grain)
+
+
+def product_part(size: int) -> int:
+    """The least length of a part of a matrix product of so many rows or columns."""
+    return PRODUCT_PART if size < LARGE_PRODUCT else LARGE_PRODUCT_PART
+
+
+def _in_part(task: Callable[..., Any], *arguments: Any) -> None:
+    outer = getattr(_here, "in_part", False)
     _here.in_part = True
     try:
-        task(start, stop)
+        task(*arguments)
     finally:
-        _here.in_part = False
+        _here.in_part = outer
 
 
 class Helper:
@@ -166,6 +256,7 @@ class Helper:
         return error
 
     def _run(self) -> None:
+        limited(libraries().per_thread)
         while True:
             self._work.acquire()
             try:

@@ -48,7 +48,7 @@ def test_a_whole_matrix_is_not_released():
 
 @pytest.mark.parametrize(
     ("budget", "shared"),
-    [(np.inf, "all"), (np.inf, "points"), (90_000, "classes"), (20_000, "nothing")],
+    [(np.inf, "all"), (np.inf, "points"), (140_000, "classes"), (20_000, "nothing")],
 )
 def test_the_matrix_of_a_pair_is_the_same_whatever_is_shared(budget, shared):
     X = np.random.default_rng(0).normal(size=(110, 3 if shared == "points" else 14))

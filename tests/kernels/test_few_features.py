@@ -5,7 +5,7 @@ import pytest
 
 from maxmargin.kernels import Gaussian
 from maxmargin.kernels.few_features import FEW, STRIPE, gaussian_block
-from maxmargin.threads import WORTH_A_THREAD
+from maxmargin.threads import WORTH_A_THREAD, single_threaded_blas
 
 FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
@@ -51,14 +51,15 @@ def test_what_suits_gemm_better_is_left_to_it(dtype):
 
 @FLOATS
 def test_threads_change_nothing(dtype, monkeypatch):
-    X = np.random.default_rng(0).normal(size=(40, 3)).astype(dtype)
-    alone = np.empty((40, 40), dtype)
+    X = np.random.default_rng(0).normal(size=(401, 3)).astype(dtype)
+    alone = np.empty((401, 401), dtype)
     gaussian_block(table(X), table(X), alone)
-    monkeypatch.setattr("maxmargin.kernels.few_features.threads_worth", lambda _: 3)
-    shared = np.empty((40, 40), dtype)
-    gaussian_block(table(X), table(X), shared)
-    np.testing.assert_array_equal(shared, alone)
     assert alone.size < WORTH_A_THREAD
+    monkeypatch.setattr("maxmargin.threads.WORTH_A_THREAD", 2)
+    shared = np.empty((401, 401), dtype)
+    with single_threaded_blas(own=3):
+        gaussian_block(table(X), table(X), shared)
+    np.testing.assert_array_equal(shared, alone)
 
 
 @FLOATS

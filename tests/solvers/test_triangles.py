@@ -7,15 +7,18 @@ from scipy.linalg import solve_triangular
 
 from maxmargin.solvers import triangles
 from maxmargin.solvers.triangles import LEAF, cholesky, triangular
+from maxmargin.threads import single_threaded_blas
 
 FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
 @pytest.fixture
 def threads(monkeypatch):
-    monkeypatch.setattr(triangles, "threads_beside_blas", lambda *_: 2)
+    monkeypatch.setattr("maxmargin.threads.WORTH_A_THREAD", 2)
     monkeypatch.setattr(triangles, "FEWEST_ROWS", 2)
-    return monkeypatch
+    monkeypatch.setattr(triangles, "SOLVED_PART", 2)
+    with single_threaded_blas(own=2):
+        yield monkeypatch
 
 
 def positive(n, dtype):

@@ -15,22 +15,24 @@ from numpy.typing import NDArray
 from ..kernels.base import Gram
 from ..kernels.held import add_rows
 from ..memory import room
-from ..threads import in_parts, threads_beside_blas
+from ..threads import WORTH_A_THREAD, in_parts
 from .problem import DualProblem, Float, Int
 
-# A block of at most this many rows and columns of the Gram matrix is held at a time: 64 MB, or what
+# A block of at most this many rows and columns of the Gram matrix is held at a time: 32 MB, or what
 # stays in the cache where inputs have so few features that reading values takes as long as
 # computing them.
-BLOCK, CACHED_BLOCK, FEW_FEATURES = (2048, 4096), (512, 1024), 64
+BLOCK, CACHED_BLOCK, FEW_FEATURES = (1024, 4096), (512, 1024), 64
 # Up to so many support vectors are met in one block.
 ONE_BLOCK = 1000
-# Rows and columns of a block that serves twice; of few features in a single thread, where the block
-# stays in the cache, fewer.
+# Rows and columns of a block that serves twice; of few features, where there are not so many that
+# they are shared among threads, fewer: the block stays in the cache.
 SIDE, CACHED_SIDE = 512, 256
 # Where values of few features are worth a second thread, there are so many times as many of them.
 FEW_FEATURES_SHARE = 6
 # Rounding is taken to be this many times the largest error seen at about so many support vectors.
 SAFETY, PROBED = 4.0, 1000
+# Parts of the pairs of blocks, at most: each has sums of its own.
+MOST_SUMS = 64
 
 Pause = Callable[[], object]
 
@@ -120,11 +122,10 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     if support.size <= ONE_BLOCK:
         return np.asarray(gram.matrix_among(support, pause) @ weights)
     gram, places = gram.among(support), np.arange(support.size)
+    work, side = support.size**2, SIDE
     if _has_few_features(gram):
-        threads = threads_beside_blas(support.size**2 // FEW_FEATURES_SHARE)
-        side = CACHED_SIDE if threads == 1 else SIDE
-    else:
-        threads, side = threads_beside_blas(support.size**2), SIDE
+        work //= FEW_FEATURES_SHARE
+        side = SIDE if work >= WORTH_A_THREAD else CACHED_SIDE
     blocks = [places[top : top + side] for top in range(0, support.size, side)]
     # What is prepared for the columns of a block serves all pairs with these columns.
     pairs = [(upper, lower) for k, lower in enumerate(blocks) for upper in blocks[: k + 1]]
@@ -142,7 +143,7 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
             if pause is not None:
                 pause()
 
-    in_parts(some_pairs, len(pairs), threads)
+    in_parts(some_pairs, len(pairs), min(work, MOST_SUMS * WORTH_A_THREAD // 2), grain=1)
     total: Float = np.sum([result for _, result in sorted(results, key=itemgetter(0))], axis=0)
     return total
 

@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Linear, Precomputed
 from ..kernels.given import as_square, check_symmetric
+from ..memory import pages_kept
 from ..solvers import SELECTIONS, STATUSES
-from ..threads import own_threads, single_threaded_blas
+from ..threads import single_threaded_blas
 from . import parameters as p
 from .certificates import Certificates
 from .clock import Clock
@@ -77,7 +78,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         p.check_number(self, "tol", 0)
         p.check_number(self, "gap", 0, np.inf, closed="right")
         p.check_boolean(self, "shrinking")
-        p.check_number(self, "cache_size", 0)
+        p.check_cache_size(self)
         p.check_verbose(self)
         p.check_number(self, "max_iter", -1, closed="left", whole=True)
         p.check_option(self, "solver", SOLVERS)
@@ -118,7 +119,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         count = X.shape[0] if hasattr(X, "shape") else len(X)
         weight = checked_weights(sample_weight, count)
         targets, weight = self._targets(y, weight)
-        with single_threaded_blas(own_threads()):
+        with single_threaded_blas(), pages_kept():
             samples = self._samples(X, targets, weight)
             self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
             refuse_overflow(self.kernel_, samples.X)
@@ -126,11 +127,12 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             if centre is not None:
                 samples = samples._replace(X=without(samples.X, centre))
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
-            settings = self._settings()
+            jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
+            settings = self._settings(jobs)
             penalty = float(getattr(self, "C", 1.0))
             dtype = working_dtype(self.precision, self.kernel_, samples.X, penalty, settings.tol)
+            p.check_full_matrix(self, samples.size, dtype.itemsize)
             grams = Grams(self.kernel_, samples.X, dtype)
-            jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
             as_delivered = partial(delivered, samples)
             trainer = Trainer(grams, settings, clock, reporter, jobs, as_delivered)
             tasks = resumed(self._tasks(samples, trainer), previous, self)
@@ -220,7 +222,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             raise ValueError("kernel returned NaN or infinity")
         return block
 
-    def _settings(self) -> Settings:
+    def _settings(self, jobs: int) -> Settings:
         return Settings(
             tol=float(self.tol),
             gap=float(self.gap),
@@ -228,7 +230,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             selection=self.selection,
             planning=int(self.planning),
             shrinking=bool(self.shrinking),
-            cache_bytes=memory_budget(self.cache_size, self.shape_fit_[0]),
+            cache_bytes=memory_budget(self.cache_size, self.shape_fit_[0], jobs),
             max_steps=None if self.max_iter == -1 else int(self.max_iter),
             precision=self.precision,
             random_state=self._seed(),

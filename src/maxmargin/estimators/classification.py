@@ -47,8 +47,12 @@ class SVC(KernelClassifier):
     gap : float, default=1e-4
         Largest duality gap, as a part of the objective: a fit ends when its certificate shows that
         both `tol` and `gap` are met. `numpy.inf` leaves the end to `tol` alone, as LIBSVM does.
-    cache_size : float, default=200
-        Megabytes for Gram rows. It is raised to 2,000 (at most half of the free memory).
+    cache_size : float or "auto", default="auto"
+        Megabytes for kernel values: rows and blocks of the Gram matrix, and factors of these. A
+        number is a limit that is kept; besides, a fit takes up to 64 MB of working memory, three
+        times the memory of its inputs and 1 kB a sample. "auto" takes up to 1,600 MB (for each of
+        `n_jobs`), but no more than half of the memory that is free in the machine or container.
+        scikit-learn's default is the number 200.
     class_weight : dict or "balanced", default=None
         Factors on C of each class. "balanced" weighs classes by the inverse of their weight.
     verbose : bool or int, default=False
@@ -138,7 +142,7 @@ class SVC(KernelClassifier):
         probability=False,
         tol=1e-3,
         gap=1e-4,
-        cache_size=200,
+        cache_size="auto",
         class_weight=None,
         verbose=False,
         max_iter=-1,
@@ -243,7 +247,7 @@ shape_fit_, support_, support_vectors_
         probability=False,
         tol=1e-3,
         gap=1e-4,
-        cache_size=200,
+        cache_size="auto",
         class_weight=None,
         verbose=False,
         max_iter=-1,

@@ -12,7 +12,7 @@ from ..kernels import Linear, Precomputed
 from ..kernels.base import take
 from ..kernels.inner_product import VectorKernel
 from ..memory import room
-from ..threads import in_parts, own_threads, single_threaded_blas, threads_beside_blas
+from ..threads import PRODUCT_PART, in_parts, single_threaded_blas
 from .conditioning import weights_of_features, widened
 from .fitting import Outcome, Task
 from .inputs import is_function
@@ -76,6 +76,7 @@ def find_levels(alpha, lower, upper, level):
         level[s] = abs(total) / limit if limit > 0.0 else 0.0
 
 
+@single_threaded_blas()
 def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
     """Σ_i coef_i k(x_i, x) for all x in X, block by block."""
     support_vectors, kernel = estimator.support_vectors_, estimator.kernel_
@@ -121,24 +122,23 @@ def vector_values(
     values = np.empty((X.shape[0], len(coef)))
     step = max(FEWEST_ROWS, VECTOR_BLOCK // coef.shape[1])
     step = min(step, max(1, PREDICTION_BLOCK // coef.shape[1]))
-    with single_threaded_blas(own_threads()):
-        write = kernel.facing(support_vectors, dtype, X)
+    write = kernel.facing(support_vectors, dtype, X)
 
-        # What overflows is refused where the values are handed out.
-        @np.errstate(over="ignore", invalid="ignore")
-        def some_rows(first: int, last: int) -> None:
-            gram = room((min(step, last - first), coef.shape[1]), dtype)
-            for start in range(first, last, step):
-                block = slice(start, min(start + step, last))
-                rows = gram[: block.stop - start]
-                write(X[block], rows)
-                if wide or len(coef) > FEW_FUNCTIONS:
-                    values[block] = rows.astype(np.float64, copy=False) @ coef.T
-                else:
-                    sums(rows, coef, values[block])
+    # What overflows is refused where the values are handed out.
+    @np.errstate(over="ignore", invalid="ignore")
+    def some_rows(first: int, last: int) -> None:
+        gram = room((min(step, last - first), coef.shape[1]), dtype)
+        for start in range(first, last, step):
+            block = slice(start, min(start + step, last))
+            rows = gram[: block.stop - start]
+            write(X[block], rows)
+            if wide or len(coef) > FEW_FUNCTIONS:
+                values[block] = rows.astype(np.float64, copy=False) @ coef.T
+            else:
+                sums(rows, coef, values[block])
 
-        threads = threads_beside_blas(len(values) * coef.shape[1], support_vectors.shape[1])
-        in_parts(some_rows, len(values), threads)
+    entries, features = len(values) * coef.shape[1], support_vectors.shape[1]
+    in_parts(some_rows, len(values), entries, features, least=min(step, PRODUCT_PART))
     return values
 
 
@@ -166,9 +166,13 @@ def linear_values(X: Any, weights: Any, wide: bool) -> np.ndarray:
     count, features = X.shape
     values = np.zeros((count, weights.shape[0]))
     step = max(1, PREDICTION_BLOCK // max(features, 1))
-    for start in range(0, count, step):
-        block = slice(start, start + step)
-        values[block] = (widened(X[block]) if wide else X[block]) @ weights.T
+
+    def some_rows(first: int, last: int) -> None:
+        for start in range(first, last, step):
+            block = slice(start, min(start + step, last))
+            values[block] = (widened(X[block]) if wide else X[block]) @ weights.T
+
+    in_parts(some_rows, count, X.size)
     return values
 
 

@@ -40,6 +40,9 @@ FEASIBLE = 1e-9
 KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
 # The part of max_seconds below which no unfinished problem is taken up again.
 LEAST_SECONDS = 0.02
+# Of the memory that a fit may take, the part for rows, beside which a solver takes two fifths of
+# that for blocks and their factors; and the part for a matrix that several problems share.
+ROWS_SHARE, LARGEST_KEPT = 0.7, 0.5
 
 
 class Task(NamedTuple):
@@ -132,6 +135,7 @@ class Trainer:
         self.reporter, self.jobs, self.delivered = reporter, jobs, delivered
         self.stopped = threading.Event()
         self.interrupted = False
+        self.taken = 0  # bytes of what problems share
 
     def run(self, tasks: Sequence[Task]) -> list[Outcome]:
         """The outcome of every task; of those not reached, the point where they begin.
@@ -153,14 +157,16 @@ class Trainer:
     def share(self, classes: list[np.ndarray]) -> None:
         """Compute what pairs of classes have in common, where memory allows."""
         with suppress(OutOfTime):
-            self.grams.share(classes, self.settings.cache_bytes / self.jobs, self.clock.overtime)
+            budget = self.settings.cache_bytes
+            self.taken = self.grams.share(classes, budget, self.clock.overtime, self.jobs)
 
     def keep_matrix(self) -> None:
         """Compute what problems of all samples have in common, where memory allows."""
         n, size = self.grams.count, self.grams.dtype.itemsize
-        if self.settings.driver in ("auto", "full") and n * n * size <= self.settings.cache_bytes:
+        fits = n * n * size <= LARGEST_KEPT * self.settings.cache_bytes
+        if self.settings.driver in ("auto", "full") and fits:
             with suppress(OutOfTime):
-                self.grams.whole().matrix(self.clock.overtime)
+                self.taken = self.grams.whole().matrix(self.clock.overtime).nbytes
 
     def _small_ones(self, tasks: Sequence[Task]) -> list[Outcome | None]:
         """The outcome of small problems, which are solved together; None of others."""
@@ -242,10 +248,10 @@ class Trainer:
 
     def _in_threads(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
         def work_until_stopped(item: Any) -> None:
-            with interrupted_when(self.stopped.is_set):
+            with interrupted_when(self.stopped.is_set), single_threaded_blas(own=1):
                 work(item)
 
-        with single_threaded_blas(), ThreadPoolExecutor(self.jobs) as pool:
+        with ThreadPoolExecutor(self.jobs) as pool:
             futures = [pool.submit(work_until_stopped, item) for item in items]
             try:
                 wait(futures)
@@ -344,7 +350,7 @@ class Trainer:
             planning=s.planning,
             shrinking=s.shrinking,
             alpha=start,
-            cache_bytes=s.cache_bytes,
+            cache_bytes=ROWS_SHARE * max(0.0, s.cache_bytes - self.taken) / self.jobs,
             max_steps=None if s.max_steps is None else max(0, s.max_steps - taken),
             max_seconds=None if np.isinf(seconds) else seconds,
             callback=listener,

@@ -15,16 +15,19 @@ from ..kernels.few_features import FEW
 from ..kernels.given import PrecomputedGram
 from ..kernels.held import HeldRows, KnownSums
 from ..kernels.inner_product import VectorKernel
-from ..memory import main_memory, room
+from ..memory import free_memory, room
 from ..solvers.blocks import features
 from ..solvers.samples import CHEAP_FEATURES
 from ..solvers.several import LARGEST_TOGETHER
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 from .conditioning import fits_single
 from .samples import chosen
 
-# `cache_size` is raised to this many bytes, if half of the free memory is that much.
-GENEROUS = 1 << 30
+# What cache_size="auto" stands for: so many bytes, if half of the free memory is that much, and
+# at least the latter, beside which matrices of half as many bytes are not worth the question.
+GENEROUS, MODEST = 3 << 29, 1 << 27
+# A limit beyond what is free is of no use: this part of it is taken instead.
+MOST_OF_FREE = 0.8
 # Elements of inputs that are widened at a time.
 WIDENED_BLOCK = 1 << 21
 # Kernel values that are held at a time where they are only added up.
@@ -41,24 +44,14 @@ WORTH_ROUGH = 4000
 PROBED, PROBED_ROWS = 300, 30
 
 
-def memory_budget(cache_size: float, samples: int) -> float:
-    """Bytes that Gram rows may take, from `cache_size` in MB."""
-    given = cache_size * 1e6
-    if 8.0 * samples * samples <= given:
-        return given
-    return max(given, min(GENEROUS, 0.5 * free_memory()))
-
-
-def free_memory() -> float:
-    """Bytes of main memory that are not in use."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable"):
-                    return 1024.0 * int(line.split()[1])
-    except OSError:
-        pass
-    return 0.5 * main_memory()
+def memory_budget(cache_size: float | str, samples: int, jobs: int = 1) -> float:
+    """Bytes that the Gram matrix may take, whole or in part, with what is made of it: `cache_size`
+    in MB, which is kept, or "auto"."""
+    few = 8.0 * samples * samples <= MODEST / 4
+    if cache_size == "auto":
+        return MODEST if few else max(MODEST, min(GENEROUS * jobs, 0.5 * free_memory()))
+    given = float(cache_size) * 1e6
+    return given if few or given <= MODEST else min(given, MOST_OF_FREE * free_memory())
 
 
 def working_dtype(precision: str, kernel: Kernel, X: Any, penalty: float, tol: float) -> np.dtype:
@@ -153,7 +146,7 @@ class WidenedGram(Gram):
         if out is None:
             out = room((len(indices), columns.size), np.float64)
         left = chosen(self.X, indices).astype(np.float64, copy=False)
-        step = max(64, WIDENED_BLOCK // self.X.shape[1])
+        step = max(64, WIDENED_BLOCK // max(self.X.shape[1], len(indices)))
         for start in range(0, columns.size, step):
             part = slice(start, start + step)
             right = chosen(self.X, columns[part]).astype(np.float64, copy=False)
@@ -272,36 +265,41 @@ class Grams:
         classes: list[np.ndarray],
         budget: float,
         pause: Callable[[], object] | None = None,
-    ) -> None:
+        jobs: int = 1,
+    ) -> int:
         """Keep the matrix of all classes, for the pairs of them, or the blocks inside each class.
 
         Where values are computed in less time than they are found in a matrix, only the inputs are
-        prepared: in the order of the classes, or as they are where pairs are large. Nothing is kept
-        where it takes more than `budget` bytes; `pause` may raise.
+        prepared: in the order of the classes, or as they are where pairs are large. What is kept,
+        and twice the matrices of so many pairs at a time, take no more than `budget` bytes. Returns
+        the bytes of what is kept; `pause` may raise.
         """
         self._blocks, self.shared, self._all = {}, None, None
         sizes = [samples.size for samples in classes]
         pair = sum(sorted(sizes)[-2:]) ** 2
-        room_for = budget / self.dtype.itemsize - pair
+        most = budget / self.dtype.itemsize - 2 * jobs * pair
         if self.square:
-            return
+            return 0
         of_vectors, width = isinstance(self.kernel, VectorKernel), features(self.X)
         ends = np.cumsum(sizes)
         of_class = [slice(end - size, end) for end, size in zip(ends.tolist(), sizes)]
         large = 2 * sum(sizes) > LARGEST_TOGETHER * len(sizes)
         if of_vectors and 0 < width <= CHEAP_FEATURES and large:
             self._all = self._bound(None, self.dtype)
-            return
+            return 0
         ordered = self._bound(np.concatenate(classes), self.dtype) if of_vectors else None
         across = ordered.points_across() if ordered is not None and width <= FEW else None
         if across is not None:
             self.shared = Shared(NO_MATRIX, across, of_class)
-        elif ordered is not None and sum(sizes) ** 2 <= room_for:
+        elif ordered is not None and sum(sizes) ** 2 <= most:
             # One product, though some of its values come twice; values of other kernels are dear.
             self.shared = Shared(ordered.matrix(pause), NO_MATRIX, of_class)
-        elif sum(size * size for size in sizes) <= room_for:
+            return self.shared.matrix.nbytes
+        elif sum(size * size for size in sizes) <= most:
             blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
             self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
+            return sum(block.nbytes for block in blocks)
+        return 0
 
     def few(self) -> Shared | None:
         """All samples as one class, where they are few and the kernel asks for nothing special."""
@@ -342,7 +340,7 @@ class Grams:
                         matrix[here, :corner] = there[:, first]
                         matrix[here, corner:] = there[:, second]
 
-            in_parts(some_rows, len(matrix), threads_worth(matrix.size))
+            in_parts(some_rows, len(matrix), matrix.size)
             return PrecomputedGram(Precomputed(), matrix)
         halves = slice(corner), slice(corner, None)
         for half, place in zip(halves, places):

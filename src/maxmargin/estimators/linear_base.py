@@ -27,6 +27,7 @@ from ..solvers.linear import (
     is_chunked,
 )
 from ..solvers.linear.fit import SOLVERS
+from ..threads import in_parts, single_threaded_blas
 from . import parameters as p
 from .base import blank, take_over
 from .certificates import Certificates
@@ -133,13 +134,14 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
     ) -> None:
         """Set all fitted attributes."""
         self._began_ = time.perf_counter()
-        matrix, y = self._inputs(X, y)
-        weight = checked_weights(sample_weight, matrix.n)
-        y, weight = self._targets(y, weight)
-        kept = np.flatnonzero(weight > 0)
-        if kept.size < weight.size:
-            matrix, y, weight = matrix.select(kept), y[kept], weight[kept]
-        self._learn(matrix, y, weight, reporter, data, previous)
+        with single_threaded_blas():
+            matrix, y = self._inputs(X, y)
+            weight = checked_weights(sample_weight, matrix.n)
+            y, weight = self._targets(y, weight)
+            kept = np.flatnonzero(weight > 0)
+            if kept.size < weight.size:
+                matrix, y, weight = matrix.select(kept), y[kept], weight[kept]
+            self._learn(matrix, y, weight, reporter, data, previous)
         del self._began_
 
     def _inputs(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
@@ -297,12 +299,14 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
             return product + self.intercept_
         outputs = np.empty((X.shape[0], coef.shape[0]))
         step = max(1, PREDICTION_BLOCK // X.shape[1])
-        for top in range(0, X.shape[0], step):
-            np.matmul(
-                X[top : top + step].astype(np.float64, copy=False),
-                coef.T,
-                out=outputs[top : top + step],
-            )
+
+        def some_rows(first: int, last: int) -> None:
+            for top in range(first, last, step):
+                rows = slice(top, min(top + step, last))
+                np.matmul(X[rows].astype(np.float64, copy=False), coef.T, out=outputs[rows])
+
+        with single_threaded_blas():
+            in_parts(some_rows, X.shape[0], X.size)
         return outputs + self.intercept_
 
     def sparsify(self) -> Any:

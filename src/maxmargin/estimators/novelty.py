@@ -61,7 +61,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         gap=1e-4,
         nu=0.5,
         shrinking=True,
-        cache_size=200,
+        cache_size="auto",
         verbose=False,
         max_iter=-1,
         solver="auto",

@@ -14,6 +14,7 @@ from ..solvers import Solution
 from ..solvers.interrupt import held_interrupts
 from ..solvers.online import NEVER_TWICE, OnlineMachine, OnlineSettings, chunks
 from ..solvers.online_points import stacked
+from ..threads import single_threaded_blas
 from .clock import Clock
 from .expansion import PREDICTION_BLOCK, widened
 from .grams import Grams
@@ -87,6 +88,7 @@ class Committee:
         positive = 1 if len(self.machines) == 1 else place
         return np.where(codes == positive, 1.0, -1.0)
 
+    @single_threaded_blas()
     def learn(
         self,
         X: Any,
@@ -117,6 +119,7 @@ class Committee:
                     return Lesson(learned, last, "interrupted" if interrupt.pressed else ended)
         return Lesson(learned, last, "")
 
+    @single_threaded_blas()
     def finish(
         self, tol: float, clock: Clock, listen: Callable[[int], Any]
     ) -> tuple[list[Solution | None], str]:
@@ -172,6 +175,7 @@ class Committee:
             inputs = stacked(inputs, take(machine.inputs, new))
         return Function(take(inputs, place), coef, intercept, number)
 
+    @single_threaded_blas()
     def values(self, X: Any) -> np.ndarray:
         """Every function at every input, shape (inputs, machines)."""
         function = self.function()
@@ -199,6 +203,7 @@ class Committee:
         ]
 
 
+@single_threaded_blas()
 def certificate(
     machine: OnlineMachine, X: Any, labels: np.ndarray, bound: np.ndarray
 ) -> Certificate:

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from ..kernels import FromFunction, Kernel
 from ..solvers.online import OnlineSettings
+from ..threads import single_threaded_blas
 from .base import blank, take_over
 from .clock import Clock
 from .inputs import checked_weights, is_function, resolved_kernel, training_inputs
@@ -96,6 +97,7 @@ class TrainedOnline(CallbackSupportMixin, BaseEstimator):
             return int(given)
         return int(check_random_state(given).randint(2**31 - 1))
 
+    @single_threaded_blas()
     def _begin(self, X: Any, weight: np.ndarray) -> None:
         """An untrained machine for inputs like these."""
         kernel = self.kernel

@@ -83,6 +83,26 @@ def check_gamma(owner: Any, name: str = "gamma") -> None:
         refuse(owner, name, "'scale', 'auto' or a number in [0, inf)")
 
 
+def check_cache_size(owner: Any, name: str = "cache_size") -> None:
+    value = getattr(owner, name)
+    if isinstance(value, str) and value == "auto":
+        return
+    if not (is_number(value) and 0 < value < np.inf):
+        refuse(owner, name, "'auto' or a number of megabytes in (0, inf)")
+
+
+def check_full_matrix(owner: Any, samples: int, itemsize: int) -> None:
+    """Whether ``solver="full"`` and a number given as `cache_size` go together."""
+    needed = samples * samples * itemsize / 1e6
+    if owner.solver == "full" and owner.cache_size != "auto" and needed > owner.cache_size:
+        raise ParameterError(
+            f"cache_size of {type(owner).__name__} must be at least {needed:.3g} with "
+            f'solver="full", which keeps the matrix of {samples} samples in memory, got '
+            f"{owner.cache_size!r}: "
+            'raise it, or leave solver at "auto"'
+        )
+
+
 def check_class_weight(owner: Any, name: str = "class_weight") -> None:
     value = getattr(owner, name)
     if isinstance(value, dict):

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ..compiled import compiled, compiled_strict, inlined
 from ..kernels.products import taken
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 
 # Elements of a block of inputs that is hashed at a time: it stays in the cache.
 HASH_BLOCK = 1 << 16
@@ -296,7 +296,7 @@ def _dense_keys(X: np.ndarray, square: bool) -> np.ndarray:
             numbers = np.ascontiguousarray(X[part], dtype=np.float64)
             row_keys(numbers.view(np.uint64), salt, keys[part])
 
-    in_parts(some_rows, rows, threads_worth(X.size))
+    in_parts(some_rows, rows, X.size)
     return keys
 
 

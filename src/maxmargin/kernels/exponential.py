@@ -19,7 +19,7 @@ from numba.extending import intrinsic, overload
 from numpy import float32, int32
 
 from ..compiled import FUSED, compiled_fused
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 from .base import Array
 from .elementwise import chunks
 from .memory_lines import memory_line
@@ -64,8 +64,7 @@ B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = (
 
 def exponential(block: Array) -> None:
     """x ← exp(min(x, 0))"""
-    threads = threads_worth(block.size)
-    in_parts(lambda start, stop: _exponential(block[start:stop]), len(block), threads)
+    in_parts(lambda start, stop: _exponential(block[start:stop]), len(block), block.size)
 
 
 def _exponential(block: Array) -> None:

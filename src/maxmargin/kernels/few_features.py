@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..compiled import compiled_fused
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 from .base import Array
 from .exponential import COMPILED, capped_exp
 from .memory_lines import memory_line
@@ -40,7 +40,7 @@ def gaussian_block(left: Array, right: Array, out: Array) -> bool:
     def some_rows(start: int, stop: int) -> None:
         fill_gaussian_block(left[start:stop], right, memory[start * step :], step)
 
-    in_parts(some_rows, len(left), threads_worth(out.size))
+    in_parts(some_rows, len(left), out.size)
     return True
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compiled import called, compiled
 from ..routines import address_for, call
-from ..threads import blas_is_single, in_parts, threads_worth
+from ..threads import in_parts, in_turn
 from .base import Array
 from .exponential import COMPILED, exponential_line
 from .few_features import FEW, fill_gaussian_block
@@ -38,19 +38,18 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
     step = uneven_step(len(table), table.itemsize)
     gemm, line = address_for(table.dtype, "gemm"), matrix.reshape(-1)
 
-    def some_tiles(first: int, last: int) -> None:
-        tops = np.array([top for share in shares[first:last] for top in share], dtype=np.int64)
-        fill_tiles(table, turned, line, tops, rows, step, gemm)
+    def some_tiles(tops: list[int]) -> None:
+        fill_tiles(table, turned, line, np.array(tops, dtype=np.int64), rows, step, gemm)
 
-    in_parts(some_tiles, len(shares), len(shares))
+    in_turn(some_tiles, shares)
     return True
 
 
 def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
     """Fill the block of points in tables with rows (φ, o, 1); whether it was done, or is better
-    left to the threads of BLAS."""
+    left to one product."""
     usual = _is_usual(left, right, out) and left.shape[1] - 2 <= MOST_FEATURES
-    line = memory_line(out) if usual and blas_is_single() else None
+    line = memory_line(out) if usual else None
     if line is None:
         return False
     (memory, step), turned, gemm = line, turned_table(left), address_for(out.dtype, "gemm")
@@ -58,7 +57,7 @@ def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
     def some_columns(start: int, stop: int) -> None:
         fill_columns(turned, right[start:stop], memory[start:], step, gemm)
 
-    in_parts(some_columns, len(right), threads_worth(PASSES * out.size))
+    in_parts(some_columns, len(right), PASSES * out.size, grain=COLUMNS)
     return True
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import compiled
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 
 # Columns summed at a time: their totals stay in the first-level cache.
 STRIPE = 2048
@@ -91,4 +91,4 @@ def add_rows(
     def some_columns(start: int, stop: int) -> None:
         sum_rows(total, values, slots, coefficients, first + start, first + stop)
 
-    in_parts(some_columns, width, threads_worth(width * slots.size // ENTRIES_A_PASS))
+    in_parts(some_columns, width, width * slots.size // ENTRIES_A_PASS)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from ..memory import room
-from ..threads import in_parts, threads_beside_blas, threads_worth
+from ..threads import WORTH_A_THREAD, in_parts, in_turn, own_threads, product_part
 from .base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
 from .memory_lines import place_tile, uneven_step
@@ -189,7 +189,7 @@ class VectorGram(Gram):
             def some_rows(start: int, stop: int) -> None:
                 self._block(self._select(self.points, indices[start:stop]), right, out[start:stop])
 
-            in_parts(some_rows, indices.size, threads_worth(out.size))
+            in_parts(some_rows, indices.size, out.size, grain=LANES)
         elif right.rare is not None:
             # They are indexed for all columns together.
             super()._compute(indices, right, out)
@@ -203,7 +203,8 @@ class VectorGram(Gram):
                 part = slice(start, stop)
                 self._block(left, right.take(part), out[:, part])
 
-            in_parts(some_columns, len(right), threads_beside_blas(out.size, right.features))
+            least = product_part(len(right))
+            in_parts(some_columns, len(right), out.size, right.features, least=least)
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         if not self.tiled:
@@ -220,7 +221,8 @@ class VectorGram(Gram):
     ) -> Array:
         """The matrix of points, in tiles that stay in the cache."""
         n = len(points)
-        matrix, threads = room((n, n), self.dtype), threads_beside_blas(n * n)
+        matrix = room((n, n), self.dtype)
+        threads = own_threads() if matrix.size >= WORTH_A_THREAD else 1
         # A tile goes to the thread that is done first, of which all but one begin late.
         shares: list[list[int]] = [[] for _ in range(threads)]
         loads = [0] + [LATE] * (threads - 1)
@@ -244,9 +246,9 @@ class VectorGram(Gram):
     ) -> None:
         n, size = len(points), self.dtype.itemsize
 
-        def some_tiles(first: int, last: int) -> None:
+        def some_tiles(tops: list[int]) -> None:
             scratch = np.empty(min(TILE_ROWS, n) * uneven_step(n, size), self.dtype)
-            for top in (top for share in shares[first:last] for top in share):
+            for top in tops:
                 left, right = points.take(slice(top, top + TILE_ROWS)), points.take(slice(top, n))
                 rows, columns = len(left), len(right)
                 step = uneven_step(columns, size)
@@ -255,7 +257,7 @@ class VectorGram(Gram):
                 if pause is not None:
                     pause()
 
-        in_parts(some_tiles, len(shares), len(shares))
+        in_turn(some_tiles, shares)
 
     def points_across(self) -> Array | None:
         return self.kernel._across(self.points) if self.tiled else None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compiled import compiled
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 
 Array = NDArray[Any]
 
@@ -42,7 +42,7 @@ def mirror(matrix: Array, start: int = 0, stop: int | None = None) -> None:
     def some_rows(first: int, last: int) -> None:
         mirror_line(*line, n, start + first, start + last)
 
-    in_parts(some_rows, stop - start, threads_worth((stop - start) * (n - start)))
+    in_parts(some_rows, stop - start, (stop - start) * (n - start))
 
 
 @compiled

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..compiled import compiled, inlined
 from ..memory import room
-from ..threads import WORTH_A_THREAD, in_parts, threads_beside_blas, threads_worth
+from ..threads import WORTH_A_THREAD, in_parts, product_part
 from .base import Array, Float, Inputs, as_slice
 from .elementwise import chunks
 from .memory_lines import memory_line
@@ -77,7 +77,7 @@ class Embedding:
                     embed_some(part, *of_kept, kept, table[rows], norms[rows])
                     parts[start] = entries_of(part, *of_rare, rare, table, norms[rows])
 
-        in_parts(some_rows, n, threads_worth(n * d))
+        in_parts(some_rows, n, n * d)
         if self.offset is not None:
             table[:, width] = self.offset(norms)
             table[:, width + 1] = 1.0
@@ -130,7 +130,8 @@ class DensePoints:
 
         # BLAS rearranges both factors: each thread a part of the longer one.
         task = some_rows if len(left) >= len(right) else some_columns
-        in_parts(task, max(out.shape), threads_beside_blas(out.size, self.features))
+        size = max(out.shape)
+        in_parts(task, size, out.size, self.features, least=product_part(size))
         if self.rare is not None and right.rare is not None:
             self.rare.add_products(right.rare, out)
 
@@ -362,5 +363,5 @@ def taken(table: Array, indices: Array | slice) -> Array:
         # Alone among the modes "clip" writes without a buffer.
         np.take(table, indices[start:stop], axis=0, out=copy[start:stop], mode="clip")
 
-    in_parts(some_rows, len(indices), threads_worth(copy.size))
+    in_parts(some_rows, len(indices), copy.size)
     return copy

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..compiled import compiled
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 from .base import Array, Inputs
 from .elementwise import chunks
 from .memory_lines import memory_line
@@ -73,7 +73,7 @@ class RareEntries:
         def some_rows(start: int, stop: int) -> None:
             add_rare_products(*line, *left, *entries, start, stop)
 
-        in_parts(some_rows, len(out), threads_worth(out.size))
+        in_parts(some_rows, len(out), out.size)
 
 
 def _arrays(matrix: Any) -> tuple[Array, Array, Array]:
@@ -180,7 +180,7 @@ def differing(X: Inputs, common: Array) -> Array:
             count_differing(np.ascontiguousarray(X[start:stop][rows], common.dtype), common, count)
         counts.append(count)
 
-    in_parts(some_rows, n, threads_worth(n * d))
+    in_parts(some_rows, n, n * d)
     return np.asarray(sum(counts))
 
 

@@ -38,8 +38,9 @@ SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 6, 100
 # Where at most this part of the samples that violate most is new, what is left is a matter of the
 # free ones, which then form one block, up to so many.
 FEW, WIDEST_FACE = 0.02, 6000
-# Such a block and its factor may take this part of the memory for rows.
-FACE_SHARE, BYTES_AN_ENTRY = 0.4, 16
+# Matrices of a block that are in memory at a time: this one, the last one, what is new in it, and
+# the factor.
+MATRICES = 4
 # So many free variables of a block take a face step that stops them at bounds one by one, in at
 # most so many rounds; more are stopped together.
 FEW_FREE, MOST_ROUNDS = 400, 30
@@ -55,6 +56,8 @@ class BlockRun(Run):
         numbers = features(self.gram.X)
         if numbers >= MANY_FEATURES:
             block = LARGE_BLOCK
+        self.largest = self.settings.affordable_side(MATRICES * self.gram.dtype.itemsize)
+        block = min(block, self.largest)
         # A block must at least hold the most violating pair of every group.
         self.size = min(max(block, 4 * self.problem.totals.size), self.problem.samples)
         few = 0 < numbers < FEW_FEATURES
@@ -144,7 +147,7 @@ class BlockRun(Run):
         """The most violating samples, the free ones if it is their turn, and the recent ones."""
         everyone, free = self.everyone, self.everyone.free()
         # Of many free variables a block has to hold a good part.
-        size = max(self.size, min(free.size, LARGE_BLOCK, everyone.rows.owner.size))
+        size = max(self.size, min(free.size, LARGE_BLOCK, self.largest))
         eager = everyone.most_violating(max(2, size // 2))
         self.wide = self._few_are_new(eager, free)
         wanted = [eager, self.recent]
@@ -171,8 +174,7 @@ class BlockRun(Run):
 
     def _few_are_new(self, eager, free):
         """Whether what is left is a matter of the free variables, which then form one block."""
-        spare = np.sqrt(FACE_SHARE * self.settings.cache_bytes / BYTES_AN_ENTRY)
-        most = min(WIDEST_FACE, spare, self.everyone.rows.owner.size) - eager.size
+        most = min(WIDEST_FACE, self.largest) - eager.size
         few = self.everyone.new_among(eager) <= FEW * eager.size
         return self.settings.face and few and free.size <= max(most, self.size)
 
@@ -253,7 +255,7 @@ class BlockRun(Run):
         live = self.everyone.live
         free = live.free().size
         size = min(max(self.size, 2 * free), live.size)
-        if free > LARGEST_POLISHED or size > self.everyone.rows.owner.size:
+        if free > LARGEST_POLISHED or size > self.largest:
             return False
         self.size = size
         self.polish_rounds = POLISH_ROUNDS

@@ -15,19 +15,20 @@ import numpy as np
 from ..compiled import compiled
 from ..kernels.held import HeldRows, add_rows
 from ..memory import room
-from ..threads import TERMS_AN_ENTRY, in_parts, threads_worth
+from ..threads import TERMS_AN_ENTRY, in_parts
 from .rows import BATCH_BYTES
 
-# There is room for at least this many blocks.
-FEWEST_BLOCKS = 3
+# There is memory for at least this many rows.
+FEWEST_ROWS = 8
 # Rows of some columns leave room for all others if that many fit, as a part of all such rows.
 ENOUGH_ROWS = 0.5
 # Rows that stay where they are computed come in batches of so many products of numbers of four
 # bytes, which take a good third of a second at 200 GFLOP/s.
 BATCH_PRODUCTS = 4e10
 # Rows that do not stay where they are computed come in smaller batches: memory that is touched for
-# the first time costs as much as what is computed into it.
-SCRATCH_BYTES = 32 << 20
+# the first time costs as much as what is computed into it. They take no more than this part of the
+# memory for rows, or the fewest bytes.
+SCRATCH_BYTES, SCRATCH_SHARE, FEWEST_SCRATCH = 32 << 20, 0.3, 8 << 20
 
 
 def pack_rows(memory, width, slots, keep):
@@ -40,7 +41,7 @@ def pack_rows(memory, width, slots, keep):
         def some_rows(start, stop, first=first):
             move_rows(memory, width, slots, keep, first + start, first + stop)
 
-        in_parts(some_rows, last - first, threads_worth((last - first) * keep.size))
+        in_parts(some_rows, last - first, (last - first) * keep.size)
         first = last
 
 
@@ -81,9 +82,10 @@ class LongRows:
         self.evaluations = self.misses = 0
         self.features = features
         item = gram.dtype.itemsize
-        fewest = FEWEST_BLOCKS * min(block, gram.n) * gram.n
-        size = int(min(max(budget / item, fewest), gram.n * gram.n))
+        size = int(min(max(budget / item, FEWEST_ROWS * gram.n), gram.n * gram.n))
         self.memory = room((size,), gram.dtype)
+        share = max(FEWEST_SCRATCH, SCRATCH_SHARE * self.memory.nbytes)
+        self.scratch = int(min(SCRATCH_BYTES, share))
         self._begin(gram.n if width is None else width)
 
     def _begin(self, width):
@@ -101,8 +103,13 @@ class LongRows:
         self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
         self.used = np.zeros(slots, dtype=np.int64)
 
+    @property
+    def most(self):
+        """Rows that can be in memory at the same time."""
+        return len(self.values)
+
     def ensure(self, samples, precious=None):
-        """Have the rows of samples (indices into the columns, at most a block) in memory.
+        """Have the rows of samples (indices into the columns, at most `most`) in memory.
 
         `precious` says of every column whether its row is to be kept as long as others are there.
         """
@@ -161,7 +168,7 @@ class LongRows:
         """Parts of `count` rows, about equal, to be computed one after the other."""
         size = columns * self.gram.dtype.itemsize
         if not in_place:
-            most = SCRATCH_BYTES / size
+            most = self.scratch / size
         elif not self.features:
             most = BATCH_BYTES / size
         else:
@@ -211,7 +218,7 @@ class LongRows:
         total = np.zeros(width)
         if not width:
             return total
-        batch = max(1, min(self.block, SCRATCH_BYTES // (width * self.gram.dtype.itemsize)))
+        batch = max(1, min(self.block, self.scratch // (width * self.gram.dtype.itemsize)))
         scratch = room((min(batch, support.size), width), self.gram.dtype)
         for first in range(0, support.size, batch):
             part = support[first : first + batch]

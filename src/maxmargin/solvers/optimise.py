@@ -14,6 +14,7 @@ import numpy as np
 
 from ..dual.problem import DualProblem
 from ..kernels import Gram, Precomputed
+from ..threads import single_threaded_blas
 from . import nested
 from .blocks import BlockRun
 from .interrupt import held_interrupts
@@ -80,7 +81,7 @@ def solve(
     alpha : array, optional
         Where to start; made feasible first.
     cache_bytes : float
-        Memory for rows.
+        Memory for rows; blocks and their factors may take two fifths of it besides.
     max_steps, max_seconds, target : float, optional
         Budgets: pair steps, time, dual value.
     callback : callable, optional
@@ -124,7 +125,8 @@ def solve(
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
     tentative = driver == "auto" and gram.n <= LARGEST_TENTATIVE and not trace
     driver = chosen_driver(driver, gram, settings)
-    with held_interrupts(problem.samples <= FEW_SAMPLES and callback is None) as interrupt:
+    briefly = problem.samples <= FEW_SAMPLES and callback is None
+    with single_threaded_blas(), held_interrupts(briefly) as interrupt:
 
         def finished(problem, settings, alpha):
             if driver != "blocks":
@@ -160,9 +162,14 @@ def as_gram(gram: Gram | np.ndarray) -> Gram:
     return Precomputed().bind(gram)
 
 
+def matrix_bytes(gram: Gram) -> int:
+    return gram.n**2 * gram.dtype.itemsize
+
+
 def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
     if driver == "auto":
-        fits = gram.n**2 * gram.dtype.itemsize <= settings.cache_bytes
+        # Shrinking makes a second matrix.
+        fits = gram.whole is not None or 2 * matrix_bytes(gram) <= settings.cache_bytes
         small = gram.n <= (LARGEST_FULL if gram.whole is None else LARGEST_AT_HAND)
         driver = "full" if (fits and small) or settings.selection == "greedy" else "blocks"
     if driver not in ("full", "blocks", "rows"):

@@ -19,6 +19,8 @@ from .smo import forget_pairs
 TOO_MANY_ROWS = "too_many_rows"
 # Copying a smaller problem out pays when at least this part of it leaves.
 LEAST_LEAVING = 0.1
+# So many samples are copied out in any case.
+FEWEST_COPIED = 1000
 
 
 class PairRun(Run):
@@ -153,13 +155,17 @@ class PairRun(Run):
 
     def _all_rows(self):
         if not self.whole_matrix:
-            return CachedRows(self.gram, self.settings.cache_bytes)
+            return CachedRows(self.gram, self._cache_bytes())
         arriving = None
         if self.special is None and not self.alpha.any():
             arriving = ArrivingRows.of(self.gram, self.settings.cache_bytes, self.tentative)
         if arriving is not None or self.tentative:
             return arriving
         return FullRows.of(self.gram, self.pause)
+
+    def _cache_bytes(self):
+        """Shrinking takes rows from one cache into another."""
+        return self.settings.cache_bytes / (2 if self.settings.shrinking else 1)
 
     def fetch(self, sample):
         if not self.whole_matrix:
@@ -223,15 +229,19 @@ class PairRun(Run):
         if self.whole_matrix:
             rows = self.whole_rows
         else:
-            rows = CachedRows(
-                self.gram, self.settings.cache_bytes, None, rows.evaluations, rows.misses
-            )
+            rows = CachedRows(self.gram, self._cache_bytes(), None, rows.evaluations, rows.misses)
         self.gradient = self._true_gradient(rows)
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self.violation = self.problem.violation(self.alpha, self.gradient)
         self.renewed = self._updates()
         self.until_shrink = self._shrink_interval()
+
+    def _fits_beside(self, size):
+        """Whether the matrix of so many samples fits beside that of all."""
+        matrix = 0 if self.gram.whole is not None else self.gram.n**2
+        least = FEWEST_COPIED**2
+        return matrix + size**2 <= max(self.settings.cache_bytes / self.gram.dtype.itemsize, least)
 
     def _shrink_interval(self):
         return min(self.problem.size, LONGEST_SLAB)
@@ -243,7 +253,9 @@ class PairRun(Run):
         keep = self.active.staying()
         if keep.size > (1.0 - LEAST_LEAVING) * self.active.size or keep.size < 2:
             return
+        if self.whole_matrix and not self._fits_beside(keep.size):
+            return
         if self.whole:
-            self.whole_rows = self.active.rows
+            self.whole_rows = self.active.rows if self.whole_matrix else None
         self.active.write(self.alpha, self.gradient)
         self._set_active(self.active.part(keep, self.active.rows.restricted(keep)))

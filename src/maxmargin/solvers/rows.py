@@ -12,7 +12,7 @@ import numpy as np
 from ..compiled import compiled
 from ..kernels.held import add_rows
 from ..memory import room
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 from .records import RowStore
 
 # No source for rows, in either precision.
@@ -22,7 +22,7 @@ NOWHERE = {
 }
 
 # Rows are computed in batches of about this many bytes.
-BATCH_BYTES = 128 << 20
+BATCH_BYTES = 32 << 20
 # The loop may need the rows of two pairs at once.
 FEWEST_SLOTS = 4
 
@@ -74,7 +74,7 @@ class FullRows:
         def some_rows(start, stop):
             gather_rows(block, self.matrix, samples, samples, start, stop)
 
-        in_parts(some_rows, samples.size, threads_worth(block.size))
+        in_parts(some_rows, samples.size, block.size)
         return block
 
     def combine(self, samples, coefficients):

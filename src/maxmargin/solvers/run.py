@@ -10,7 +10,7 @@ from ..dual.parts import Parts
 from . import records as r
 from .active import EPSILON, largest_entry, rounding_of
 from .ending import run_to_end
-from .face import face_step
+from .face import FaceResult, face_step
 from .lapack import POTRF
 from .settings import may_be_unbounded
 from .slabs import account_face
@@ -19,6 +19,8 @@ from .solution import Progress, Solution, TraceBuilder
 LONGEST_SLAB = 1000
 # Seconds without a call of the callback while rows are computed.
 LONGEST_SILENCE = 0.2
+# Bytes for each entry of the matrix of free variables, with its factor.
+FACE_BYTES = 16
 # Slabs or rounds without progress above rounding before a run is called finished in its precision.
 PATIENCE = 20
 # The smallest curvature believed, as a part of the largest entry.
@@ -218,8 +220,10 @@ class Run:
         return EPSILON * rounding_of(v.alpha, v.gradient, self.scale)
 
     def face(self, most=None):
-        free = self.active.free().size
-        self.faced(self.violation, free, face_step(self.active, self.must_end, most))
+        free, result = self.active.free().size, FaceResult(0, 0.0, False)
+        if free <= self.settings.affordable_side(FACE_BYTES):
+            result = face_step(self.active, self.must_end, most)
+        self.faced(self.violation, free, result)
 
     def faced(self, before, free, result):
         self.unbounded = result.unbounded and self.may_be_unbounded()

@@ -11,7 +11,7 @@ import numpy as np
 from ..compiled import compiled
 from ..kernels.held import KnownSums
 from ..memory import room
-from ..threads import in_parts, threads_worth
+from ..threads import in_parts
 from .active import Active, marked
 from .longrows import LongRows
 from .rows import FullRows
@@ -136,9 +136,8 @@ class Samples:
         def mirror(start, stop):
             complete(matrix, known, slots, apart, new, fresh, start, stop)
 
-        threads = threads_worth(matrix.size)
-        in_parts(read, samples.size, threads)
-        in_parts(mirror, samples.size, threads)
+        in_parts(read, samples.size, matrix.size)
+        in_parts(mirror, samples.size, matrix.size)
         self._remember(samples, matrix)
         return matrix
 
@@ -148,8 +147,13 @@ class Samples:
         variables = self.live.variables_of(places)
         moved = part.v.alpha != self.live.v.alpha[variables]
         moved = moved.reshape(-1, places.size).any(axis=0)
-        self.rows.ensure(places[moved], self.live.has_free())
-        self.live.place(variables, part.v.alpha)
+        places, alpha = places[moved], part.v.alpha.reshape(-1, places.size)[:, moved]
+        precious = self.live.has_free()
+        # Where memory is short, the rows of some samples at a time.
+        for first in range(0, places.size, self.rows.most):
+            some = slice(first, first + self.rows.most)
+            self.rows.ensure(places[some], precious)
+            self.live.place(self.live.variables_of(places[some]), alpha[:, some].ravel())
         self.complete = self.live.size == self.problem.samples
 
     # ---- growing ---------------------------------------------------------------------------
@@ -181,8 +185,9 @@ class Samples:
         # Rows in memory first: those that are not there may overwrite them.
         order = np.argsort(~self.rows.has(support), kind="stable")
         pull = np.zeros(self.rows.n - start)
-        for first in range(0, order.size, self.block_size):
-            part = order[first : first + self.block_size]
+        most = min(self.block_size, self.rows.most)
+        for first in range(0, order.size, most):
+            part = order[first : first + most]
             self.rows.ensure(support[part])
             pull += self.rows.combine(support[part], coefficients[part], start)
         return pull

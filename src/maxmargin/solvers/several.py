@@ -22,7 +22,7 @@ from ..dual.parts import (
 )
 from ..dual.problem import DualProblem, Float
 from ..memory import room
-from ..threads import in_parts, own_threads
+from ..threads import in_turn, own_threads
 from . import records as r
 from .batch import is_all_of
 from .ending import run_to_end
@@ -133,7 +133,7 @@ def optimise(
     rest = [e - s for s, e in pairwise(ends) if not is_all_of(parts.matrix, parts.places[s:e])]
     most = max(rest, default=0)
 
-    def some_problems(_first: int, _last: int) -> None:
+    def some_problems(_thread: int) -> None:
         memory = blank_memory(0, 1)
         rows = r.RowStore(room((most, most), np.float64), *NO_ROWS, *NOWHERE[np.dtype(np.float64)])
         for start in starts:  # the next ones that no other thread has taken
@@ -143,7 +143,7 @@ def optimise(
             run_to_end(NO_VARIABLES, rows, 0, control, MOST_STEPS, memory, NO_TRACE, None, batch)
             certify_parts(own, alpha[here], sums[here], gradient[here], facts[start:stop])
 
-    in_parts(some_problems, threads, threads)
+    in_turn(some_problems, range(threads))
 
 
 def read(

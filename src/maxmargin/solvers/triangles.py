@@ -11,26 +11,28 @@ the order of Fortran, and of triangles only the lower one counts.
 from __future__ import annotations
 
 from ctypes import CFUNCTYPE, addressof, c_char, c_double, c_float, c_int, c_void_p
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs, spotrf, strtrs
 
 from ..routines import address_of
-from ..threads import in_parts, threads_beside_blas, together
+from ..threads import in_parts, in_turn
 
 # Matrices of fewer rows are left to LAPACK in one thread, parts of larger ones up to so many; right
 # sides of fewer columns are.
 FEWEST_ROWS, LEAF, FEWEST_COLUMNS = 1200, 384, 8
 # Halves begin at multiples of this many rows.
 ROUND = 64
+# Right sides of a part, at least.
+SOLVED_PART = 128
 LETTERS = {letter: c_char(letter.encode()) for letter in "LRNT"}
 
 
 def cholesky(A):
     """A ← L, zeros above the diagonal; whether A is positive definite."""
     n = len(A)
-    if n < FEWEST_ROWS or threads_beside_blas(A.size, n) == 1:
+    if n < FEWEST_ROWS:
         potrf = spotrf if A.dtype == np.float32 else dpotrf
         return not potrf(A, lower=1, clean=1, overwrite_a=1)[1]
     if not halved_cholesky(A):
@@ -54,14 +56,17 @@ def halved_cholesky(A):
     def some_rows(start, stop):
         divide(A[:h, :h], below[start:stop])
 
-    in_parts(some_rows, n - h, threads_beside_blas(below.size, h))
+    in_parts(some_rows, n - h, below.size, h, least=SOLVED_PART)
     q = (n - h) // 2
 
     def corners():
         subtract_square(below[:q], rest[:q, :q])
         subtract_square(below[q:], rest[q:, q:])
 
-    together([partial(subtract_product, below[q:], below[:q], rest[q:, :q]), corners])
+    def beside():
+        subtract_product(below[q:], below[:q], rest[q:, :q])
+
+    in_turn(lambda task: task(), [beside, corners])
     return halved_cholesky(rest)
 
 
@@ -70,8 +75,7 @@ def triangular(L, b, transposed=False):
     if not b.size:
         return b
     columns = b.shape[1] if b.ndim == 2 else 1
-    threads = threads_beside_blas(b.size, len(L))
-    if columns < FEWEST_COLUMNS or threads == 1:
+    if columns < FEWEST_COLUMNS:
         trtrs = strtrs if L.dtype == np.float32 else dtrtrs
         return trtrs(L, b, lower=1, trans=int(transposed))[0]
     x = np.array(b, dtype=L.dtype, order="F")
@@ -79,7 +83,7 @@ def triangular(L, b, transposed=False):
     def some_columns(start, stop):
         solve(L, x[:, start:stop], transposed)
 
-    in_parts(some_columns, columns, threads)
+    in_parts(some_columns, columns, b.size, len(L), grain=FEWEST_COLUMNS, least=SOLVED_PART)
     return x
 
 

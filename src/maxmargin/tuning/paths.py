@@ -25,6 +25,7 @@ from ..kernels import Kernel, Precomputed
 from ..kernels.base import Gram, Inputs, count
 from ..solvers import solve
 from ..solvers.rows import gather_block
+from ..threads import single_threaded_blas
 from .base import Evaluation, Float, Objective, Point
 from .machine import LARGEST, ROUGH, Int, hinge_fit
 from .objectives.samples import as_inputs, signs
@@ -107,6 +108,7 @@ def C_path(kernel: Kernel, X: Inputs, y: ArrayLike, C: ArrayLike) -> list[PathSt
     return [PathStep(step.C, step.alpha, step.bias) for step in path(part, Cs)]
 
 
+@single_threaded_blas()
 def cross_validate_C(
     kernel: Kernel,
     X: Inputs,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..solvers.interrupt import held_interrupts, interrupted_when
-from ..threads import threads_for
+from ..threads import single_threaded_blas
 from .base import Float, Objective, Point
 from .course import PATH_C, Outcome, Search, Task
 from .journal import Journal, SearchInterrupted, SearchProgress
@@ -197,7 +197,7 @@ def tuned(
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy must be one of {sorted(STRATEGIES)}, got {strategy!r}")
     with (
-        threads_for(task.X),
+        single_threaded_blas(),
         held_interrupts() as interrupt,
         interrupted_when(lambda: interrupt.pressed),
     ):

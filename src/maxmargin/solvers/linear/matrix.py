@@ -98,7 +98,7 @@ class DenseMatrix:
                 out += coef[rows] @ self.X[rows].astype(np.float64, copy=False)
             return out
 
-        return sum(run_parts(part, even_parts(self.n, self.entries)))
+        return sum(run_parts(part, even_parts(self.n, self.entries, self.d)))
 
     def combine_at(self, rows: Any, coef: Float) -> Float:
         def part(start: int, stop: int) -> Float:
@@ -107,7 +107,7 @@ class DenseMatrix:
                 out += coef[some] @ self.X[rows[some]].astype(np.float64, copy=False)
             return out
 
-        return sum(run_parts(part, even_parts(len(rows), len(rows) * self.d)))
+        return sum(run_parts(part, even_parts(len(rows), len(rows) * self.d, self.d)))
 
     def take(self, rows: Any) -> DenseMatrix:
         return DenseMatrix(self.X[rows].astype(np.float64, copy=False))
@@ -131,7 +131,8 @@ class DenseMatrix:
                 total += weighted.sum(axis=0)
             return own, total
 
-        for own, total in run_parts(part, even_parts(len(rows), len(rows) * self.d)):
+        parts = even_parts(len(rows), len(rows) * self.d, self.d**2)
+        for own, total in run_parts(part, parts):
             gram += own
             border += total
 
@@ -221,7 +222,7 @@ class SparseMatrix:
             csr.combine(self.indptr, self.indices, self.data, coef, start, stop, out)
             return out
 
-        return sum(run_parts(part, parts_of(self.indptr, self.entries)))
+        return sum(run_parts(part, parts_of(self.indptr, self.entries, self.d)))
 
     def combine_at(self, rows: Any, coef: Float) -> Float:
         def part(start: int, stop: int) -> Float:
@@ -231,11 +232,11 @@ class SparseMatrix:
             )
             return out
 
-        return sum(run_parts(part, self._parts_at(rows)))
+        return sum(run_parts(part, self._parts_at(rows, self.d)))
 
-    def _parts_at(self, rows: Any) -> list[tuple[int, int]]:
+    def _parts_at(self, rows: Any, sums: int = 0) -> list[tuple[int, int]]:
         entries = len(rows) * (self.entries // max(1, self.n))
-        return even_parts(len(rows), entries)
+        return even_parts(len(rows), entries, sums)
 
     def take(self, rows: Any) -> SparseMatrix:
         return SparseMatrix(*csr.take_rows(self.indptr, self.indices, self.data, rows), self.d)

@@ -1,30 +1,29 @@
-"""Two or more threads for one large product: the compiled loops release the GIL.
+"""Large products of linear machines in parts, whose number depends on the data and not on threads.
 
-The number of threads is Numba's (``NUMBA_NUM_THREADS``, ``numba.set_num_threads``), which process
-pools already limit.
+Sums of parts are added in the order of the parts, whichever thread was done first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
-import numba
 import numpy as np
 
-from ...threads import together
+from ...threads import in_turn
 
-# Entries for each thread: fewer are not worth the wait for a core that may be busy otherwise.
-WORTH_A_THREAD = 300_000
-MOST_THREADS = 4
+# Entries of a part, at least: fewer are not worth the wait for a core that may be busy otherwise.
+WORTH_A_PART = 300_000
+# Parts, at most, and numbers in the sums of all of them.
+MOST_PARTS, MOST_SUMS = 64, 1 << 23
 
 
-def parts_of(work: Any, entries: int) -> list[tuple[int, int]]:
-    """Ranges of equal work; `work` is a cumulative count such as the indptr of a CSR matrix."""
+def parts_of(work: Any, entries: int, sums: int = 0) -> list[tuple[int, int]]:
+    """Ranges of equal work; `work` is a cumulative count such as the indptr of a CSR matrix. Each
+    part has so many sums of its own."""
     last = work.size - 1
-    count = _threads_for(entries)
+    count = _count(entries, sums)
     if count == 1 or last < count:
         return [(0, last)]
     marks = np.searchsorted(work, np.linspace(work[0], work[-1], count + 1)[1:-1])
@@ -32,22 +31,21 @@ def parts_of(work: Any, entries: int) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(edges) if a < b]
 
 
-def even_parts(count: int, entries: int) -> list[tuple[int, int]]:
+def even_parts(rows: int, entries: int, sums: int = 0) -> list[tuple[int, int]]:
     """Ranges of equally many rows."""
-    threads = _threads_for(entries)
-    if threads == 1:
-        return [(0, count)]
-    edges = [round(k * count / threads) for k in range(threads + 1)]
-    return [(a, b) for a, b in pairwise(edges) if a < b] or [(0, count)]
+    count = _count(entries, sums)
+    edges = [round(k * rows / count) for k in range(count + 1)]
+    return [(a, b) for a, b in pairwise(edges) if a < b] or [(0, rows)]
 
 
-def _threads_for(entries: int) -> int:
-    wanted = min(MOST_THREADS, entries // WORTH_A_THREAD)
-    return min(numba.get_num_threads(), wanted) if wanted > 1 else 1
+def _count(entries: int, sums: int) -> int:
+    """A power of two of parts, so that usual numbers of threads have equal shares."""
+    most = min(MOST_PARTS, entries // max(WORTH_A_PART, 2 * sums), MOST_SUMS // max(sums, 1))
+    return 1 << max(int(most).bit_length() - 1, 0)
 
 
 def run_parts(task: Callable[[int, int], Any], parts: list[tuple[int, int]]) -> list[Any]:
-    """The results of all parts; the first is worked on here, the others in threads."""
+    """The results of all parts, in their order."""
     if len(parts) == 1:
         return [task(*parts[0])]
     results: list[Any] = [None] * len(parts)
@@ -55,5 +53,5 @@ def run_parts(task: Callable[[int, int], Any], parts: list[tuple[int, int]]) -> 
     def work(k: int) -> None:
         results[k] = task(*parts[k])
 
-    together([partial(work, k) for k in range(len(parts))])
+    in_turn(work, range(len(parts)))
     return results

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...kernels.base import Inputs, take
-from ...threads import threads_for
+from ...threads import single_threaded_blas
 from ..base import Evaluation, Float, Objective, Point
 from ..machine import optimum
 from .samples import Samples
@@ -51,12 +51,12 @@ class RadiusMargin(Samples, Objective[Point]):
         self._beta: Float | None = None
 
     def value(self, point: Point) -> float:
-        with threads_for(self.X):
+        with single_threaded_blas():
             solved = self._solved(point)
         return np.nan if solved is None else solved.radius * solved.weight
 
     def evaluate(self, point: Point) -> Evaluation:
-        with threads_for(self.X):
+        with single_threaded_blas():
             return self._evaluated(point)
 
     def state(self) -> dict[str, Any]:
