@@ -20,7 +20,7 @@ SPREAD := --numprocesses=$(WORKERS) --dist=worksteal
 # Kernel values, problems and certificates, the loop and its steps: what compiled code computes.
 NOJIT := tests/dual tests/kernels/test_kernel_values.py tests/kernels/test_kernel_gradients.py \
   tests/kernels/test_exponential.py tests/solvers/test_smo.py tests/solvers/test_planning.py \
-  tests/solvers/test_face.py tests/solvers/test_several.py tests/solvers/test_coordinate.py
+  tests/solvers/test_face.py tests/solvers/test_several.py
 # What leans on other libraries: kernel values, certificates, readers, files, estimators, commands.
 OLDEST := tests/test_oldest.py tests/kernels/test_kernel_values.py \
   tests/kernels/test_vector_kernels.py tests/dual tests/data tests/models \
