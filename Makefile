@@ -1,9 +1,11 @@
 # make demo    train, certify and test a machine on data that ships with scikit-learn
 # make test    lint, types, doctests and tests
+# make test-nojit    the small problems among the tests, with compiled code as plain Python
+# make test-oldest   a part of the tests, with the oldest versions that pyproject.toml allows
 # make bench   time fits and predictions beside those of other libraries; an hour, wants quiet
 # make clean   remove .venv and everything generated
 #
-# Each target makes .venv and installs what it needs. PYTHON=python3.12 chooses an interpreter,
+# Each target makes .venv and installs what it needs; test-oldest makes .venv-oldest. PYTHON=python3.12 chooses an interpreter,
 # WORKERS=4 the number of test processes, BENCH=--quick the options of the benchmark.
 
 PYTHON ?= python3
@@ -11,8 +13,22 @@ WORKERS ?= 2
 BENCH ?= --all
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Some of scikit-learn's checks run only where SciPy takes arrays of other libraries.
+SETTINGS := OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1
+SPREAD := --numprocesses=$(WORKERS) --dist=worksteal
 
-.PHONY: demo test bench clean
+# Kernel values, problems and certificates, the loop and its steps: what compiled code computes.
+NOJIT := tests/dual tests/kernels/test_kernel_values.py tests/kernels/test_kernel_gradients.py \
+  tests/kernels/test_exponential.py tests/solvers/test_smo.py tests/solvers/test_planning.py \
+  tests/solvers/test_face.py tests/solvers/test_several.py
+# What leans on other libraries: kernel values, certificates, readers, files, estimators, commands.
+OLDEST := tests/test_oldest.py tests/kernels/test_kernel_values.py \
+  tests/kernels/test_vector_kernels.py tests/dual tests/data tests/models \
+  tests/estimators/test_sklearn_checks.py tests/estimators/test_linear_sklearn.py \
+  tests/tuning/test_optimizers.py tests/report/test_html.py \
+  tests/cli/test_choices.py tests/cli/test_commands.py
+
+.PHONY: demo test test-nojit test-oldest bench clean
 
 demo: .venv/for-use
 	@$(BIN)/python examples/demo.py
@@ -21,13 +37,19 @@ test: .venv/for-development
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest --numprocesses=$(WORKERS) --dist=worksteal
+	$(SETTINGS) $(BIN)/pytest $(SPREAD)
+
+test-nojit: .venv/for-development
+	$(SETTINGS) NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(SPREAD) $(NOJIT)
+
+test-oldest: .venv-oldest/ready
+	$(SETTINGS) MAXMARGIN_TESTS_OLDEST=1 .venv-oldest/bin/pytest $(SPREAD) $(OLDEST)
 
 bench: .venv/for-benchmarks
 	$(BIN)/python -m benchmarks.speed $(BENCH)
 
 clean:
-	rm -rf .venv .hypothesis .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf .venv .venv-oldest .hypothesis .mypy_cache .ruff_cache .pytest_cache build dist
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/for-use: pyproject.toml | $(BIN)/python
@@ -42,6 +64,13 @@ clean:
 	$(PIP) --editable '.[bench]' || \
 	  { echo 'not every peer can be had here: going on without'; $(PIP) --editable '.[all]'; }
 	touch $@ .venv/for-use
+
+.venv-oldest/ready: pyproject.toml tests/oldest.txt | $(BIN)/python
+	$(BIN)/python -m venv --clear .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint tests/oldest.txt --editable '.[all]' \
+	  hypothesis pandas pytest pytest-xdist quadprog skops
+	touch $@
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -18,11 +18,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(cache)
 
 import realdata
+from skips import SkipsFail
 
 # The first example of a test may compile for seconds, so time is no sign of trouble.
 settings.register_profile("anywhere", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if "CI" in os.environ else "anywhere")
+
+
+def pytest_configure(config):
+    if os.environ.get("CI") == "true" and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(SkipsFail())
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -12,7 +11,17 @@ import realdata
 import sklearn.svm
 from scipy import sparse
 
-from benchmarks import cold, contenders, growth, machine, problems, report, results, speed
+from benchmarks import (
+    cold,
+    contenders,
+    growth,
+    machine,
+    problems,
+    report,
+    results,
+    speed,
+    workers,
+)
 from benchmarks.contenders import INTELEX, OWN, PEERS, SKLEARN, Contender, Unavailable
 from benchmarks.measure import Bench, Comparison, Row, Settings, _Turn
 from benchmarks.problems import MADE_UP, OTHERS, PREDICTION, PROBLEMS, Problem, board, load
@@ -167,9 +176,19 @@ def test_failure_in_a_process_is_told():
         worker.close()
 
 
-def test_short_work_is_repeated_and_long_work_is_not():
-    assert len(timed(lambda: lambda: None)[0]) == 100
-    assert len(timed(lambda: lambda: time.sleep(0.11))[0]) == 1
+def test_short_work_is_repeated_and_long_work_is_not(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(workers, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+
+    def taking(seconds):
+        def work():
+            now[0] += seconds
+
+        return lambda: work
+
+    assert len(timed(taking(0.0))[0]) == 100
+    assert len(timed(taking(0.03))[0]) == 4
+    assert len(timed(taking(0.11))[0]) == 1
 
 
 def test_peak_counts_memory_that_was_given_back():

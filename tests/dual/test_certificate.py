@@ -40,6 +40,20 @@ def test_primal_is_the_textbook_objective(kind, data):
     assert found.primal == pytest.approx(textbook, rel=1e-9, abs=1e-14 * case.magnitude(alpha))
 
 
+@pytest.mark.parametrize("kind", BOUNDED)
+@given(data=st.data())
+@several
+def test_primal_is_the_textbook_objective_where_sums_are_not_met(kind, data):
+    case, _, bias = data.draw(feasible_points(kind))
+    problem = case.problem
+    guess = data.draw(hnp.arrays(np.float64, problem.size, elements=st.floats(-2.0, 2.0)))
+    alpha = np.clip(guess, problem.lower, problem.upper)
+    textbook = case.primal(problem.per_sample(alpha), bias)
+    found = certify(problem, alpha, gram_of(case.K), bias)
+    terms = case.magnitude(alpha) + np.abs(bias).max() * (1.0 + np.abs(alpha).sum())
+    assert found.primal == pytest.approx(textbook, rel=1e-9, abs=1e-14 * terms)
+
+
 @every_kind
 @given(data=st.data())
 @several
@@ -110,6 +124,12 @@ def test_given_bias_is_that_of_the_function_certified():
     found = certify(PROBLEM, np.array([-0.5, 0.5, 0.0]), gram_of(K), bias=np.array([0.5]))
     assert (found.primal, found.dual, found.gap) == (1.0, 0.5, 0.5)
     assert found.relative_gap == 0.5
+
+
+def test_gap_counts_the_bias_of_sums_that_are_not_met():
+    # Σα = −½, f = 3x/2 + ¼ meets all margins: the primal is ½·(3/2)², the dual 3/2 − ½·(3/2)².
+    found = certify(PROBLEM, np.array([-1.0, 0.5, 0.0]), gram_of(K), bias=np.array([0.25]))
+    assert (found.primal, found.dual, found.gap) == (1.125, 0.375, 0.75)
 
 
 def test_gap_of_an_almost_optimal_point_is_not_lost_to_cancellation():

@@ -5,10 +5,10 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 
 import numpy as np
 import pytest
+from clock import Stopwatch
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
@@ -62,21 +62,21 @@ def test_warning_names_the_worst_of_several_problems():
 def test_max_seconds_is_kept(limit):
     model, X, y = hard()
     model.set_params(max_seconds=limit)
-    seconds = []
-    for _ in range(4):  # the first compiles what has to be compiled, any may meet a busy machine
-        began = time.perf_counter()
+    for _ in range(2):  # the first compiles what has to be compiled
+        watch = Stopwatch()
         model.fit(X, y)
-        seconds.append(time.perf_counter() - began)
+        seconds = watch.seconds
         assert model.status_ == "time_limit"
-    assert min(seconds) < max(1.1 * limit, limit + 0.5)
+    assert seconds < max(1.1 * limit, limit + 0.5)
 
 
 def test_problems_share_the_time():
     X, _ = chess_board(3000, random_state=0)
     y = np.random.default_rng(0).integers(0, 3, 3000)
+    watch = Stopwatch()
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         SVC(gamma=0.01, C=1e6, max_iter=5000).fit(X, y)  # compiling takes seconds
-    model = SVC(gamma=0.01, C=1e6, max_seconds=0.6)
+    model = SVC(gamma=0.01, C=1e6, max_seconds=0.6 * watch.delay)
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         model.fit(X, y)
     assert all(solution.steps > 0 for solution in model.solution_)
@@ -233,12 +233,12 @@ def test_sigint_is_honoured_at_once_and_the_fit_can_go_on(labels, jobs):
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "going\n", process.stderr.read()
+    watch = Stopwatch(process.pid)
     process.send_signal(signal.SIGINT)
-    sent = time.perf_counter()
     assert process.stdout.readline() == "interrupted\n", process.stderr.read()
-    assert time.perf_counter() - sent < 0.5
+    assert watch.seconds < 0.5
     status, result = process.stdout.read().splitlines()
-    assert process.wait(timeout=10) == 0, process.stderr.read()
+    assert process.wait(timeout=120) == 0, process.stderr.read()
     assert "interrupted" in status
     fit_status, proven, difference = result.split()
     assert fit_status == "0"

@@ -1,6 +1,7 @@
 """Inputs of every kind, and what is refused."""
 
 import tracemalloc
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.estimators import grams
@@ -179,6 +181,22 @@ def test_single_precision_that_is_not_enough_is_finished_in_double(monkeypatch):
     model = SVC(gamma=0.1, C=1e4, tol=1e-6).fit(X[:400], y[:400])
     assert model.certificate_.violation < 1.1e-6
     assert model.fit_status_ == 0
+
+
+def test_single_precision_that_was_thought_enough_is_finished_in_double(monkeypatch):
+    X, y = large_single()
+    X, y = X[:400, :3], y[:400]
+    monkeypatch.setattr(grams, "SMALL", 100)
+    monkeypatch.setattr(grams, "single_is_enough", lambda *_: True)
+    model = SVC(gamma=0.1, C=1e4, tol=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        single = model.set_params(precision="single").fit(X, y).certificate_
+    assert single.violation > 2e-6
+    auto = model.set_params(precision="auto").fit(X, y)
+    assert auto.certificate_.violation < 1.1e-6
+    assert auto.certificate_.relative_gap < single.relative_gap
+    assert auto.fit_status_ == 0
 
 
 def test_prediction_in_blocks_is_prediction_at_once(iris, monkeypatch):

@@ -96,6 +96,24 @@ def test_balanced_classes_count_weights():
     np.testing.assert_allclose(model.class_weight_, weight.sum() / (3 * totals), rtol=1e-15)
 
 
+@pytest.mark.parametrize("classes", [2, 3, 4])
+@pytest.mark.parametrize(
+    "options", [{}, {"multi_class": "ovr"}, {"loss": "squared_hinge"}], ids=str
+)
+def test_weights_of_classes_are_weights_of_their_samples(classes, options):
+    X, y, _, weight = problem(8, classes)
+    factors = np.array([8.0, 1.0, 0.125, 2.0])[:classes]
+    model = SVC(gamma=0.1, tol=1e-9, decision_function_shape="ovo", **options)
+    by_samples = model.fit(X, y, sample_weight=weight * factors[y]).decision_function(X)
+    model.set_params(class_weight=dict(enumerate(factors)))
+    by_classes = model.fit(X, y, sample_weight=weight).decision_function(X)
+    assert np.abs(by_classes - by_samples).max() < ACCURACY
+    model.set_params(class_weight=dict(enumerate(factors[::-1])))
+    assert (
+        np.abs(model.fit(X, y, sample_weight=weight).decision_function(X) - by_samples).max() > 0.1
+    )
+
+
 @pytest.mark.parametrize("make", [SVC, lambda: SVC(probability=True), lambda: NuSVC(nu=0.2)])
 def test_class_without_weight_is_absent(make):
     X, y, _, _ = problem(5)

@@ -193,7 +193,7 @@ def test_those_that_differ_are_counted():
 
 
 def test_products_of_another_precision():
-    entries = RareEntries(sparse.random_array((30, 50), density=0.1, rng=0, format="csr"))
+    entries = RareEntries(sparse.random_array((30, 50), density=0.1, random_state=0, format="csr"))
     out = np.ones((30, 30), dtype=np.float32)
     entries.add_products(entries, out)
     dense = entries.matrix.toarray()

@@ -167,7 +167,7 @@ def chromium(*options):
         check=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        timeout=120,
+        timeout=400,
     )
 
 

@@ -223,7 +223,7 @@ def test_ample_samples_are_set_aside_and_looked_at_again():
 
 def test_wide_data_is_solved_by_conjugate_gradients():
     rng = np.random.default_rng(7)
-    X = sp.random_array((1500, 20_000), density=0.004, rng=rng, format="csr")
+    X = sp.random_array((1500, 20_000), density=0.004, random_state=rng, format="csr")
     y = np.where(X @ rng.standard_normal(20_000) > 0, 1.0, -1.0)
     for name in ("hinge", "squared_hinge", "logistic"):
         solution = fit_linear(X, CLASSIFICATION[name](y, np.full(1500, 10.0)))

@@ -273,14 +273,15 @@ def content_keys(X: Any, y: np.ndarray | None, square: bool = False) -> np.ndarr
 
     With `square` it does not depend on the order of the columns, which are samples as well.
     """
-    if not is_numeric(X):
-        keys = _object_keys(X)
-    elif sparse.issparse(X):
-        keys = _sparse_keys(X)
-    else:
-        keys = _dense_keys(X, square)
-    if y is not None:
-        mix_in(keys, bits(y))
+    with np.errstate(over="ignore"):  # of integers, which interpreted code is warned about
+        if not is_numeric(X):
+            keys = _object_keys(X)
+        elif sparse.issparse(X):
+            keys = _sparse_keys(X)
+        else:
+            keys = _dense_keys(X, square)
+        if y is not None:
+            mix_in(keys, bits(y))
     return keys
 
 

@@ -1,0 +1,371 @@
+"""Put small faults into the package, one at a time, and see whether the tests notice.
+
+python -m benchmarks.mutants --seed 1 --count 100 --jobs 2    # takes hours; goes on where it ended
+python -m benchmarks.mutants --seed 1 --count 10 --only dual  # faults in one folder or file
+python -m benchmarks.mutants --seed 1 --count 100 --show      # the verdicts so far
+
+Each job works in a copy of the tree (`--folder`), with a Numba cache that the whole suite has
+filled once without a fault. For each fault, the tests run in one process until the first failure:
+those of the same name as the module first, then those that mention the function, then those of its
+folder, then all others. A test that takes longer than `--limit` seconds counts as a failure.
+
+Numba does not recompile a function when another file changes, so the cached functions of every
+module that imports the faulty one, directly or not, are left out of the cache of that run.
+
+Verdicts are added to a file of JSON lines (`--results`). A fault is known by its file, its place
+and the text of the file, so that a second run with the same seed does only what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import hashlib
+import json
+import os
+import queue
+import random
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from .faults import Fault, faults
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "src/maxmargin"
+COPIED = ("src", "tests", "benchmarks", "examples", "docs", ".ci")
+LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "results", "*.egg-info")
+# About this tool, not about the package.
+UNUSABLE = {"tests/test_mutants.py"}
+CAUGHT, SURVIVED = "caught", "survived"
+
+
+class Mutant(NamedTuple):
+    """A fault in a module of the package."""
+
+    module: str  # path in the tree
+    fault: Fault
+    key: str
+
+
+class Verdict(NamedTuple):
+    """What the tests made of a mutant."""
+
+    verdict: str
+    by: str  # the first test that failed
+    seconds: float
+
+
+# ---- which mutants -------------------------------------------------------------------------
+
+
+def modules(root: Path, only: str = "") -> list[str]:
+    paths = sorted((root / PACKAGE).rglob("*.py"))
+    names = [path.relative_to(root).as_posix() for path in paths]
+    return [name for name in names if name.startswith(f"{PACKAGE}/{only}")]
+
+
+def drawn(root: Path, seed: int, count: int, only: str = "") -> list[Mutant]:
+    """So many different faults, each as likely as any other."""
+    sources = {name: (root / name).read_text(encoding="utf-8") for name in modules(root, only)}
+    every = [(name, fault) for name, source in sources.items() for fault in faults(source)]
+    if not every:
+        raise SystemExit(f"there is no module with faults in {PACKAGE}/{only}")
+    chosen = random.Random(seed).sample(every, min(count, len(every)))
+    return [Mutant(name, fault, key_of(name, sources[name], fault)) for name, fault in chosen]
+
+
+def key_of(name: str, source: str, fault: Fault) -> str:
+    text = f"{name}\0{source}\0{fault}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def difference(root: Path, mutant: Mutant) -> str:
+    before = (root / mutant.module).read_text(encoding="utf-8")
+    after = mutant.fault.applied(before)
+    lines = (text.splitlines(keepends=True) for text in (before, after))
+    return "".join(difflib.unified_diff(*lines, mutant.module, mutant.module, n=2))
+
+
+# ---- which tests, and which cached functions ------------------------------------------------
+
+
+def function_around(source: str, line: int) -> str:
+    """The innermost function around a line, or nothing."""
+    name, size = "", len(source)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
+            length = (node.end_lineno or 0) - node.lineno
+            if length < size:
+                name, size = node.name, length
+    return name
+
+
+def test_files(root: Path) -> list[str]:
+    """All files with tests; the modules of the package have doctests."""
+    found = [*sorted((root / "tests").rglob("test_*.py")), *sorted((root / PACKAGE).rglob("*.py"))]
+    names = (path.relative_to(root).as_posix() for path in found)
+    return [name for name in names if name not in UNUSABLE]
+
+
+def ordered_tests(root: Path, mutant: Mutant) -> list[str]:
+    """All files with tests, those about the mutant first."""
+    module = Path(mutant.module)
+    folder = module.relative_to(PACKAGE).parent.as_posix()
+    function = function_around((root / module).read_text(encoding="utf-8"), mutant.fault.line)
+    mentioned = re.compile(rf"\b{re.escape(function)}\b" if function else r"(?!)")
+
+    def rank(name: str) -> int:
+        if name == mutant.module or Path(name).stem == f"test_{module.stem}":
+            return 0
+        if not name.startswith("tests/"):
+            return 4
+        if mentioned.search((root / name).read_text(encoding="utf-8")):
+            return 1
+        inside = Path(name).parent.relative_to("tests").as_posix()
+        near = inside != "." and (folder == inside or folder.startswith(f"{inside}/"))
+        return 2 if near else 3
+
+    return sorted(test_files(root), key=rank)
+
+
+def imports(root: Path) -> dict[str, set[str]]:
+    """For each module of the package those that it imports, as paths."""
+    known = set(modules(root))
+    found = {}
+    for name in known:
+        folder = Path(name).parent
+        found[name] = set()
+        for node in ast.walk(ast.parse((root / name).read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not node.level:
+                continue
+            base = folder
+            for _ in range(node.level - 1):
+                base = base.parent
+            base = base.joinpath(*(node.module or "").split("."))
+            places = [base, *(base / alias.name for alias in node.names)]
+            for place in places:
+                for path in (f"{place.as_posix()}.py", f"{place.as_posix()}/__init__.py"):
+                    found[name] |= {path} & known
+    return found
+
+
+def importers(root: Path, module: str) -> set[str]:
+    """The module and all that import it, directly or not."""
+    graph, reached, waiting = imports(root), {module}, [module]
+    while waiting:
+        last = waiting.pop()
+        new = {name for name, used in graph.items() if last in used} - reached
+        reached |= new
+        waiting.extend(new)
+    return reached
+
+
+def fresh_cache(warm: Path, cache: Path, stale: Iterable[str]) -> None:
+    """The warm cache without the functions of some modules; the files are linked, not copied."""
+    shutil.rmtree(cache, ignore_errors=True)
+    places = {(Path(name).parent.name, Path(name).stem) for name in stale}
+
+    def link(source: str, target: str) -> str:
+        path = Path(source)
+        if (path.parent.name.rsplit("_", 1)[0], path.name.split(".")[0]) not in places:
+            os.link(source, target)
+        return target
+
+    shutil.copytree(warm, cache, copy_function=link)
+
+
+# ---- one job --------------------------------------------------------------------------------
+
+
+class Job:
+    """A copy of the tree in which one fault at a time is put, tested and taken out again."""
+
+    def __init__(self, folder: Path, limit: float) -> None:
+        self.tree, self.limit = folder / "tree", limit
+        self.warm, self.cache = folder / "warm", folder / "cache"
+        self.ready = folder / "ready"
+
+    def prepare(self) -> None:
+        """Copy the tree and fill the cache, unless that was done for the same text."""
+        digest = hashlib.sha256()
+        for name in COPIED:
+            for path in sorted((ROOT / name).rglob("*.py")):
+                digest.update(path.read_bytes())
+        if self.ready.exists() and self.ready.read_text() == digest.hexdigest():
+            return
+        self.ready.unlink(missing_ok=True)
+        shutil.rmtree(self.tree, ignore_errors=True)
+        self.tree.mkdir(parents=True)
+        self.warm.mkdir(exist_ok=True)
+        for name in COPIED:
+            shutil.copytree(ROOT / name, self.tree / name, ignore=LEFT_BEHIND)
+        for path in ROOT.iterdir():
+            if path.is_file() and path.name != ".git":
+                shutil.copy2(path, self.tree)
+        code, said = self.tested(self.warm, test_files(self.tree))
+        if code:
+            raise SystemExit(f"the tests fail without a fault:\n{said[-3000:]}")
+        self.ready.write_text(digest.hexdigest())
+
+    def tested(self, cache: Path, files: list[str]) -> tuple[int, str]:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.tree / "src"),
+            "NUMBA_CACHE_DIR": str(cache),
+            "OPENBLAS_NUM_THREADS": "1",
+            "SCIPY_ARRAY_API": "1",
+            "CI": "mutants",  # the same examples each time, and skips are no failures
+            "HYPOTHESIS_STORAGE_DIRECTORY": str(cache.parent / "hypothesis"),
+            "MAXMARGIN_DATA": os.environ.get(
+                "MAXMARGIN_DATA", str(ROOT.parent / "shared" / "data")
+            ),
+        }
+        options = ["-x", "-rfE", "-p", "no:cacheprovider"]
+        options += ["-o", f"faulthandler_timeout={self.limit:g}"]
+        options += ["-o", "faulthandler_exit_on_timeout=true"]
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *files],
+            cwd=self.tree,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        return done.returncode, done.stdout.decode(errors="replace")
+
+    def judged(self, mutant: Mutant) -> Verdict:
+        path = self.tree / mutant.module
+        original, stamp = path.read_text(encoding="utf-8"), path.stat()
+        fresh_cache(self.warm, self.cache, importers(self.tree, mutant.module))
+        files = ordered_tests(self.tree, mutant)
+        began = time.perf_counter()
+        try:
+            path.write_text(mutant.fault.applied(original), encoding="utf-8")
+            code, said = self.tested(self.cache, files)
+        finally:
+            path.write_text(original, encoding="utf-8")
+            os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+        seconds = time.perf_counter() - began
+        return Verdict(SURVIVED if code == 0 else CAUGHT, first_failure(said), seconds)
+
+
+def first_failure(said: str) -> str:
+    """The first failure that pytest tells of."""
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+    if failed:
+        return failed[1]
+    return "time limit" if "Timeout" in said else ""
+
+
+# ---- all of them -----------------------------------------------------------------------------
+
+
+def known(results: Path) -> dict[str, dict]:
+    if not results.exists():
+        return {}
+    lines = results.read_text(encoding="utf-8").splitlines()
+    return {record["key"]: record for record in map(json.loads, lines)}
+
+
+def record_of(mutant: Mutant, verdict: Verdict) -> dict:
+    return {
+        "key": mutant.key,
+        "verdict": verdict.verdict,
+        "by": verdict.by,
+        "seconds": round(verdict.seconds, 1),
+        "module": mutant.module,
+        "line": mutant.fault.line,
+        "kind": mutant.fault.kind,
+        "diff": difference(ROOT, mutant),
+    }
+
+
+def told(record: dict) -> str:
+    by = f" by {record['by']}" if record["by"] else ""
+    place = f"{record['module']}:{record['line']}"
+    line = f"{record['verdict']}{by}: {place}, {record['kind']}, {record['seconds']:.0f} s"
+    return line if record["verdict"] == CAUGHT else f"{line}\n{record['diff']}"
+
+
+def summary(records: Iterable[dict]) -> str:
+    """How many of the mutants in each folder were caught."""
+    caught, total = Counter(), Counter()
+    for record in records:
+        folder = Path(record["module"]).relative_to(PACKAGE).parts[0]
+        for name in (folder, "all"):
+            total[name] += 1
+            caught[name] += record["verdict"] == CAUGHT
+    return "\n".join(f"{name}: {caught[name]} of {total[name]} caught" for name in sorted(total))
+
+
+def run(mutants: list[Mutant], jobs: list[Job], results: Path) -> None:
+    waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
+    for mutant in mutants:
+        waiting.put(mutant)
+    writing, failures = threading.Lock(), []
+
+    def work(job: Job) -> None:
+        try:
+            job.prepare()
+            while not failures:
+                mutant = waiting.get_nowait()
+                record = record_of(mutant, job.judged(mutant))
+                with writing, results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(record) + "\n")
+                    print(told(record), flush=True)
+        except queue.Empty:
+            pass
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(job,)) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--only", default="", help="a folder or file of the package")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds that a test may take")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
+    parser.add_argument("--results", type=Path, help="default: verdicts.jsonl in the folder")
+    parser.add_argument("--show", action="store_true", help="run nothing, print the verdicts")
+    options = parser.parse_args(arguments)
+    folder = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    results = options.results or folder / "verdicts.jsonl"
+    mutants = drawn(ROOT, options.seed, options.count, options.only)
+    done = known(results)
+    if not options.show:
+        missing = [mutant for mutant in mutants if mutant.key not in done]
+        print(f"{len(mutants) - len(missing)} of {len(mutants)} mutants are done", flush=True)
+        jobs = [Job(folder / f"job{k}", options.limit) for k in range(options.jobs)]
+        run(missing, jobs if missing else [], results)
+    done = known(results)
+    records = [done[mutant.key] for mutant in mutants if mutant.key in done]
+    if options.show:
+        print("\n".join(map(told, records)))
+    print(summary(records))
+
+
+if __name__ == "__main__":
+    main()

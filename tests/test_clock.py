@@ -1,0 +1,75 @@
+"""The stopwatch of the tests: it counts work and sleep, and not the waits of a busy machine."""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from clock import Stopwatch, queued
+
+SPIN = "while True: pass"
+counted = pytest.mark.skipif(
+    not Path("/proc/self/schedstat").exists(), reason="this system does not count waits"
+)
+
+
+@contextmanager
+def busy_machine():
+    """Three processes for every processor, that do nothing but take it."""
+    count = 3 * (os.cpu_count() or 1)
+    processes = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def work(seconds):
+    """Take a processor for so many seconds."""
+    began = time.process_time()
+    while time.process_time() - began < seconds:
+        pass
+
+
+@counted
+def test_waits_for_a_processor_are_not_counted():
+    with busy_machine():
+        time.sleep(0.3)  # until they run
+        watch = Stopwatch()
+        work(0.3)
+        seconds, wall = watch.seconds, watch.wall
+    assert wall > 0.6
+    assert 0.29 < seconds < 0.45
+
+
+def test_sleep_is_counted():
+    watch = Stopwatch()
+    time.sleep(0.3)
+    assert 0.25 < watch.seconds < watch.wall
+
+
+@counted
+def test_waits_of_another_process_are_not_counted():
+    code = "import sys, time\nfor line in sys.stdin:\n    end = time.process_time() + 0.3\n"
+    code += "    while time.process_time() < end: pass\n    print('done', flush=True)\n"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as process:
+        with busy_machine():
+            time.sleep(0.3)
+            watch = Stopwatch(process.pid)
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "done\n"
+            seconds, wall = watch.seconds, watch.wall
+        process.stdin.close()
+    assert wall > 0.6
+    assert 0.25 < seconds < 0.45
+
+
+def test_a_process_that_does_not_exist_has_not_waited():
+    assert queued(2**30) == 0.0
