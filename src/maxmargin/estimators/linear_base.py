@@ -160,7 +160,7 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
             multi_output=False,
         )
         matrix = as_matrix(X)
-        if not matrix.is_finite():
+        if not np.isfinite(matrix.largest):
             assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
         return matrix, y
 

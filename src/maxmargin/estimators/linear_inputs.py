@@ -22,7 +22,7 @@ def chunked_inputs(estimator: Any, source: Any, y: Any) -> tuple[ChunkedMatrix, 
     if y.size != source.n:
         raise ValueError(f"y must have one target a sample: X has {source.n}, y has {y.size}")
     matrix = ChunkedMatrix(source)
-    if not matrix.is_finite():
+    if not np.isfinite(matrix.largest):
         raise ValueError(
             f"Input X contains NaN or infinity, which {name} does not accept: fill or drop these "
             "samples first"

@@ -11,51 +11,90 @@ penalty demands Σβ = 0, the penalty ‖w‖₁ demands |w_β| ≤ 1: β is rep
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
-from scipy.special import expit
 
 from ...dual.certificate import Certificate
-from .losses import LOGISTIC, Float, Loss
+from .chunked import dense
+from .losses import LOGISTIC, Float, Loss, in_type
+from .matrix import DenseMatrix, Matrix, SparseMatrix
 from .records import Intercept, LinearProblem
+
+# Problems with more entries, zeros included, are certified in float64.
+PRECISE_ENTRIES = 200_000
+
 
 
 def certify_linear(
     problem: LinearProblem, w: Float, b: float, beta: Float
 ) -> tuple[Certificate, Float]:
     """The certificate, and the feasible β that it is about."""
-    matrix, loss, intercept = problem.matrix, problem.loss, problem.intercept
-    z = matrix.margins(w) + b
-    beta = feasible(loss, intercept, beta)
-    w_beta, total = matrix.combine(beta), float(beta.sum())
+    intercept = problem.intercept
+    beta = feasible(problem.loss, intercept, beta)
+    products = precise_products(problem.matrix, w, beta)
+    loss, kind = in_type(problem.loss, products.kind), products.kind
+    w, w_beta, total = w.astype(kind), products.combined, beta.sum(dtype=kind)
+    z = products.margins + kind(b)
     if problem.penalty == "l1":
-        largest = max(float(np.abs(w_beta).max(initial=0.0)), 1.0)
+        largest = max(float(np.abs(w_beta).max(initial=0.0)) + products.error, 1.0)
         if intercept.fitted and intercept.penalty > 0.0:
-            largest = max(largest, abs(total) / intercept.penalty)
-        beta, w_beta, total = beta / largest, w_beta / largest, total / largest
-        primal = float(np.abs(w).sum())
-        gap = float((np.abs(w) - w * w_beta).sum())
+            largest = max(largest, float(abs(total)) / intercept.penalty)
+        beta = beta / largest
+        w_beta, total = w_beta / largest, total / largest
+        size = np.abs(w).sum()
+        gap = (np.abs(w) - w * w_beta).sum()
         if intercept.fitted:
-            primal += intercept.penalty * abs(b)
+            size += intercept.penalty * abs(b)
             gap += intercept.penalty * abs(b) - b * total
     else:
-        primal = 0.5 * float(w @ w)
-        gap = 0.5 * float((w - w_beta) @ (w - w_beta))
+        size = 0.5 * (w @ w)
+        gap = 0.5 * (np.linalg.norm((w - w_beta).astype(np.float64)) + products.error) ** 2
         if intercept.fitted and intercept.penalty > 0.0:
-            primal += 0.5 * intercept.penalty * b * b
+            size += 0.5 * intercept.penalty * b * b
             gap += 0.5 * (intercept.penalty * b - total) ** 2 / intercept.penalty
         elif intercept.fitted:
             gap += abs(b * total)
-    values, remains = loss_values(loss, z, beta)
-    primal += float(values.sum())
-    gap += float(remains.sum())
+    values, remains = loss_values(loss, z, beta.astype(kind))
+    error = products.errors + np.finfo(kind).eps * abs(b)
+    gap = float(gap + remains.sum() + (error * np.abs(beta)).sum())
+    primal = float(size + values.sum())
     certificate = Certificate(
         primal=primal,
         dual=primal - gap,
         gap=gap,
-        violation=float(np.abs(violations(loss, z, beta)).max(initial=0.0)),
+        violation=float(np.abs(violations(loss, z, beta.astype(kind))).max(initial=0.0)),
         infeasibility=0.0,
     )
     return certificate, beta
+
+
+class Products(NamedTuple):
+    """Xw and Σ β_i x_i with what rounding may have added to each output, and to the length of the
+    other; computed in numbers of this kind."""
+
+    margins: Any
+    combined: Any
+    errors: Float
+    error: float
+    kind: Any
+
+
+def precise_products(matrix: Matrix, w: Float, beta: Float) -> Products:
+    """The products of a certificate, of small problems in extended precision where there is any.
+
+    The solver's own w = Σ β_i x_i would agree with itself to the last bit and hide its rounding.
+    """
+    kind: Any = np.float64
+    if isinstance(matrix, DenseMatrix | SparseMatrix) and matrix.n * matrix.d <= PRECISE_ENTRIES:
+        kind = np.longdouble
+        X = dense(matrix).astype(kind)
+        margins, combined = X @ w.astype(kind), beta.astype(kind) @ X
+    else:
+        margins, combined = matrix.margins(w), matrix.combine(beta)
+    eps, norms = float(np.finfo(kind).eps), np.sqrt(matrix.squared_norms)
+    errors = eps * float(np.linalg.norm(w)) * norms
+    return Products(margins, combined, errors, eps * float(np.abs(beta) @ norms), kind)
 
 
 def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
@@ -109,7 +148,10 @@ def best_answers(loss: Loss, residual: Float) -> Float:
 def violations(loss: Loss, z: Float, beta: Float) -> Float:
     """The slope of the dual in each β, as far as its box lets it be followed."""
     if loss.kind == LOGISTIC:
-        return loss.target * loss.height * expit(-loss.target * z) - beta
+        margin = loss.target * z
+        # The logistic function of −margin, which does not overflow.
+        share = np.exp(-np.logaddexp(0.0, margin))
+        return loss.target * loss.height * share - beta
     slope = loss.target - z - loss.ridge * beta
     slope = np.where(
         beta == 0.0, _beyond(slope, loss.epsilon), slope - loss.epsilon * np.sign(beta)

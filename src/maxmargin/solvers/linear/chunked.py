@@ -109,6 +109,17 @@ class _Columns:
         return (chunk.tocsr() if sp.issparse(chunk) else chunk)[:, self.columns]
 
 
+class _Scaled:
+    """The samples of a source in another unit."""
+
+    def __init__(self, source: ChunkSource, factor: float) -> None:
+        self.source, self.factor = source, factor
+        self.n, self.d, self.edges = source.n, source.d, source.edges
+
+    def read(self, k: int) -> Any:
+        return self.source.read(k).astype(np.float64) * self.factor
+
+
 class _At:
     """The products of a chunked matrix with some of its samples, in ascending order."""
 
@@ -164,13 +175,13 @@ class ChunkedMatrix:
             yield own, rows[own] - self.edges[k], self.chunk(int(k))
 
     @cached_property
-    def _first_pass(self) -> tuple[Float, int, bool]:
-        norms, entries, finite = np.zeros(self.n), 0, True
+    def _first_pass(self) -> tuple[Float, int, float]:
+        norms, entries, largest = np.zeros(self.n), 0, [0.0]
         for place, chunk in self.chunks():
-            finite = finite and chunk.is_finite()
+            largest.append(chunk.largest)
             norms[place] = chunk.squared_norms
             entries += chunk.entries
-        return norms, entries, finite
+        return norms, entries, float(np.max(largest))
 
     @property
     def squared_norms(self) -> Float:
@@ -180,7 +191,9 @@ class ChunkedMatrix:
     def entries(self) -> int:
         return self._first_pass[1]
 
-    def is_finite(self) -> bool:
+    @property
+    def largest(self) -> float:
+        """A bound of the entries; NaN or infinity if one of them is."""
         return self._first_pass[2]
 
     @property
@@ -230,6 +243,9 @@ class ChunkedMatrix:
 
     def columns(self, chosen: Any) -> ChunkedMatrix:
         return ChunkedMatrix(_Columns(self.source, chosen), self.memory)
+
+    def scaled(self, factor: float) -> ChunkedMatrix:
+        return ChunkedMatrix(_Scaled(self.source, factor), self.memory)
 
     def inner(self, left: Any, right: Any) -> Float:
         rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)

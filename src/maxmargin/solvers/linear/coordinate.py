@@ -161,7 +161,7 @@ def run_coordinate(
 ) -> tuple[CoordinateDescent, str]:
     """Epochs until the stopping rule or the budget says so; the state and the status."""
     descent = CoordinateDescent(problem, start, switches)
-    least_gap, widest = problem.least_gap(), np.inf
+    widest = np.inf
     look = trace is not None or switches.stop == "gap" or budget.callback is not None
     while True:
         status = budget.ended()
@@ -183,7 +183,7 @@ def run_coordinate(
         reached = {
             "step": descent.change < tol,
             "range": descent.range < tol,
-            "gap": gap <= max(tol * abs(primal), least_gap),
+            "gap": gap <= tol * abs(primal),
         }
         if reached[switches.stop]:
             if descent.whole or switches.stop == "gap":

@@ -19,11 +19,13 @@ from ...threads import single_threaded_blas
 from ..interrupt import held_interrupts
 from . import joint_compiled as jc
 from . import sweeps
+from .certificate import precise_products
 from .cholesky import solve
 from .coordinate import SEED
 from .losses import Float
 from .matrix import Matrix
-from .records import ROUNDING, Budget, Intercept, LinearSolution, Point
+from .records import Budget, Intercept, LinearSolution, Point
+from .units import Units, units_of_matrix
 
 EPOCHS = 10
 MOST_UNKNOWNS = 800
@@ -32,6 +34,8 @@ SOLVED = 0.5
 STEP_ACCURACY, MOST_ITERATIONS = 0.1, 300
 POLISHED_ENTRIES, POLISHED, POLISH_STEPS = 200_000, 1e-15, 60
 PATIENCE = 60
+# Of the tolerance, this much is aimed at: the certificate is recomputed, with other rounding.
+AIM = 0.95
 
 
 class JointProblem(NamedTuple):
@@ -49,6 +53,13 @@ class JointProblem(NamedTuple):
     def combined(self, beta: Float) -> Float:
         columns = np.ascontiguousarray(beta.T)
         return np.array([self.matrix.combine(column) for column in columns])
+
+    def in_units(self, units: Units) -> JointProblem:
+        return self._replace(
+            matrix=units.matrix(self.matrix),
+            cost=self.cost / units.dual,
+            intercept=units.intercept(self.intercept),
+        )
 
     def take(self, rows: Any) -> JointProblem:
         return self._replace(
@@ -107,7 +118,7 @@ class JointNewton:
         self.gap = self.defect + self.slack
 
     def converged(self, tol: float) -> bool:
-        return self.gap <= max(tol * abs(self.objective), ROUNDING * float(self.problem.cost.sum()))
+        return self.gap <= tol * abs(self.objective)
 
     def advance(self) -> None:
         """One Newton step, after a move of the centre where the smoothed problem is solved."""
@@ -232,19 +243,28 @@ def certify_joint(
     wrong *= np.minimum(1.0, problem.cost / np.where(mass > 0.0, mass, 1.0))[:, None]
     beta = wrong.copy()
     beta[rows, problem.codes] = -wrong.sum(axis=1)
-    Z = problem.outputs(W, b)
+    products = [
+        precise_products(problem.matrix, *pair) for pair in zip(W, np.ascontiguousarray(beta.T))
+    ]
+    kind = products[0].kind
+    W, b, wrong = W.astype(kind), b.astype(kind), wrong.astype(kind)
+    Z = np.column_stack([product.margins for product in products]) + b
     excess = 1.0 + Z - Z[rows, problem.codes][:, None]
     excess[rows, problem.codes] = 0.0
     worst = excess.max(axis=1)
-    G = W - problem.combined(beta)
-    g = problem.intercept.penalty * b - beta.sum(axis=0)
+    G = W - np.array([product.combined for product in products])
+    g = problem.intercept.penalty * b - beta.sum(axis=0, dtype=kind)
     primal, defect = joint_values(problem, W, b, G, g, float(problem.cost @ worst))
     unused = np.maximum(problem.cost + wrong.sum(axis=1), 0.0)
     slack = unused * worst + ((excess - worst[:, None]) * wrong).sum(axis=1)
     misplaced = np.where(wrong < 0.0, worst[:, None] - excess, 0.0)
     lacking = np.where(unused > 0.0, worst, 0.0)
     violation = max(float(misplaced.max(initial=0.0)), float(lacking.max(initial=0.0)))
-    gap = defect + float(slack.sum())
+    rounding = sum(
+        float(product.errors @ np.abs(beta[:, k])) + 0.5 * product.error**2
+        for k, product in enumerate(products)
+    )
+    gap = defect + float(slack.sum()) + rounding
     return Certificate(primal, primal - gap, gap, violation, 0.0), beta
 
 
@@ -259,9 +279,13 @@ def fit_joint(
 ) -> LinearSolution:
     """Minimise the joint objective; `w` of the solution has a row and `b` an entry a class, and
     the `beta` of a start a row a sample and a column a class."""
-    with held_interrupts() as interrupt, single_threaded_blas():
-        budget = Budget(max_steps, max_seconds, callback, interrupt)
-        state = JointNewton(problem, budget, start)
+    free = problem.intercept.fitted and problem.intercept.penalty == 0.0
+    units = units_of_matrix(problem.matrix, free, float(problem.cost.min()))
+    own = problem.in_units(units)
+    begin = None if start is None else units.point(start)
+    with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
+        budget = Budget(max_steps, max_seconds, callback, interrupt, units.objective)
+        state = JointNewton(own, budget, begin)
         small = problem.matrix.entries * problem.classes <= POLISHED_ENTRIES
         best, since, status, polishing = np.inf, 0, "", 0
         kept = (state.W, state.b, state.beta.copy(), np.inf)
@@ -271,7 +295,7 @@ def fit_joint(
             best = min(best, state.gap)
             if state.gap < kept[3]:
                 kept = (state.W, state.b, state.beta.copy(), state.gap)
-            polishing += polishing > 0 or state.converged(tol)
+            polishing += polishing > 0 or state.converged(AIM * tol)
             if budget.asked_to_stop(state.objective, state.gap, support, problem.matrix.n):
                 status = "stopped"
             elif polishing:
@@ -288,5 +312,12 @@ def fit_joint(
         if problem.intercept.penalty == 0.0:
             # The same number added to all outputs changes nothing.
             b = b - b.mean()
-        certificate, beta = certify_joint(problem, W, b, beta)
+        W, b, beta = units.model(W, b, beta)
+        plain = units.unshifted()
+        certificate, beta = certify_joint(
+            problem.in_units(plain), W / plain.ratio, b, beta / plain.dual
+        )
+        certificate, beta = plain.certificate(certificate), beta * plain.dual
+    if status in ("converged", "precision"):
+        status = "converged" if certificate.relative_gap <= tol else "precision"
     return LinearSolution(W, b, beta, certificate, status, budget.steps, budget.seconds)

@@ -39,7 +39,6 @@ class ProximalLasso:
         self, problem: LinearProblem, start: Point | None, ended: Callable[[], Any]
     ) -> None:
         self.problem, self.ended = problem, ended
-        self.least_gap = problem.least_gap()
         matrix = problem.matrix
         self.w, self.b = np.zeros(matrix.d), 0.0
         if start is not None and start.w is not None:
@@ -78,7 +77,7 @@ class ProximalLasso:
             self.gap += weight - self.b * self.total / largest
 
     def converged(self, tol: float) -> bool:
-        return self.gap <= max(tol * abs(self.objective), self.least_gap)
+        return self.gap <= tol * abs(self.objective)
 
     def working_set(self) -> Any:
         """The features in use, then those that violate most."""

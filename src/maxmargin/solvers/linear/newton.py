@@ -100,7 +100,6 @@ class ProximalNewton:
         self, problem: LinearProblem, w: Float, b: float, beta: Float, consistent: bool = True
     ) -> None:
         matrix, loss = problem.matrix, problem.loss
-        self.least_gap = problem.least_gap()
         self.intercept, self.smooth = problem.intercept, loss.smooth
         self.w, self.b = w.copy(), float(b)
         self.everyone = Samples(matrix, loss, matrix.margins(self.w) + self.b, beta)
@@ -117,7 +116,7 @@ class ProximalNewton:
         self.respond()
 
     def converged(self, tol: float) -> bool:
-        return self.gap <= max(tol * abs(self.objective), self.least_gap)
+        return self.gap <= tol * abs(self.objective)
 
     def advance(self) -> None:
         """One Newton step, after what must come before it."""

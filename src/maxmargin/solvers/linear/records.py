@@ -11,13 +11,8 @@ import numpy as np
 
 from ...dual.certificate import Certificate
 from ..interrupt import Interrupt
-from . import response
 from .losses import Float, Loss
 from .matrix import Matrix
-
-# What is left of a sum after cancellation, relative to its terms.
-ROUNDING = 1e-14
-
 
 class Intercept(NamedTuple):
     """Whether there is an intercept b, and its weight in the penalty: ½ penalty b², or
@@ -35,12 +30,6 @@ class LinearProblem(NamedTuple):
     loss: Loss
     intercept: Intercept
     penalty: str = "l2"
-
-    def least_gap(self) -> float:
-        """What rounding leaves of the losses at w = 0: where the objective all but vanishes, no
-        smaller gap can be asked for."""
-        nothing = np.zeros(self.loss.target.size)
-        return ROUNDING * float(response.measure(self.loss, nothing, nothing)[0])
 
 
 class Point(NamedTuple):
@@ -101,11 +90,18 @@ class TraceRows:
     def add(self, *row: float) -> None:
         self.rows.append(row)
 
-    def finished(self) -> LinearTrace:
+    def finished(self, length: float, height: float, objective: float) -> LinearTrace:
+        """The trace, with ‖Δw‖, the gradient and the objective in these units."""
         columns = np.array(self.rows, dtype=np.float64).reshape(-1, 6).T
         change, spread, active, dual, primal, seconds = columns
         return LinearTrace(
-            change, spread, active.astype(np.int64), dual, primal, seconds, self.members
+            change=change * length,
+            range=spread * height,
+            active=active.astype(np.int64),
+            dual=dual * objective,
+            primal=primal * objective,
+            seconds=seconds,
+            members=self.members,
         )
 
 
@@ -143,7 +139,8 @@ class LinearSolution:
 
 
 class Budget:
-    """Steps, seconds, a callback and Ctrl-C: whatever may end a run early."""
+    """Steps, seconds, a callback and Ctrl-C: whatever may end a run early. The callback is told
+    objective and gap times `unit`."""
 
     def __init__(
         self,
@@ -151,9 +148,10 @@ class Budget:
         max_seconds: float,
         callback: Callable[[Any], Any] | None,
         interrupt: Interrupt,
+        unit: float = 1.0,
     ) -> None:
         self.max_steps, self.max_seconds = max_steps, max_seconds
-        self.callback, self.interrupt = callback, interrupt
+        self.callback, self.interrupt, self.unit = callback, interrupt, unit
         self.began = time.perf_counter()
         self.steps = 0
 
@@ -174,6 +172,12 @@ class Budget:
             return False
         relative = gap / max(abs(objective), np.finfo(np.float64).tiny)
         progress = LinearProgress(
-            self.steps, relative, objective, gap, self.seconds, support, active
+            self.steps,
+            relative,
+            objective * self.unit,
+            gap * self.unit,
+            self.seconds,
+            support,
+            active,
         )
         return bool(self.callback(progress))
