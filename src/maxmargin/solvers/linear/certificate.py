@@ -11,6 +11,7 @@ penalty demands Σβ = 0, the penalty ‖w‖₁ demands |w_β| ≤ 1: β is rep
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,14 +32,14 @@ def certify_linear(
 ) -> tuple[Certificate, Float]:
     """The certificate, and the feasible β that it is about."""
     intercept = problem.intercept
+    free = intercept.fitted and intercept.penalty == 0.0
     beta = feasible(problem.loss, intercept, beta)
-    products = precise_products(problem.matrix, w, beta)
+    products = precise_products(problem.matrix, w, beta, free)
     loss, kind = in_type(problem.loss, products.kind), products.kind
-    w, w_beta, total = w.astype(kind), products.combined, beta.sum(dtype=kind)
-    z = products.margins + kind(b)
+    w, w_beta, total = w.astype(kind), products.combined, products.total
     if problem.penalty == "l1":
         largest = max(float(np.abs(w_beta).max(initial=0.0)) + products.error, 1.0)
-        if intercept.fitted and intercept.penalty > 0.0:
+        if intercept.penalty > 0.0:
             largest = max(largest, float(abs(total)) / intercept.penalty)
         beta = beta / largest
         w_beta, total = w_beta / largest, total / largest
@@ -55,53 +56,63 @@ def certify_linear(
             gap += 0.5 * (intercept.penalty * b - total) ** 2 / intercept.penalty
         elif intercept.fitted:
             gap += abs(b * total)
-    values, remains = loss_values(loss, z, beta.astype(kind))
-    error = products.errors + np.finfo(kind).eps * abs(b)
-    gap = float(gap + remains.sum() + (error * np.abs(beta)).sum())
+    # Targets near b lose no digits if b is taken from them first.
+    level = loss.target - kind(b)
+    residual, exact = level - products.margins, beta.astype(kind)
+    values, remains = loss_values(loss, residual, exact)
+    error = products.errors + float(np.finfo(kind).eps) * np.abs(level).astype(np.float64)
+    gap = float(gap + remains.sum()) + float(error @ np.abs(beta))
     primal = float(size + values.sum())
     certificate = Certificate(
         primal=primal,
         dual=primal - gap,
         gap=gap,
-        violation=float(np.abs(violations(loss, z, beta.astype(kind))).max(initial=0.0)),
+        violation=float(np.abs(violations(loss, residual, exact)).max(initial=0.0)),
         infeasibility=0.0,
     )
     return certificate, beta
 
 
 class Products(NamedTuple):
-    """Xw and Σ β_i x_i with what rounding may have added to each output, and to the length of the
-    other; computed in numbers of this kind."""
+    """Xw, Σ β_i x_i and Σ β_i, with what rounding may have added to each output and to the length
+    of the second; computed in numbers of this kind."""
 
     margins: Any
     combined: Any
+    total: Any
     errors: Float
     error: float
     kind: Any
 
 
-def precise_products(matrix: Matrix, w: Float, beta: Float) -> Products:
+def precise_products(matrix: Matrix, w: Float, beta: Float, free: bool) -> Products:
     """The products of a certificate, of small problems in extended precision where there is any.
 
     The solver's own w = Σ β_i x_i would agree with itself to the last bit and hide its rounding.
+    Where Σ β_i = 0, for the sake of a free intercept, the mean of the samples adds none.
     """
     kind: Any = np.float64
+    total = beta.sum(dtype=np.longdouble)
     if isinstance(matrix, DenseMatrix | SparseMatrix) and matrix.n * matrix.d <= PRECISE_ENTRIES:
-        kind = np.longdouble
+        kind, total = np.longdouble, np.longdouble(math.fsum(beta))
         X = dense(matrix).astype(kind)
-        margins, combined = X @ w.astype(kind), beta.astype(kind) @ X
+        margins, mean = X @ w.astype(kind), X.mean(axis=0) if free else kind(0.0)
+        X -= mean
+        combined = beta.astype(kind) @ X + mean * total
+        lengths = np.sqrt(np.einsum("ij,ij->i", X, X)).astype(np.float64)
     else:
         margins, combined = matrix.margins(w), matrix.combine(beta)
-    eps, norms = float(np.finfo(kind).eps), np.sqrt(matrix.squared_norms)
-    errors = eps * float(np.linalg.norm(w)) * norms
-    return Products(margins, combined, errors, eps * float(np.abs(beta) @ norms), kind)
+        lengths = np.sqrt(matrix.squared_norms)
+    eps = float(np.finfo(kind).eps)
+    errors = eps * float(np.linalg.norm(w)) * np.sqrt(matrix.squared_norms)
+    return Products(margins, combined, total, errors, eps * float(np.abs(beta) @ lengths), kind)
 
 
 def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
     """β in its box and, for an intercept without penalty, with Σβ = 0.
 
     Variables strictly inside the box share the correction; where they have not the room, all do
-    that have.
+    that have. What rounding leaves goes to a single one.
     """
     beta = np.clip(beta, loss.lower, loss.upper)
     if not intercept.fitted or intercept.penalty > 0.0:
@@ -117,18 +128,28 @@ def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
             break
         share = missing / np.count_nonzero(chosen)
         beta = np.where(chosen, beta + np.clip(share, -np.abs(room), np.abs(room)), beta)
+    for _ in range(3):
+        missing = -math.fsum(beta)
+        if missing == 0.0 or not np.isfinite(missing):
+            break
+        possible = (beta + missing >= loss.lower) & (beta + missing <= loss.upper)
+        if not possible.any():
+            break
+        # The smallest has the most digits for it.
+        least = int(np.where(possible, np.abs(beta), np.inf).argmin())
+        beta[least] += missing
     return beta
 
 
-def loss_values(loss: Loss, z: Float, beta: Float) -> tuple[Float, Float]:
-    """ℓ(z), and ℓ(z) + ℓ*(−β) + zβ, which is never negative."""
+def loss_values(loss: Loss, residual: Float, beta: Float) -> tuple[Float, Float]:
+    """ℓ(z) and ℓ(z) + ℓ*(−β) + zβ, which is never negative, for the residual target − z."""
     if loss.kind == LOGISTIC:
-        values = loss.height * np.logaddexp(0.0, -loss.target * z)
+        margin = 1.0 - loss.target * residual
+        values = loss.height * np.logaddexp(0.0, -margin)
         share = np.clip(loss.target * beta / loss.height, 0.0, 1.0)
         entropy = -_xlogx(share) - _xlogx(1.0 - share)
-        remains = values + loss.height * (share * loss.target * z - entropy)
+        remains = values + loss.height * (share * margin - entropy)
         return values, np.maximum(remains, 0.0)
-    residual = loss.target - z
     best = best_answers(loss, residual)
     values = _beyond(residual, loss.epsilon) * best - 0.5 * loss.ridge * best * best
     remains = (best - beta) * (residual - 0.5 * loss.ridge * (best + beta))
@@ -145,14 +166,13 @@ def best_answers(loss: Loss, residual: Float) -> Float:
     return np.where(excess > 0.0, loss.upper, np.where(excess < 0.0, loss.lower, 0.0))
 
 
-def violations(loss: Loss, z: Float, beta: Float) -> Float:
+def violations(loss: Loss, residual: Float, beta: Float) -> Float:
     """The slope of the dual in each β, as far as its box lets it be followed."""
     if loss.kind == LOGISTIC:
-        margin = loss.target * z
         # The logistic function of −margin, which does not overflow.
-        share = np.exp(-np.logaddexp(0.0, margin))
+        share = np.exp(-np.logaddexp(0.0, 1.0 - loss.target * residual))
         return loss.target * loss.height * share - beta
-    slope = loss.target - z - loss.ridge * beta
+    slope = residual - loss.ridge * beta
     slope = np.where(
         beta == 0.0, _beyond(slope, loss.epsilon), slope - loss.epsilon * np.sign(beta)
     )

@@ -10,7 +10,7 @@ import numpy as np
 from ...dual.certificate import Certificate
 from ...threads import single_threaded_blas
 from ..interrupt import held_interrupts
-from .certificate import certify_linear, feasible
+from .certificate import feasible
 from .coordinate import Switches, check_switches, run_coordinate, warm_up
 from .intercept import settled_intercept
 from .lasso import run_lasso
@@ -25,6 +25,7 @@ from .records import (
     Point,
     TraceRows,
 )
+from .repair import repaired
 from .units import Units, units_of
 
 FREE_INTERCEPT = Intercept(True)
@@ -133,8 +134,7 @@ def fit_linear(
             w, b, beta = descent.w, descent.b, descent.beta
         else:
             w, b, beta, status = run_newton(own, begin, aim, budget, rows)
-        w, b, beta = units.model(w, b, beta)
-        certificate, beta = certified(problem, units, w, float(b), beta)
+        w, b, beta, certificate = certified(problem, units, (w, b, beta), tol if by_gap else 1.0)
     if by_gap and status in ("converged", "precision"):
         status = "converged" if certificate.relative_gap <= tol else "precision"
     return LinearSolution(
@@ -150,17 +150,20 @@ def fit_linear(
 
 
 def certified(
-    problem: LinearProblem, units: Units, w: Float, b: float, beta: Float
-) -> tuple[Certificate, Float]:
-    """The certificate of a model as it is delivered, and the feasible β that it is about.
+    problem: LinearProblem, units: Units, found: tuple[Float, float, Float], tol: float
+) -> tuple[Float, float, Float, Certificate]:
+    """w, b and β as they are delivered, and their certificate.
 
     It is computed in the units of the solver, where nothing overflows, but without their shift.
     """
+    w, b, beta = units.model(*found)
     plain = units.unshifted()
-    certificate, beta = certify_linear(
-        plain.problem(problem), w / plain.ratio, b / plain.height, beta / plain.dual
-    )
-    return plain.certificate(certificate), beta * plain.dual
+    own, point = plain.problem(problem), plain.point(Point(beta, w, b))
+    if not (np.isfinite(w).all() and np.isfinite(b) and np.isfinite(beta).all()):
+        point = Point(np.zeros_like(beta), np.zeros_like(w), 0.0)
+    w, b, beta, certificate = repaired(own, point.w, float(point.b), point.beta, tol)
+    w, b, beta = plain.model(w, b, beta)
+    return w, b, beta, plain.certificate(certificate)
 
 
 def run_newton(
@@ -227,7 +230,7 @@ class Polish:
         """ "converged" when there is no more to gain, else nothing."""
         self.steps += 1
         self.since += 1
-        if state.gap < self.gap:
+        if state.gap < self.gap or self.steps == 1:
             self.since = 0 if state.gap < 0.9 * self.gap else self.since
             self.gap = state.gap
             self.best = state.w.copy(), state.b, state.dual_point()

@@ -243,8 +243,10 @@ def certify_joint(
     wrong *= np.minimum(1.0, problem.cost / np.where(mass > 0.0, mass, 1.0))[:, None]
     beta = wrong.copy()
     beta[rows, problem.codes] = -wrong.sum(axis=1)
+    free = problem.intercept.fitted and problem.intercept.penalty == 0.0
     products = [
-        precise_products(problem.matrix, *pair) for pair in zip(W, np.ascontiguousarray(beta.T))
+        precise_products(problem.matrix, w, column, free)
+        for w, column in zip(W, np.ascontiguousarray(beta.T))
     ]
     kind = products[0].kind
     W, b, wrong = W.astype(kind), b.astype(kind), wrong.astype(kind)
@@ -253,7 +255,7 @@ def certify_joint(
     excess[rows, problem.codes] = 0.0
     worst = excess.max(axis=1)
     G = W - np.array([product.combined for product in products])
-    g = problem.intercept.penalty * b - beta.sum(axis=0, dtype=kind)
+    g = problem.intercept.penalty * b - np.array([product.total for product in products])
     primal, defect = joint_values(problem, W, b, G, g, float(problem.cost @ worst))
     unused = np.maximum(problem.cost + wrong.sum(axis=1), 0.0)
     slack = unused * worst + ((excess - worst[:, None]) * wrong).sum(axis=1)
@@ -279,8 +281,7 @@ def fit_joint(
 ) -> LinearSolution:
     """Minimise the joint objective; `w` of the solution has a row and `b` an entry a class, and
     the `beta` of a start a row a sample and a column a class."""
-    free = problem.intercept.fitted and problem.intercept.penalty == 0.0
-    units = units_of_matrix(problem.matrix, free, float(problem.cost.min()))
+    units = units_of_matrix(problem.matrix, problem.intercept, float(problem.cost.min()))
     own = problem.in_units(units)
     begin = None if start is None else units.point(start)
     with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):

@@ -26,6 +26,7 @@ from . import response
 from .losses import LOGISTIC, Float, Loss
 from .matrix import Matrix
 from .records import LinearProblem
+from .stiff import is_stiff, stiff_step
 from .systems import NewtonSystem
 
 # A smoothed problem is solved when its own gap is below this fraction of the rest of the gap and
@@ -106,7 +107,7 @@ class ProximalNewton:
         self.awake = self.everyone
         self.index: Any = None
         self.resting = Resting(matrix.d)
-        self.inv_sigma = self.first_pull = first_pull(matrix, loss)
+        self.inv_sigma = self.first_pull = first_pull(problem)
         self.system = NewtonSystem(matrix, self.intercept)
         self.inner, self.stride = 0, 1.0
         self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
@@ -272,7 +273,11 @@ class ProximalNewton:
         s, penalty = self.awake, self.intercept.penalty
         unit = 1.0 / self.inv_sigma if self.inv_sigma > 0.0 and not self.smooth else 1.0
         guess = s.beta - s.aim if self.consistent else np.zeros_like(s.beta)
-        dw, db, u = self.system.step(
+        step = None
+        if self.index is None and is_stiff(s.matrix, s.h, s.matrix.squared_norms):
+            step = stiff_step(s.matrix, self.intercept, s.h, s.beta, self.w, self.b)
+        self.system.inexact &= step is None
+        dw, db, u = step or self.system.step(
             s.matrix, s.h / unit, unit, self.g_w, self.g_b, guess, STEP_ACCURACY
         )
         dz = s.matrix.margins(dw)
@@ -372,9 +377,12 @@ class ProximalNewton:
         self.wandered, self.leash = 0.0, np.inf
 
 
-def first_pull(matrix: Matrix, loss: Loss) -> float:
+def first_pull(problem: LinearProblem) -> float:
     """1/σ to begin with, 0 where the loss needs no smoothing."""
+    matrix, loss, intercept, _ = problem
     norm = float(matrix.squared_norms.mean())
+    if intercept.fitted and intercept.penalty > 0.0:
+        norm += 1.0 / intercept.penalty
     sigma = FIRST_PULL / (norm if norm > 0.0 else 1.0)
     if loss.smooth:
         stiff = loss.kind != LOGISTIC and float((1.0 / loss.ridge).mean()) > SMOOTHED_ABOVE * sigma

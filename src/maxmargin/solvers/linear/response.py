@@ -18,6 +18,8 @@ from .losses import LOGISTIC
 
 # In place of a ridge of 0: no quotient by it overflows, and none is inside a box.
 TINY = 1e-290
+# What rounding leaves of a sum, relative to its terms.
+ROUNDING = 1e-15
 
 
 @inlined
@@ -214,14 +216,17 @@ def slope_along(loss, z, dz, t, center, inv_sigma):
 def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
     """The t > 0 where the derivative ``linear + t·quadratic + loss'(t)`` has fallen to `accuracy`
     of that at 0: Newton's method in one dimension, inside a bracket."""
-    slope, _ = slope_along(loss, z, dz, 0.0, center, inv_sigma)
-    start = abs(slope + linear)
+    slope, terms = slope_along(loss, z, dz, 0.0, center, inv_sigma)[0], abs(linear)
+    for i in range(z.size):
+        terms += abs(respond_one(loss, i, z[i], center[i], inv_sigma)[0] * dz[i])
+    # No smaller slope can be told from rounding.
+    enough = max(accuracy * abs(slope + linear), ROUNDING * terms)
     low, high, t = 0.0, np.inf, 1.0
     for _ in range(60):
         slope, bend = slope_along(loss, z, dz, t, center, inv_sigma)
         slope += linear + t * quadratic
         bend += quadratic
-        if abs(slope) <= accuracy * start:
+        if abs(slope) <= enough:
             break
         if slope < 0.0:
             low = t

@@ -119,25 +119,32 @@ class Units(NamedTuple):
 
 def units_of(problem: LinearProblem) -> Units:
     """Units in which the numbers of a problem are ordinary."""
-    loss, free = problem.loss, problem.intercept.fitted and problem.intercept.penalty == 0.0
+    loss = problem.loss
     offset, height = 0.0, 1.0
     if loss.kind != LOGISTIC and problem.penalty == "l2":
         middle = float(np.partition(loss.target, loss.target.size // 2)[loss.target.size // 2])
+        free = problem.intercept.fitted and problem.intercept.penalty == 0.0
         if free and abs(middle) > FAR * float(np.abs(loss.target - middle).mean()):
             offset = middle
         height = _power(float(np.abs(loss.target - offset).max(initial=0.0)))
     cost = float((loss.height if np.isfinite(loss.upper).all() else 1.0 / loss.ridge).min())
-    units = units_of_matrix(problem.matrix, free, cost)
+    units = units_of_matrix(problem.matrix, problem.intercept, cost, problem.penalty)
     return units._replace(height=height, offset=offset, penalty=problem.penalty)
 
 
-def units_of_matrix(matrix: Any, free: bool, cost: float) -> Units:
-    """Length and shift for samples of this least cost, with a free intercept or not."""
-    shift = _shift(matrix) if free else None
+def units_of_matrix(
+    matrix: Any, intercept: Intercept, cost: float, penalty: str = "l2"
+) -> Units:
+    """Length and shift for samples of this least cost."""
+    shift = _shift(matrix) if intercept.fitted and intercept.penalty == 0.0 else None
     if shift is None:
         size = _size(matrix)
     else:
         size = _size(DenseMatrix(dense(matrix) - shift))
+    if intercept.fitted and intercept.penalty > 0.0:
+        # A constant feature stands for the intercept.
+        constant = 1.0 / intercept.penalty
+        size = float(np.hypot(size, constant if penalty == "l1" else np.sqrt(constant)))
     # In a shorter unit the smallest bound of β would vanish.
     least = np.sqrt(SMALLEST / cost) if 0.0 < cost < np.inf else 0.0
     return Units(length=_power(max(size, least) if size > 0.0 else 1.0), shift=shift)
@@ -171,4 +178,6 @@ def _shift(matrix: Any) -> Float | None:
     spread = probed - mean
     if float(mean @ mean) * len(probed) <= FAR * FAR * float((spread * spread).sum()):
         return None
-    return matrix.combine(np.full(matrix.n, 1.0 / matrix.n))
+    # Differences to a sample vanish where all are equal, whatever the rounding of a mean.
+    X = dense(matrix)
+    return X[0] + (X - X[0]).mean(axis=0)
