@@ -26,7 +26,6 @@ from .records import Intercept, LinearProblem
 PRECISE_ENTRIES = 200_000
 
 
-
 def certify_linear(
     problem: LinearProblem, w: Float, b: float, beta: Float
 ) -> tuple[Certificate, Float]:
@@ -147,7 +146,11 @@ def loss_values(loss: Loss, residual: Float, beta: Float) -> tuple[Float, Float]
         margin = 1.0 - loss.target * residual
         values = loss.height * np.logaddexp(0.0, -margin)
         share = np.clip(loss.target * beta / loss.height, 0.0, 1.0)
-        entropy = -_xlogx(share) - _xlogx(1.0 - share)
+        # log1p keeps the digits of 1 − share for a small share.
+        other = np.where(
+            share < 1.0, (1.0 - share) * np.log1p(-np.where(share < 1.0, share, 0.0)), 0.0
+        )
+        entropy = -_xlogx(share) - other
         remains = values + loss.height * (share * margin - entropy)
         return values, np.maximum(remains, 0.0)
     best = best_answers(loss, residual)

@@ -7,7 +7,6 @@ from scipy.linalg import lapack
 
 from .losses import Float
 
-
 # The diagonal is raised by these fractions of it, one after the other; with the last one only a
 # matrix with entries that are not finite has no factor.
 LIFTS = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e8, 1e16)

@@ -145,7 +145,7 @@ class ProximalLasso:
 
 
 @compiled
-def descend(H, gradient, at, weights, step, floor, sweeps, accuracy):
+def descend(H, gradient, at, weights, step, sweeps, accuracy):
     """Sweeps of coordinate descent for slope·d + ½dᵀHd + Σ weights|at + d|; `gradient` is
     slope + Hd and follows d. Returns whether the last sweep moved nothing any more."""
     size = at.size
@@ -153,7 +153,7 @@ def descend(H, gradient, at, weights, step, floor, sweeps, accuracy):
         largest = 0.0
         for j in range(size):
             curvature = H[j, j]
-            if curvature <= floor:
+            if curvature <= 0.0:
                 # No sample sees this feature: nothing holds it away from 0.
                 new = -at[j] if abs(gradient[j]) < weights[j] else step[j]
             else:
@@ -182,16 +182,16 @@ def minimise_model(
     """
     step, gradient = np.zeros_like(at), slope.copy()
     scale = np.sqrt(np.maximum(np.diag(H), 0.0))
-    floor = 1e-12 * max(float(scale.max(initial=0.0)) ** 2, 1e-300)
-    accuracy = 1e-11 * float(np.abs(gradient / np.maximum(scale, np.sqrt(floor))).max(initial=0.0))
+    slopes = np.abs(gradient) / np.where(scale > 0.0, scale, np.inf)
+    accuracy = 1e-11 * float(slopes.max(initial=0.0))
     for _ in range(min(rounds, MODEL_ROUNDS)):
-        if descend(H, gradient, at, weights, step, floor, MODEL_SWEEPS, accuracy):
+        if descend(H, gradient, at, weights, step, MODEL_SWEEPS, accuracy):
             break
         if ended():
             break
         used = np.count_nonzero(at + step) + 1
         for _ in range(int(np.clip(FACE_WORK / used**2, 1, FACE_STEPS))):
-            if face_step(H, gradient, at, weights, step, scale**2 > floor):
+            if face_step(H, gradient, at, weights, step, scale > 0.0):
                 break
             gradient = slope + H @ step
         gradient = slope + H @ step

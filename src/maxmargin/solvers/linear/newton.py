@@ -57,6 +57,8 @@ FIRST_PULL, FIRST_BAND, TALL = 3.0, 2.0, 100
 # and they are this much stiffer than the first pull.
 SMOOTHED_BELOW, SMOOTHED_ABOVE = 50, 4.0
 TINY = 1e-300
+# Σ β x is summed afresh when Σ|β| has fallen to this: the rounding of larger terms would stay.
+FALLEN = 1e-2
 
 
 class Samples:
@@ -114,6 +116,7 @@ class ProximalNewton:
         self.awake_factor = AWAKE_FACTOR
         self.consistent = consistent  # whether w = Σ c x
         self.w_beta = w.copy() if consistent else matrix.combine(beta)
+        self.summed = float(np.abs(beta).sum())
         self.respond()
 
     def converged(self, tol: float) -> bool:
@@ -141,6 +144,7 @@ class ProximalNewton:
         """Whether the gap is within `tol` with everybody awake and all products recomputed."""
         self.awake.beta = self.dual
         self.wake()
+        self.everyone.z = self.everyone.matrix.margins(self.w) + self.b
         self.w_beta = self.everyone.matrix.combine(self.everyone.beta)
         self.measure(float(self.everyone.beta.sum()))
         if self.converged(tol):
@@ -173,7 +177,14 @@ class ProximalNewton:
             self.b += shift
         beta = np.empty(s.z.size)
         total, _ = response.respond(s.loss, s.z, s.center, self.inv_sigma, beta, s.h)
-        self.w_beta += s.matrix.combine(beta - s.beta)
+        size = float(np.abs(beta).sum())
+        self.summed = max(self.summed, size)
+        change = beta - s.beta
+        fresh = np.count_nonzero(change) >= np.count_nonzero(beta)
+        if fresh or size < FALLEN * self.summed:
+            self.w_beta, self.summed = self.resting.w + s.matrix.combine(beta), size
+        else:
+            self.w_beta += s.matrix.combine(change)
         s.beta = beta
         self.measure(total + self.resting.total)
 

@@ -14,6 +14,7 @@ from ..interrupt import Interrupt
 from .losses import Float, Loss
 from .matrix import Matrix
 
+
 class Intercept(NamedTuple):
     """Whether there is an intercept b, and its weight in the penalty: ½ penalty b², or
     penalty |b| beside ‖w‖₁. A constant feature s with a penalised weight has penalty 1/s²,

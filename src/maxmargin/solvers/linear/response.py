@@ -137,12 +137,11 @@ def logistic_value(margin):
 
 @inlined
 def entropy(p):
-    q = 1.0 - p
     value = 0.0
     if p > 0.0:
         value -= p * math.log(p)
-    if q > 0.0:
-        value -= q * math.log(q)
+    if p < 1.0:
+        value -= (1.0 - p) * math.log1p(-p)
     return value
 
 

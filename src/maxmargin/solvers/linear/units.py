@@ -1,6 +1,6 @@
 """Problems in units of their own: samples of about unit length, targets of about unit size.
 
-With x = length·x' + shift and target = height·target' + offset, the model of the original problem is
+With x = length·x' + shift and target = height·target' + offset, the original problem has the model
 
     w = (height / length) w',   b = height·b' + offset − w·shift,   β = (height / length²) β'
 
@@ -132,9 +132,7 @@ def units_of(problem: LinearProblem) -> Units:
     return units._replace(height=height, offset=offset, penalty=problem.penalty)
 
 
-def units_of_matrix(
-    matrix: Any, intercept: Intercept, cost: float, penalty: str = "l2"
-) -> Units:
+def units_of_matrix(matrix: Any, intercept: Intercept, cost: float, penalty: str = "l2") -> Units:
     """Length and shift for samples of this least cost."""
     shift = _shift(matrix) if intercept.fitted and intercept.penalty == 0.0 else None
     if shift is None:
