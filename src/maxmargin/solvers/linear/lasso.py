@@ -26,7 +26,7 @@ LEAST_FEATURES, MOST_FEATURES, FEATURES_FACTOR = 64, 3000, 2
 PATIENCE = 60
 LINE_ACCURACY = 0.1
 # Features that depend on each other linearly make the model flat: a step is damped so much.
-DAMPING = 1e-10
+DAMPING = 1e-13
 # Rounds of coordinate descent and Newton steps for a model, and the sweeps and most Newton steps
 # of each round, fewer where they are costly.
 MODEL_ROUNDS, MODEL_SWEEPS, FACE_STEPS, FACE_WORK = 60, 5, 50, 4e6
@@ -184,10 +184,10 @@ def minimise_model(
     scale = np.sqrt(np.maximum(np.diag(H), 0.0))
     slopes = np.abs(gradient) / np.where(scale > 0.0, scale, np.inf)
     accuracy = 1e-11 * float(slopes.max(initial=0.0))
-    for _ in range(min(rounds, MODEL_ROUNDS)):
-        if descend(H, gradient, at, weights, step, MODEL_SWEEPS, accuracy):
-            break
-        if ended():
+    for number in range(min(rounds, MODEL_ROUNDS)):
+        # Features that all but depend on each other stop coordinate descent far from the minimum.
+        settled = descend(H, gradient, at, weights, step, MODEL_SWEEPS, accuracy)
+        if (settled and number > 0) or ended():
             break
         used = np.count_nonzero(at + step) + 1
         for _ in range(int(np.clip(FACE_WORK / used**2, 1, FACE_STEPS))):
