@@ -34,6 +34,8 @@ SOLVED = 0.5
 STEP_ACCURACY, MOST_ITERATIONS = 0.1, 300
 POLISHED_ENTRIES, POLISHED, POLISH_STEPS = 200_000, 1e-15, 60
 PATIENCE = 60
+# σ is at most so many times what makes β of its size from outputs of theirs.
+DIGITS = 1e9
 # Of the tolerance, this much is aimed at: the certificate is recomputed, with other rounding.
 AIM = 0.95
 
@@ -124,7 +126,8 @@ class JointNewton:
         """One Newton step, after a move of the centre where the smoothed problem is solved."""
         if self.defect <= SOLVED * self.slack:
             self.center = self.beta.copy()
-            self.sigma *= 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
+            growth = 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
+            self.sigma = max(self.sigma, min(growth * self.sigma, self.weakest_pull()))
             self.inner = 0
             self.respond()
         rows = np.flatnonzero(self.free.sum(axis=1) > 1)
@@ -138,10 +141,20 @@ class JointNewton:
         self.inner += 1
         self.respond()
 
+    def weakest_pull(self) -> float:
+        """The σ at which the rounding of outputs begins to show in β."""
+        outputs = float(np.abs(self.Z).max(initial=1.0))
+        return DIGITS * float(np.abs(self.beta).max(initial=0.0)) / outputs
+
+    def intercept_curvature(self, samples: int) -> float:
+        """That of the penalty, and as much as keeps a step of a free intercept near 1."""
+        damping = 1e-12 * self.sigma * max(1, samples) + float(np.abs(self.g).max(initial=0.0))
+        return self.problem.intercept.penalty + damping
+
     def _hessian(self, part: JointProblem, free: Any, V: Float, v: Float) -> tuple[Float, Float]:
         U = part.outputs(V, v)
         jc.apply_face(free, self.sigma, U)
-        penalty = self.problem.intercept.penalty + 1e-12 * self.sigma * max(1, free.shape[0])
+        penalty = self.intercept_curvature(free.shape[0])
         across = penalty * v + U.sum(axis=0) if self.problem.intercept.fitted else np.zeros_like(v)
         return V + part.combined(U), across
 
@@ -184,7 +197,7 @@ class JointNewton:
         H = H.reshape(k * width, k * width)
         raised = np.ones((k, width))
         if fitted:
-            raised[:, d] = self.problem.intercept.penalty + 1e-12 * self.sigma * max(1, counts.size)
+            raised[:, d] = self.intercept_curvature(counts.size)
         H[np.diag_indices_from(H)] += raised.ravel()
         right = np.column_stack([self.G, self.g]) if fitted else self.G
         step = -solve(H, right.ravel()).reshape(k, width)
