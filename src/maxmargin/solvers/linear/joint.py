@@ -10,22 +10,20 @@ they are solved directly where there are few, by conjugate gradients where there
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ...dual.certificate import Certificate
 from ...threads import single_threaded_blas
 from ..interrupt import held_interrupts
 from . import joint_compiled as jc
 from . import sweeps
-from .certificate import precise_products
 from .cholesky import solve
 from .coordinate import SEED
+from .joint_certificate import JointProblem, joint_values, repaired_joint
 from .losses import Float
-from .matrix import Matrix
-from .records import Budget, Intercept, LinearSolution, Point
-from .units import Units, units_of_matrix
+from .records import Budget, LinearSolution, Point
+from .units import units_of_matrix
 
 EPOCHS = 10
 MOST_UNKNOWNS = 800
@@ -38,35 +36,6 @@ PATIENCE = 60
 DIGITS = 1e9
 # Of the tolerance, this much is aimed at: the certificate is recomputed, with other rounding.
 AIM = 0.95
-
-
-class JointProblem(NamedTuple):
-    """Samples, their classes 0 … k−1, their C, and the intercept."""
-
-    matrix: Matrix
-    codes: Any
-    cost: Float
-    classes: int
-    intercept: Intercept
-
-    def outputs(self, W: Float, b: Float) -> Float:
-        return np.column_stack([self.matrix.margins(w) for w in W]) + b
-
-    def combined(self, beta: Float) -> Float:
-        columns = np.ascontiguousarray(beta.T)
-        return np.array([self.matrix.combine(column) for column in columns])
-
-    def in_units(self, units: Units) -> JointProblem:
-        return self._replace(
-            matrix=units.matrix(self.matrix),
-            cost=self.cost / units.dual,
-            intercept=units.intercept(self.intercept),
-        )
-
-    def take(self, rows: Any) -> JointProblem:
-        return self._replace(
-            matrix=self.matrix.take(rows), codes=self.codes[rows], cost=self.cost[rows]
-        )
 
 
 class JointNewton:
@@ -232,57 +201,6 @@ class JointNewton:
         self.Z = self.Z + t * dZ
 
 
-def joint_values(
-    problem: JointProblem, W: Float, b: Float, G: Float, g: Float, value: float
-) -> tuple[float, float]:
-    """The objective, and the part of the gap that w − w_β and the intercept make."""
-    penalty = problem.intercept.penalty
-    objective = 0.5 * float((W * W).sum()) + 0.5 * penalty * float(b @ b) + value
-    defect = 0.5 * float((G * G).sum())
-    if problem.intercept.fitted:
-        defect += 0.5 * float(g @ g) / penalty if penalty > 0.0 else float(np.abs(b * g).sum())
-    return objective, defect
-
-
-def certify_joint(
-    problem: JointProblem, W: Float, b: Float, beta: Float
-) -> tuple[Certificate, Float]:
-    """The certificate, recomputed in float64, and the feasible β that it is about. What rounding
-    leaves of Σ_i β_i = 0 enters the gap as |b·Σβ|."""
-    rows = np.arange(problem.codes.size)
-    wrong = np.minimum(beta, 0.0)
-    wrong[rows, problem.codes] = 0.0
-    mass = -wrong.sum(axis=1)
-    wrong *= np.minimum(1.0, problem.cost / np.where(mass > 0.0, mass, 1.0))[:, None]
-    beta = wrong.copy()
-    beta[rows, problem.codes] = -wrong.sum(axis=1)
-    free = problem.intercept.fitted and problem.intercept.penalty == 0.0
-    products = [
-        precise_products(problem.matrix, w, column, free)
-        for w, column in zip(W, np.ascontiguousarray(beta.T))
-    ]
-    kind = products[0].kind
-    W, b, wrong = W.astype(kind), b.astype(kind), wrong.astype(kind)
-    Z = np.column_stack([product.margins for product in products]) + b
-    excess = 1.0 + Z - Z[rows, problem.codes][:, None]
-    excess[rows, problem.codes] = 0.0
-    worst = excess.max(axis=1)
-    G = W - np.array([product.combined for product in products])
-    g = problem.intercept.penalty * b - np.array([product.total for product in products])
-    primal, defect = joint_values(problem, W, b, G, g, float(problem.cost @ worst))
-    unused = np.maximum(problem.cost + wrong.sum(axis=1), 0.0)
-    slack = unused * worst + ((excess - worst[:, None]) * wrong).sum(axis=1)
-    misplaced = np.where(wrong < 0.0, worst[:, None] - excess, 0.0)
-    lacking = np.where(unused > 0.0, worst, 0.0)
-    violation = max(float(misplaced.max(initial=0.0)), float(lacking.max(initial=0.0)))
-    rounding = sum(
-        float(product.errors @ np.abs(beta[:, k])) + 0.5 * product.error**2
-        for k, product in enumerate(products)
-    )
-    gap = defect + float(slack.sum()) + rounding
-    return Certificate(primal, primal - gap, gap, violation, 0.0), beta
-
-
 def fit_joint(
     problem: JointProblem,
     *,
@@ -328,10 +246,14 @@ def fit_joint(
             b = b - b.mean()
         W, b, beta = units.model(W, b, beta)
         plain = units.unshifted()
-        certificate, beta = certify_joint(
-            problem.in_units(plain), W / plain.ratio, b, beta / plain.dual
+        point = plain.point(Point(beta, W, b))
+        if not (np.isfinite(W).all() and np.isfinite(b).all() and np.isfinite(beta).all()):
+            point = Point(np.zeros_like(beta), np.zeros_like(W), np.zeros_like(b))
+        W, b, beta, certificate = repaired_joint(
+            problem.in_units(plain), point.w, point.b, point.beta, tol
         )
-        certificate, beta = plain.certificate(certificate), beta * plain.dual
+        W, b, beta = plain.model(W, b, beta)
+        certificate = plain.certificate(certificate)
     if status in ("converged", "precision"):
         status = "converged" if certificate.relative_gap <= tol else "precision"
     return LinearSolution(W, b, beta, certificate, status, budget.steps, budget.seconds)
