@@ -35,8 +35,9 @@ POLISHED_ENTRIES = 200_000
 POLISHED, POLISH_STEPS, POLISH_PATIENCE = 1e-15, 60, 10
 # Of the tolerance, this much is aimed at: the certificate is recomputed, with other rounding.
 AIM = 0.95
-# Newton steps without a smaller gap before a run is called finished in this precision.
-PATIENCE = 60
+# Newton steps without a smaller gap before a run is called finished in this precision, and those of
+# a small problem.
+PATIENCE, PATIENCE_FOR_SMALL = 60, 200
 
 
 def fit_linear(
@@ -179,7 +180,7 @@ def run_newton(
         state = ProximalNewton(problem, descent.w, descent.b, descent.beta)
     else:
         state = ProximalNewton(problem, *_beginning(problem, start))
-    polish = Polish()
+    polish, patience = Polish(), PATIENCE_FOR_SMALL if small else PATIENCE
     best, dual, since, status = np.inf, -np.inf, 0, ""
     while not status:
         support = int(np.count_nonzero(state.dual))
@@ -196,7 +197,7 @@ def run_newton(
             better = state.gap < 0.9 * best or here > dual + 0.01 * abs(dual)
             since = 0 if better else since + 1
             best, dual = min(best, state.gap), max(dual, here)
-            status = "precision" if since > PATIENCE else ""
+            status = "precision" if since > patience else ""
         status = status or budget.ended()
         if not status:
             before = state.w.copy()

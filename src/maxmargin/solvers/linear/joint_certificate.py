@@ -153,6 +153,9 @@ def repaired_joint(
     """W, b and β with what rounding has spoilt put right, as in `repair`, and the certificate."""
     certificate, beta = certify_joint(problem, W, b, beta)
     best = W, b, beta, certificate
+    if not certificate.gap <= certificate.primal:
+        best = _better(problem, best, W, b, np.zeros_like(beta))
+        best = _better(problem, best, np.zeros_like(W), np.zeros_like(b), np.zeros_like(beta))
     small = problem.matrix.n * problem.matrix.d <= REPAIRED_ENTRIES
     if certificate.relative_gap <= tol or not small:
         return best
@@ -174,7 +177,8 @@ def _better(
     beta: Float,
 ) -> tuple[Float, Float, Float, Certificate]:
     certificate, beta = certify_joint(problem, W, b, beta)
-    return (W, b, beta, certificate) if certificate.gap < best[3].gap else best
+    better = certificate.gap < best[3].gap or np.isnan(best[3].gap)
+    return (W, b, beta, certificate) if better else best
 
 
 def consistent_joint(problem: JointProblem, W: Float, b: Float, beta: Float) -> Float:

@@ -33,6 +33,10 @@ def repaired(
     """w, b and β with a smaller gap, where one is found, and the certificate."""
     certificate, beta = certify_linear(problem, w, b, beta)
     best = w, b, beta, certificate
+    if not certificate.gap <= certificate.primal:
+        # Rounding has made β worthless: without it the gap is the objective, which may be w = 0.
+        best = _better(problem, best, w, b, np.zeros_like(beta))
+        best = _better(problem, best, np.zeros_like(w), 0.0, np.zeros_like(beta))
     matrix = problem.matrix
     small = isinstance(matrix, DenseMatrix | SparseMatrix)
     if certificate.relative_gap <= tol or not small or matrix.n * matrix.d > REPAIRED_ENTRIES:
@@ -57,7 +61,8 @@ def _better(
     beta: Float,
 ) -> tuple[Float, float, Float, Certificate]:
     certificate, beta = certify_linear(problem, w, b, beta)
-    return (w, b, beta, certificate) if certificate.gap < best[3].gap else best
+    better = certificate.gap < best[3].gap or np.isnan(best[3].gap)
+    return (w, b, beta, certificate) if better else best
 
 
 def consistent_dual(problem: LinearProblem, w: Float, b: float, beta: Float) -> Float:

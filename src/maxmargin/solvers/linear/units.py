@@ -24,10 +24,12 @@ from .records import Intercept, LinearProblem, Point
 
 # Lengths and heights within this factor of 1 are left as they are, and the data is not copied.
 ORDINARY = 2.0**20
-# Samples are shifted where their mean is so many times as long as they differ from it.
-FAR = 100.0
-# A sparse matrix with more entries, zeros included, is not made dense in order to be shifted.
-SHIFTED_ENTRIES = 200_000
+# Samples are shifted where their mean is so many times as long as they differ from it, small
+# problems sooner: for them it costs nothing.
+FAR, FAR_FOR_SMALL = 100.0, 4.0
+# Matrices with as many entries are small; sparse ones with more, zeros included, are not made dense
+# in order to be shifted.
+SMALL_ENTRIES = 200_000
 # Rows that tell whether samples lie far from the origin.
 PROBED = 256
 # Squares below this are about to underflow, and C in units of the problem stays above it.
@@ -165,7 +167,8 @@ def _shift(matrix: Any) -> Float | None:
     """The mean of samples that lie far from the origin."""
     if isinstance(matrix, ChunkedMatrix):
         return None
-    if not isinstance(matrix, DenseMatrix) and matrix.n * matrix.d > SHIFTED_ENTRIES:
+    small = matrix.n * matrix.d <= SMALL_ENTRIES
+    if not isinstance(matrix, DenseMatrix) and not small:
         return None
     probed = dense(matrix.take(np.arange(0, matrix.n, max(1, matrix.n // PROBED))))
     largest = float(np.abs(probed).max(initial=0.0))
@@ -174,7 +177,8 @@ def _shift(matrix: Any) -> Float | None:
     probed = probed / largest
     mean = probed.mean(axis=0)
     spread = probed - mean
-    if float(mean @ mean) * len(probed) <= FAR * FAR * float((spread * spread).sum()):
+    far = FAR_FOR_SMALL if small else FAR
+    if float(mean @ mean) * len(probed) <= far * far * float((spread * spread).sum()):
         return None
     # Differences to a sample vanish where all are equal, whatever the rounding of a mean.
     X = dense(matrix)
