@@ -139,12 +139,11 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
         kept = np.flatnonzero(weight > 0)
         if kept.size < weight.size:
             matrix, y, weight = matrix.select(kept), y[kept], weight[kept]
-        self._check_overflow(matrix, y, weight)
+        refuse_overflow("X", matrix.largest, self._cost() * weight, self)
+        if isinstance(self, RegressorMixin):
+            refuse_overflow("y", float(np.abs(y).max()), self._cost() * weight, self)
         self._learn(matrix, y, weight, reporter, data, previous)
         del self._began_
-
-    def _check_overflow(self, matrix: Any, y: np.ndarray, weight: np.ndarray) -> None:
-        refuse_overflow("X", matrix.largest * np.sqrt(matrix.d), self._cost() * weight, self)
 
     def _inputs(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Checked inputs, in memory or in chunks, and targets."""

@@ -58,8 +58,8 @@ def refuse_overflow(name: str, largest: float, cost: np.ndarray, estimator: Any)
     if max(2.0 * size, 2.0 * size + float(np.log2(cost.max()))) > LARGEST_EXPONENT:
         strength = estimator._strength
         raise ValueError(
-            f"{name} has entries of up to about {largest:.0e}, whose squares times the weight of the "
-            f"loss ({strength}={getattr(estimator, strength):g}) overflow float64: scale "
+            f"{name} has entries of up to about {largest:.0e}, whose squares times the weight of "
+            f"the loss ({strength}={getattr(estimator, strength):g}) overflow float64: scale "
             f"{name} first, for example by sklearn.preprocessing.StandardScaler"
         )
 

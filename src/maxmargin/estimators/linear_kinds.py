@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..solvers.linear import CLASSIFICATION, LinearSolution
 from . import parameters as p
 from .linear_base import LinearMachine, Task
-from .linear_inputs import distinct_labels, refuse_overflow
+from .linear_inputs import distinct_labels
 
 
 class LinearClassifier(ClassifierMixin, LinearMachine):
@@ -137,10 +137,6 @@ class LinearRegressor(RegressorMixin, LinearMachine):
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return column_or_1d(y, warn=True).astype(np.float64), weight
-
-    def _check_overflow(self, matrix: Any, y: np.ndarray, weight: np.ndarray) -> None:
-        super()._check_overflow(matrix, y, weight)
-        refuse_overflow("y", float(np.abs(y).max()), self._cost() * weight, self)
 
     def _write(self, tasks: list[Task], solutions: list[LinearSolution]) -> None:
         super()._write(tasks, solutions)

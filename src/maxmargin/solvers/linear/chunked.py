@@ -8,7 +8,8 @@ Newton's method needs a pass for each product, until most samples rest and the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -141,6 +142,8 @@ class ChunkedMatrix:
         self.n, self.d = int(source.n), int(source.d)
         self.edges = np.asarray(source.edges)
         self.passes = 0
+        # Called before a chunk is read; it may raise.
+        self.check: Callable[[], None] = lambda: None
         self._kept: dict[int, Matrix] = {}
         self._room = memory
 
@@ -149,6 +152,7 @@ class ChunkedMatrix:
 
     def chunk(self, k: int) -> Matrix:
         """The matrix of a chunk; the first ones read are kept as long as there is memory."""
+        self.check()
         if k not in self._kept:
             chunk = as_matrix(self.source.read(k))
             size = chunk.entries * (16 if isinstance(chunk, SparseMatrix) else 8)
@@ -175,13 +179,14 @@ class ChunkedMatrix:
             yield own, rows[own] - self.edges[k], self.chunk(int(k))
 
     @cached_property
-    def _first_pass(self) -> tuple[Float, int, float]:
+    def _first_pass(self) -> tuple[Float, int, float, float]:
+        began = time.perf_counter()
         norms, entries, largest = np.zeros(self.n), 0, [0.0]
         for place, chunk in self.chunks():
             largest.append(chunk.largest)
             norms[place] = chunk.squared_norms
             entries += chunk.entries
-        return norms, entries, float(np.max(largest))
+        return norms, entries, float(np.max(largest)), time.perf_counter() - began
 
     @property
     def squared_norms(self) -> Float:
@@ -195,6 +200,11 @@ class ChunkedMatrix:
     def largest(self) -> float:
         """A bound of the entries; NaN or infinity if one of them is."""
         return self._first_pass[2]
+
+    @property
+    def pass_seconds(self) -> float:
+        """How long the first pass over all chunks took."""
+        return self._first_pass[3]
 
     @property
     def row_cost(self) -> Cost:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ...dual.certificate import Certificate
 from ...threads import single_threaded_blas
 from ..interrupt import held_interrupts
 from .certificate import feasible
+from .chunked import ChunkedMatrix
 from .coordinate import Switches, check_switches, run_coordinate, warm_up
 from .intercept import settled_intercept
 from .lasso import run_lasso
@@ -22,10 +24,12 @@ from .records import (
     Intercept,
     LinearProblem,
     LinearSolution,
+    OutOfTime,
     Point,
     TraceRows,
 )
 from .repair import repaired
+from .systems import never
 from .units import Units, units_of
 
 FREE_INTERCEPT = Intercept(True)
@@ -35,6 +39,8 @@ POLISHED_ENTRIES = 200_000
 POLISHED, POLISH_STEPS, POLISH_PATIENCE = 1e-15, 60, 10
 # Of the tolerance, this much is aimed at: the certificate is recomputed, with other rounding.
 AIM = 0.95
+# Passes over the data after a run, for the certificate.
+LAST_PASSES = 4
 # Newton steps without a smaller gap before a run is called finished in this precision, and those of
 # a small problem.
 PATIENCE, PATIENCE_FOR_SMALL = 60, 200
@@ -117,25 +123,28 @@ def fit_linear(
         raise ValueError(f"loss has {loss.target.size} samples, X has {matrix.n}")
     problem = LinearProblem(matrix, loss, intercept, penalty)
     by_gap = solver != "coordinate" or stop == "gap"
-    # Other rules to stop have limits in the units of the data.
-    units = units_of(problem) if by_gap else Units(penalty=penalty)
-    own = units.problem(problem)
-    begin = None if start is None else units.point(start)
     limit = np.inf if max_steps is None else max_steps
-    seconds = np.inf if max_seconds is None else max_seconds
+    seconds = np.inf if max_seconds is None else max_seconds - LAST_PASSES * matrix.pass_seconds
     rows = TraceRows() if trace else None
     with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
-        budget = Budget(limit, seconds, callback, interrupt, units.objective)
+        budget = Budget(limit, seconds, callback, interrupt)
+        # Other rules to stop have limits in the units of the data.
+        units = units_of(problem) if by_gap else Units(penalty=penalty)
+        budget.unit = units.objective
+        own = units.problem(problem)
+        begin = None if start is None else units.point(start)
         aim = AIM * tol if by_gap else tol
-        if penalty == "l1":
-            w, b, beta, status = run_lasso(own, begin, aim, budget, rows)
-        elif solver == "coordinate":
-            switches = Switches(order, shrinking, stop, random_state)
-            descent, status = run_coordinate(own, begin, aim, budget, switches, rows)
-            w, b, beta = descent.w, descent.b, descent.beta
-        else:
-            w, b, beta, status = run_newton(own, begin, aim, budget, rows)
-        w, b, beta, certificate = certified(problem, units, (w, b, beta), tol if by_gap else 1.0)
+        with looking_at_the_clock(own.matrix, budget):
+            if penalty == "l1":
+                found = run_lasso(own, begin, aim, budget, rows)
+            elif solver == "coordinate":
+                switches = Switches(order, shrinking, stop, random_state)
+                descent, status = run_coordinate(own, begin, aim, budget, switches, rows)
+                found = descent.w, descent.b, descent.beta, status
+            else:
+                found = run_newton(own, begin, aim, budget, rows)
+        status = found[3]
+        w, b, beta, certificate = certified(problem, units, found[:3], tol if by_gap else 1.0)
     if by_gap and status in ("converged", "precision"):
         status = "converged" if certificate.relative_gap <= tol else "precision"
     return LinearSolution(
@@ -148,6 +157,19 @@ def fit_linear(
         seconds=budget.seconds,
         trace=None if rows is None else rows.finished(units.ratio, units.height, units.objective),
     )
+
+
+@contextmanager
+def looking_at_the_clock(matrix: Any, budget: Budget) -> Iterator[None]:
+    """A matrix in chunks raises `OutOfTime` between them when the time of a run is up."""
+    if not isinstance(matrix, ChunkedMatrix):
+        yield
+        return
+    matrix.check = budget.check
+    try:
+        yield
+    finally:
+        matrix.check = never
 
 
 def certified(
@@ -174,12 +196,19 @@ def run_newton(
     small = problem.matrix.entries <= POLISHED_ENTRIES
     if start is None and problem.loss.kind != LOGISTIC:
         descent, status = warm_up(problem, tol, budget)
-        if status == "stopped" or (status == "converged" and not small):
-            b = settled_intercept(problem, descent.w, descent.b, descent.beta)
-            return descent.w, b, descent.beta, status
-        state = ProximalNewton(problem, descent.w, descent.b, descent.beta)
+        status = status or budget.ended()
+        w, b, beta = descent.w, descent.b, descent.beta
+        if status and not (status == "converged" and small):
+            if status == "converged":
+                b = settled_intercept(problem, w, b, beta)
+            return w, b, beta, status
+        beginning = w, b, beta, True
     else:
-        state = ProximalNewton(problem, *_beginning(problem, start))
+        beginning = _beginning(problem, start)
+    try:
+        state = ProximalNewton(problem, *beginning, check=budget.check)
+    except OutOfTime:
+        return *beginning[:3], budget.ended()
     polish, patience = Polish(), PATIENCE_FOR_SMALL if small else PATIENCE
     best, dual, since, status = np.inf, -np.inf, 0, ""
     while not status:
@@ -189,7 +218,11 @@ def run_newton(
         elif polish.steps:
             status = polish.look(state)
         elif state.converged(tol):
-            if not state.verify(tol):
+            try:
+                if not state.verify(tol):
+                    continue
+            except OutOfTime:
+                status = budget.ended()
                 continue
             status = polish.look(state) if small else "converged"
         else:
@@ -201,7 +234,11 @@ def run_newton(
         status = status or budget.ended()
         if not status:
             before = state.w.copy()
-            state.advance()
+            try:
+                state.advance()
+            except OutOfTime:
+                status = budget.ended()
+                continue
             budget.steps += 1
             if trace is not None:
                 trace.add(
@@ -217,7 +254,9 @@ def run_newton(
         status = "stopped" if status == "stopped" else "converged"
     else:
         w, b, beta = state.w, state.b, state.dual_point()
-    return w, settled_intercept(problem, w, b, beta), beta, status
+    if status == "converged":
+        b = settled_intercept(problem, w, b, beta)
+    return w, b, beta, status
 
 
 class Polish:

@@ -22,7 +22,7 @@ from .cholesky import solve
 from .coordinate import SEED
 from .joint_certificate import JointProblem, joint_values, repaired_joint
 from .losses import Float
-from .records import Budget, LinearSolution, Point
+from .records import Budget, LinearSolution, OutOfTime, Point
 from .units import Units, units_of_matrix
 
 EPOCHS = 10
@@ -44,7 +44,7 @@ class JointNewton:
     """The method and its state: W, b, outputs Z, responses β and their centre."""
 
     def __init__(self, problem: JointProblem, budget: Budget, start: Point | None = None) -> None:
-        self.problem = problem
+        self.problem, self.check = problem, budget.check
         n, k = problem.matrix.n, problem.classes
         norm = float(problem.matrix.squared_norms.mean())
         self.norm = norm if norm > 0.0 else 1.0
@@ -137,8 +137,12 @@ class JointNewton:
         for _ in range(MOST_ITERATIONS):
             if rr <= STEP_ACCURACY**2 * start or rr == 0.0:
                 break
+            self.check()
             A, a = self._hessian(part, free, P, p)
-            length = rr / float((P * A).sum() + p @ a)
+            curvature = float((P * A).sum() + p @ a)
+            if not curvature > 0.0:
+                break
+            length = rr / curvature
             V += length * P
             v += length * p
             R -= length * A
@@ -155,6 +159,7 @@ class JointNewton:
         counts = np.maximum(free.sum(axis=1), 1)
         for c in range(k):
             for e in range(c + 1):
+                self.check()
                 weight = self.sigma * free[:, c] * ((c == e) - free[:, e] / counts)
                 rows = np.flatnonzero(weight)
                 gram, border = np.zeros((d, d)), np.zeros(d)
@@ -288,7 +293,11 @@ def run_joint(
             status = "precision"
         status = status or ("converged" if polishing and budget.ended() else budget.ended())
         if not status:
-            state.advance()
+            try:
+                state.advance()
+            except OutOfTime:
+                status = budget.ended()
+                continue
             budget.steps += 1
     W, b, beta, _ = kept
     if problem.intercept.penalty == 0.0:

@@ -19,7 +19,7 @@ from ...compiled import compiled
 from . import response
 from .cholesky import solve
 from .losses import Float
-from .records import Budget, LinearProblem, Point, TraceRows
+from .records import Budget, LinearProblem, OutOfTime, Point, TraceRows
 
 # Features in a working set: at least so many, at most so many, and this multiple of those in use.
 LEAST_FEATURES, MOST_FEATURES, FEATURES_FACTOR = 64, 3000, 2
@@ -191,7 +191,7 @@ def minimise_model(
             break
         used = np.count_nonzero(at + step) + 1
         for _ in range(int(np.clip(FACE_WORK / used**2, 1, FACE_STEPS))):
-            if face_step(H, gradient, at, weights, step, scale > 0.0):
+            if face_step(H, gradient, at, weights, step, scale > 0.0) or ended():
                 break
             gradient = slope + H @ step
         gradient = slope + H @ step
@@ -224,7 +224,11 @@ def run_lasso(
     problem: LinearProblem, start: Point | None, tol: float, budget: Budget, trace: TraceRows | None
 ) -> tuple[Float, float, Float, str]:
     """Steps until the gap is within `tol`: w, b, β and the status."""
-    state = ProximalLasso(problem, start, budget.ended)
+    try:
+        state = ProximalLasso(problem, start, budget.ended)
+    except OutOfTime:
+        n, d = problem.matrix.n, problem.matrix.d
+        return np.zeros(d), 0.0, np.zeros(n), budget.ended()
     best, since, status = np.inf, 0, ""
     while not status:
         used = int(np.count_nonzero(state.w))
@@ -238,7 +242,11 @@ def run_lasso(
             status = "precision" if since > PATIENCE else budget.ended()
         if not status:
             before = state.w.copy()
-            state.advance()
+            try:
+                state.advance()
+            except OutOfTime:
+                status = budget.ended()
+                continue
             budget.steps += 1
             if trace is not None:
                 trace.add(

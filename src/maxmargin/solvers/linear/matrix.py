@@ -66,6 +66,11 @@ class DenseMatrix:
         d = self.d
         return Cost(product=0.6 * d, outer=0.04 * d * d + 2.0 * d, inner=DENSE_PRODUCT * d)
 
+    @property
+    def pass_seconds(self) -> float:
+        """About how long a product with all samples takes."""
+        return 1e-9 * self.row_cost.product * self.n
+
     def blocks(self, start: int = 0, stop: int | None = None) -> Any:
         step = max(1, BLOCK_ENTRIES // max(1, self.d))
         stop = self.n if stop is None else stop
@@ -200,6 +205,11 @@ class SparseMatrix:
         r = self.entries / max(1, self.n)
         inner = min(0.8 * r + 2.0, DENSE_PRODUCT * self.d)
         return Cost(product=r + 4.0, outer=1.5 * r * r + 4.0, inner=inner)
+
+    @property
+    def pass_seconds(self) -> float:
+        """About how long a product with all samples takes."""
+        return 1e-9 * self.row_cost.product * self.n
 
     @cached_property
     def largest(self) -> float:

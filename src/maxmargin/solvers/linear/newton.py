@@ -27,7 +27,7 @@ from .losses import LOGISTIC, Float, Loss
 from .matrix import Matrix
 from .records import LinearProblem
 from .stiff import is_stiff, stiff_step
-from .systems import NewtonSystem
+from .systems import Check, NewtonSystem, never
 
 # A smoothed problem is solved when its own gap is below this fraction of the rest of the gap and
 # below (β − centre)²/σ, or for a dual point that is not the response to z of all of the gap.
@@ -100,7 +100,13 @@ class ProximalNewton:
     """The method and its state: w, b, the samples awake, and what the others contribute."""
 
     def __init__(
-        self, problem: LinearProblem, w: Float, b: float, beta: Float, consistent: bool = True
+        self,
+        problem: LinearProblem,
+        w: Float,
+        b: float,
+        beta: Float,
+        consistent: bool = True,
+        check: Check = never,
     ) -> None:
         matrix, loss = problem.matrix, problem.loss
         self.intercept, self.smooth = problem.intercept, loss.smooth
@@ -110,7 +116,7 @@ class ProximalNewton:
         self.index: Any = None
         self.resting = Resting(matrix.d)
         self.inv_sigma = self.first_pull = first_pull(problem)
-        self.system = NewtonSystem(matrix, self.intercept)
+        self.system = NewtonSystem(matrix, self.intercept, check)
         self.inner, self.stride = 0, 1.0
         self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
         self.awake_factor = AWAKE_FACTOR
@@ -162,7 +168,8 @@ class ProximalNewton:
         """The dual variables of everyone."""
         beta = self.everyone.beta.copy()
         if self.index is None:
-            return self.dual.copy()
+            # Where the clock ended a step in its middle, `dual` is that of fewer samples.
+            return self.dual.copy() if self.dual.size == beta.size else beta
         beta[self.index] = self.dual
         return beta
 
@@ -394,10 +401,10 @@ def first_pull(problem: LinearProblem) -> float:
     norm = float(matrix.squared_norms.mean())
     if intercept.fitted and intercept.penalty > 0.0:
         norm += 1.0 / intercept.penalty
-    sigma = FIRST_PULL / (norm if norm > 0.0 else 1.0)
+    sigma = max(TINY, FIRST_PULL / (norm if norm > 0.0 else 1.0))
     if loss.smooth:
         stiff = loss.kind != LOGISTIC and float((1.0 / loss.ridge).mean()) > SMOOTHED_ABOVE * sigma
         return 1.0 / sigma if stiff and matrix.n < SMOOTHED_BELOW * matrix.d else 0.0
     residual = max(float(np.abs(loss.target).mean()), TINY)
     sigma *= max(1.0, matrix.n / (TALL * matrix.d))
-    return 1.0 / min(sigma, FIRST_BAND * float(loss.height.mean()) / residual)
+    return 1.0 / max(TINY, min(sigma, FIRST_BAND * float(loss.height.mean()) / residual))

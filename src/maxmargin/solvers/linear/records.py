@@ -139,6 +139,10 @@ class LinearSolution:
         return self.status == "converged"
 
 
+class OutOfTime(Exception):
+    """The time of a run, or the patience of who pressed Ctrl-C, has ended within a step."""
+
+
 class Budget:
     """Steps, seconds, a callback and Ctrl-C: whatever may end a run early. The callback is told
     objective and gap times `unit`."""
@@ -167,6 +171,11 @@ class Budget:
         if self.seconds > self.max_seconds:
             return "time_limit"
         return "step_limit" if self.steps >= self.max_steps else ""
+
+    def check(self) -> None:
+        """Raises where time is up in the middle of a step, which is then given up."""
+        if self.interrupt.pressed or self.seconds > self.max_seconds:
+            raise OutOfTime
 
     def asked_to_stop(self, objective: float, gap: float, support: int, active: int) -> bool:
         if self.callback is None:

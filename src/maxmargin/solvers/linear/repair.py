@@ -45,7 +45,8 @@ def repaired(
         for _ in range(2):
             moved = consistent_dual(problem, *best[:3])
             best = _better(problem, best, best[0], best[1], moved)
-    if problem.loss.kind == QUADRATIC and not problem.loss.smooth and problem.loss.epsilon == 0.0:
+    loss = problem.loss
+    if loss.kind == QUADRATIC and ((loss.lower == 0.0) | (loss.upper == 0.0)).all():
         w, b = best[0], best[1]
         for stretch in STRETCHES:
             factor = 1.0 + stretch * float(np.finfo(np.float64).eps)
