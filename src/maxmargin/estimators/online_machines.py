@@ -108,7 +108,7 @@ class Committee:
         signs = [self.labels(codes, place) for place in range(len(self.machines))]
         last, learned = -1, 0
         with held_interrupts() as interrupt:
-            for these, chunk in chunks(self.machines[0].kernel, X, bound, order):
+            for these, chunk in chunks(self.machines[0].kernel, X, bound, order, self._members):
                 for machine, sign, place in zip(self.machines, signs, known):
                     machine.learn_chunk(chunk, sign[these], bound[these], number[these], place)
                 last, learned = int(these[-1]), learned + these.size
@@ -139,6 +139,10 @@ class Committee:
             if status in ("interrupted", "stopped"):
                 return solutions, status
         return solutions, ""
+
+    def _members(self) -> int:
+        """Support vectors that an example meets, of all machines."""
+        return sum(machine.size for machine in self.machines)
 
     @property
     def steps(self) -> int:

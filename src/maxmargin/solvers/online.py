@@ -38,6 +38,9 @@ from .solution import Progress, Solution
 POLICIES = {"second_order": r.SECOND_ORDER, "mvp": r.MVP}
 # Examples whose kernel rows are computed at once, by one product or value by value.
 CHUNK, DEAR_CHUNK = 512, 64
+# Products, or kernel values computed one by one, of a chunk: about a tenth of a second, after which
+# the clock is looked at. An example costs as many as its features and the passes of its steps.
+CHUNK_WORK, DEAR_CHUNK_WORK, STEP_WORK = 1e8, 2e4, 30
 # Examples of a class that wait, at zero, for the first one of the other class.
 WAITING = 100
 UNLIMITED = 1 << 40
@@ -138,7 +141,7 @@ class OnlineMachine(SupportSet):
         """
         self.begin(X)
         number = np.arange(count(X)) if number is None else number
-        for these, chunk in chunks(self.kernel, X, bound, order):
+        for these, chunk in chunks(self.kernel, X, bound, order, lambda: self.size):
             with held_interrupts() as interrupt:
                 self.learn_chunk(chunk, labels[these], bound[these], number[these], place)
             if interrupt.pressed:
@@ -156,9 +159,7 @@ class OnlineMachine(SupportSet):
         diagonal = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
         self._check_finite(diagonal)
         block = self.points.meet(X)
-        # By Cauchy and Schwarz the diagonal bounds kernels of vectors.
-        if not isinstance(self.kernel, VectorKernel):
-            self._check_finite(block)
+        self._check_finite(block)
         self.scale = max(self.scale, float(np.abs(diagonal).max()))
         self._make_room(labels.size)
         self.support.column[: self.size] = np.arange(self.size)
@@ -177,7 +178,10 @@ class OnlineMachine(SupportSet):
         self.points.rearrange(self.support.column[: self.size])
 
     def _check_finite(self, values: np.ndarray) -> None:
-        if not np.abs(values).max() <= np.finfo(self.dtype).max:
+        # A sum that is finite has finite terms, and takes less time than asking each of them.
+        if np.isfinite(values.sum(dtype=np.float64)) and values.dtype == self.dtype:
+            return
+        if not np.abs(values).max(initial=0.0) <= np.finfo(self.dtype).max:
             raise ValueError(
                 f"kernel must be finite in {self.dtype}, got NaN or infinity from {self.kernel!r}: "
                 "scale the inputs, or choose another kernel"
@@ -318,16 +322,32 @@ class OnlineMachine(SupportSet):
 
 
 def chunks(
-    kernel: Kernel, X: Any, bound: np.ndarray, order: np.ndarray | None = None
+    kernel: Kernel,
+    X: Any,
+    bound: np.ndarray,
+    order: np.ndarray | None = None,
+    members: Callable[[], int] = int,
 ) -> Iterator[tuple[np.ndarray, Any]]:
-    """The examples with weight, in that order, a chunk at a time: their indices and inputs."""
+    """The examples with weight, in that order, a chunk at a time: their indices and inputs.
+
+    `members` counts the support vectors that a chunk is going to meet: the more, the smaller it is.
+    """
     order = np.arange(count(X)) if order is None else order
     order = order[bound[order] > 0]
-    size = CHUNK if isinstance(kernel, VectorKernel) else DEAR_CHUNK
-    for start in range(0, order.size, size):
-        these = order[start : start + size]
+    start = 0
+    while start < order.size:
+        these = order[start : start + chunk_size(kernel, X, members())]
+        start += these.size
         whole = these.size == count(X) and (np.diff(these) == 1).all()
         yield these, X if whole else take(X, these)
+
+
+def chunk_size(kernel: Kernel, X: Any, members: int) -> int:
+    """How many examples meet so many support vectors at once."""
+    if not isinstance(kernel, VectorKernel):
+        return int(max(1, min(DEAR_CHUNK, DEAR_CHUNK_WORK / max(1, members))))
+    features = X.nnz / max(1, X.shape[0]) if hasattr(X, "nnz") else X.shape[1]
+    return int(max(1, min(CHUNK, CHUNK_WORK / max(1.0, members * (features + STEP_WORK)))))
 
 
 def _in_double(X: Any) -> Any:

@@ -49,10 +49,10 @@ def certify_linear(
             gap += intercept.penalty * abs(b) - b * total
     else:
         size = 0.5 * (w @ w)
-        gap = 0.5 * (np.linalg.norm((w - w_beta).astype(np.float64)) + products.error) ** 2
+        gap = 0.5 * square(float(np.linalg.norm((w - w_beta).astype(np.float64))) + products.error)
         if intercept.fitted and intercept.penalty > 0.0:
             size += 0.5 * intercept.penalty * b * b
-            gap += 0.5 * (intercept.penalty * b - total) ** 2 / intercept.penalty
+            gap += 0.5 * square(intercept.penalty * b - total) / intercept.penalty
         elif intercept.fitted:
             gap += abs(b * total)
     # Targets near b lose no digits if b is taken from them first.
@@ -70,6 +70,11 @@ def certify_linear(
         infeasibility=0.0,
     )
     return certificate, beta
+
+
+def square(x: Any) -> Any:
+    """x², which is infinite where ``x**2`` would raise OverflowError."""
+    return x * x
 
 
 class Products(NamedTuple):

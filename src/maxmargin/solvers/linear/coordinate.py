@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import response, sweeps
-from .certificate import feasible
+from .certificate import feasible, square
 from .chunked import ChunkedMatrix
 from .losses import LOGISTIC
 from .records import Budget, LinearProblem, OutOfTime, Point, TraceRows
@@ -163,8 +163,8 @@ class CoordinateDescent:
         gap = 0.5 * float(difference @ difference) + slack
         if intercept.fitted and intercept.penalty > 0.0:
             total = float(beta.sum())
-            primal += 0.5 * intercept.penalty * self.b**2
-            gap += 0.5 * (intercept.penalty * self.b - total) ** 2 / intercept.penalty
+            primal += 0.5 * intercept.penalty * square(self.b)
+            gap += 0.5 * square(intercept.penalty * self.b - total) / intercept.penalty
         return primal, gap
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dual.certificate import Certificate
-from .certificate import precise_products
+from .certificate import precise_products, square
 from .chunked import dense
 from .losses import Float
 from .matrix import Matrix
@@ -97,7 +97,7 @@ def certify_joint(
     lacking = np.where(unused > 0.0, worst, 0.0)
     violation = max(float(misplaced.max(initial=0.0)), float(lacking.max(initial=0.0)))
     rounding = sum(
-        float(product.errors @ np.abs(beta[:, k])) + 0.5 * product.error**2
+        float(product.errors @ np.abs(beta[:, k])) + 0.5 * square(product.error)
         for k, product in enumerate(products)
     )
     gap = defect + float(slack.sum()) + rounding

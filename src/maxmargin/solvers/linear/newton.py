@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from . import response
+from .certificate import square
 from .losses import LOGISTIC, Float, Loss
 from .matrix import Matrix
 from .records import LinearProblem
@@ -236,7 +237,7 @@ class ProximalNewton:
         difference = s.matrix.combine(c - s.coef)
         defect = 0.5 * float(difference @ difference)
         if penalty > 0.0:
-            defect += 0.5 * (penalty * self.b - total) ** 2 / penalty
+            defect += 0.5 * square(penalty * self.b - total) / penalty
         inner_gap = defect + response.proximal_slack(
             s.loss, s.z, s.center, self.inv_sigma, s.beta, c
         )

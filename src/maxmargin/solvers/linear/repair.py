@@ -4,8 +4,8 @@ Where C·‖x‖² is large, the last bits of w and β decide:
 
 - β obeys Σ β_i x_i = w and Σ β_i = penalty·b only up to its rounding as a multiple of C. A small
   change of the variables inside their box, of least cost, obeys them again.
-- outputs that are to be 1 miss it by some 1e-16, which a hinge multiplies by C. A model longer by
-  as much has no such loss.
+- outputs that are to be at a kink of the loss miss it by some 1e-16, which is multiplied by C. A
+  model longer by as much is on its other side.
 
 Both are only proposals: the certificate decides.
 """
@@ -45,8 +45,7 @@ def repaired(
         for _ in range(2):
             moved = consistent_dual(problem, *best[:3])
             best = _better(problem, best, best[0], best[1], moved)
-    loss = problem.loss
-    if loss.kind == QUADRATIC and ((loss.lower == 0.0) | (loss.upper == 0.0)).all():
+    if problem.loss.kind == QUADRATIC:
         w, b = best[0], best[1]
         for stretch in STRETCHES:
             factor = 1.0 + stretch * float(np.finfo(np.float64).eps)
