@@ -190,7 +190,38 @@ class Committee:
             block = slice(start, start + step)
             left = widened(X[block]) if wide else X[block]
             values[block] += kernel(left, right) @ function.coef.T
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"X has entries for which {kernel!r} overflows {self.machines[0].dtype}: scale the "
+                "inputs, in training as well"
+            )
         return values
+
+    def violation(
+        self, place: int, X: Any, codes: np.ndarray, bound: np.ndarray, alpha: np.ndarray
+    ) -> float:
+        """The largest violation of optimality by two of the examples, computed in float64 from the
+        function as it is delivered.
+
+        Parameters
+        ----------
+        place : int
+            Of the machine.
+        X, codes, bound
+            As of `learn`.
+        alpha : float array
+            The coefficients that the machine gives to the examples.
+        """
+        machine, labels = self.machines[place], self.labels(codes, place)
+        gradient = labels.copy()
+        right, step = widened(machine.inputs), max(1, PREDICTION_BLOCK // max(1, machine.size))
+        for start in range(0, count(X) if machine.size else 0, step):
+            block = slice(start, start + step)
+            gradient[block] -= machine.kernel(widened(X[block]), right) @ machine.alpha
+        rise = np.where(labels > 0, alpha < bound, alpha < 0)
+        fall = np.where(labels > 0, alpha > 0, alpha > -bound)
+        top = gradient[rise & (bound > 0)].max(initial=-np.inf)
+        return max(0.0, float(top - gradient[fall & (bound > 0)].min(initial=np.inf)))
 
     # ---- proof -----------------------------------------------------------------------------
 

@@ -10,10 +10,12 @@ of which only the support set is kept, with its Gram matrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..dual import kernel_expansion
 from ..kernels import Kernel
 from ..kernels.base import count, take
 from ..kernels.inner_product import VectorKernel
@@ -44,6 +46,8 @@ CHUNK_WORK, DEAR_CHUNK_WORK, STEP_WORK = 1e8, 2e4, 30
 # Examples of a class that wait, at zero, for the first one of the other class.
 WAITING = 100
 UNLIMITED = 1 << 40
+# A violation of this many times tol is within tol: what is compared with it is rounded otherwise.
+ROUNDING = 1.000001
 NEVER_TWICE = np.empty(0, dtype=np.int64)
 
 
@@ -231,8 +235,8 @@ class OnlineMachine(SupportSet):
         """Go on inside the support set to the tolerance; None while there is only one class.
 
         It works in float64, whatever the precision of the rows. Those whose coefficient ends at
-        zero leave. Budgets, callback and Ctrl-C are those of `solve`, and end it at a point that
-        is as feasible as the optimum.
+        zero leave, but for those that decide on the threshold. Budgets, callback and Ctrl-C are
+        those of `solve`, and end it at a point that is as feasible as the optimum.
         """
         n, s = self.size, self.support
         if np.unique(self.labels).size < 2:
@@ -251,12 +255,27 @@ class OnlineMachine(SupportSet):
         )
         if not np.isfinite(solution.gradient).all():
             return solution
-        s.alpha[:n], s.gradient[:n] = solution.alpha, solution.gradient
+        s.alpha[:n] = solution.alpha
+        s.gradient[:n] = self.labels - _sums(gram, solution.alpha)
         s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
         s.fall[:n] = np.where(s.alpha[:n] > s.lower[:n], 0.0, np.inf)
         self.counters[STEPS] += solution.steps
-        self._keep(np.flatnonzero(s.alpha[:n]))
+        if solution.status == "converged" and self.violation > ROUNDING * tol:
+            solution = replace(solution, status="precision")
+        self._keep(np.flatnonzero(self._needed()))
         return solution
+
+    def _needed(self) -> np.ndarray:
+        """Members with a coefficient and, where all of these are at their bounds, the two on which
+        the threshold depends: without them any b of an interval would do for the support set, but
+        not for the examples."""
+        n, s = self.size, self.support
+        alpha, needed = s.alpha[:n], s.alpha[:n] != 0.0
+        if (needed & (alpha > s.lower[:n]) & (alpha < s.upper[:n])).any():
+            return needed
+        needed[int((s.gradient[:n] + s.rise[:n]).argmax())] = True
+        needed[int((s.gradient[:n] + s.fall[:n]).argmin())] = True
+        return needed
 
     def _keep(self, kept: np.ndarray) -> None:
         """Let all others go, which are at zero."""
@@ -348,6 +367,11 @@ def chunk_size(kernel: Kernel, X: Any, members: int) -> int:
         return int(max(1, min(DEAR_CHUNK, DEAR_CHUNK_WORK / max(1, members))))
     features = X.nnz / max(1, X.shape[0]) if hasattr(X, "nnz") else X.shape[1]
     return int(max(1, min(CHUNK, CHUNK_WORK / max(1.0, members * (features + STEP_WORK)))))
+
+
+def _sums(gram: Any, alpha: np.ndarray) -> np.ndarray:
+    """Kα, of a matrix or of a Gram."""
+    return gram @ alpha if isinstance(gram, np.ndarray) else kernel_expansion(alpha, gram)
 
 
 def _in_double(X: Any) -> Any:
