@@ -34,14 +34,12 @@ def certify_linear(
     free = intercept.fitted and intercept.penalty == 0.0
     beta = feasible(problem.loss, intercept, beta)
     products = precise_products(problem.matrix, w, beta, free)
+    if problem.penalty == "l1":
+        beta = beta / excess_pull(products, intercept, beta)
+        products = precise_products(problem.matrix, w, beta, free)
     loss, kind = in_type(problem.loss, products.kind), products.kind
     w, w_beta, total = w.astype(kind), products.combined, products.total
     if problem.penalty == "l1":
-        largest = max(float(np.abs(w_beta).max(initial=0.0)) + products.error, 1.0)
-        if intercept.penalty > 0.0:
-            largest = max(largest, float(abs(total)) / intercept.penalty)
-        beta = beta / largest
-        w_beta, total = w_beta / largest, total / largest
         size = np.abs(w).sum()
         gap = (np.abs(w) - w * w_beta).sum()
         if intercept.fitted:
@@ -72,6 +70,16 @@ def certify_linear(
     return certificate, beta
 
 
+def excess_pull(products: Products, intercept: Intercept, beta: Float) -> float:
+    """By how much β must be divided to have |Σ β_i x_ij| ≤ 1 and |Σ β_i| ≤ penalty, rounded."""
+    eps = float(np.finfo(np.float64).eps)
+    largest = float(np.abs(products.combined).max(initial=0.0)) + eps * products.terms
+    if intercept.fitted and intercept.penalty > 0.0:
+        total = float(abs(products.total)) + eps * float(np.abs(beta).sum())
+        largest = max(largest, total / intercept.penalty)
+    return max(1.0, largest)
+
+
 def square(x: Any) -> Any:
     """x², which is infinite where ``x**2`` would raise OverflowError."""
     return x * x
@@ -79,13 +87,14 @@ def square(x: Any) -> Any:
 
 class Products(NamedTuple):
     """Xw, Σ β_i x_i and Σ β_i, with what rounding may have added to each output and to the length
-    of the second; computed in numbers of this kind."""
+    of the second, whose terms have this length in sum; computed in numbers of this kind."""
 
     margins: Any
     combined: Any
     total: Any
     errors: Float
     error: float
+    terms: float
     kind: Any
 
 
@@ -109,7 +118,8 @@ def precise_products(matrix: Matrix, w: Float, beta: Float, free: bool) -> Produ
         lengths = np.sqrt(matrix.squared_norms)
     eps = float(np.finfo(kind).eps)
     errors = eps * float(np.linalg.norm(w)) * np.sqrt(matrix.squared_norms)
-    return Products(margins, combined, total, errors, eps * float(np.abs(beta) @ lengths), kind)
+    terms = float(np.abs(beta) @ lengths)
+    return Products(margins, combined, total, errors, eps * terms, terms, kind)
 
 
 def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:

@@ -211,6 +211,17 @@ def slope_along(loss, z, dz, t, center, inv_sigma):
     return slope, bend
 
 
+@inlined
+def between(low, high, tried):
+    """A number between, by orders of magnitude where they lie so far apart: the first kink of a
+    stiff problem may be at 1e-20 of a step."""
+    if low == 0.0:
+        return high * 0.5 ** (1 + tried * tried)
+    if high > 4.0 * low:
+        return math.sqrt(low) * math.sqrt(high)
+    return 0.5 * (low + high)
+
+
 @borrowing
 def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
     """The t > 0 where the derivative ``linear + t·quadratic + loss'(t)`` has fallen to `accuracy`
@@ -220,7 +231,7 @@ def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
         terms += abs(respond_one(loss, i, z[i], center[i], inv_sigma)[0] * dz[i])
     # No smaller slope can be told from rounding.
     enough = max(accuracy * abs(slope + linear), ROUNDING * terms)
-    low, high, t = 0.0, np.inf, 1.0
+    low, high, t, tried = 0.0, np.inf, 1.0, 0
     for _ in range(60):
         slope, bend = slope_along(loss, z, dz, t, center, inv_sigma)
         slope += linear + t * quadratic
@@ -237,7 +248,8 @@ def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
         elif low + 0.02 * (high - low) < newton < high - 0.02 * (high - low):
             t = newton
         else:
-            t = 0.5 * (low + high)
+            t = between(low, high, tried)
+            tried += 1
             if not (low < t < high):
                 break
     return t
