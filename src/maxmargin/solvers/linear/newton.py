@@ -49,8 +49,8 @@ LEASH = 2.0
 SOFTENED = 100.0
 # A smoothed problem that so many steps, or exact steps with a kinked loss, have not solved is too
 # hard: the pull becomes so much stronger. With smooth losses, a step shorter than so much of
-# Newton's tells it sooner.
-HARD, HARD_EXACTLY, SOFTER, SHORT = 15, 30, 4.0, 0.3
+# Newton's tells it sooner, but not more often than this: else the pull may go up and down for ever.
+HARD, HARD_EXACTLY, SOFTER, SHORT, MOST_SOFTENINGS = 15, 30, 4.0, 0.3, 10
 # The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less;
 # with kinks the former grows with the samples, if they are more than so many times the features.
 FIRST_PULL, FIRST_BAND, TALL = 3.0, 2.0, 100
@@ -118,7 +118,7 @@ class ProximalNewton:
         self.resting = Resting(matrix.d)
         self.inv_sigma = self.first_pull = first_pull(problem)
         self.system = NewtonSystem(matrix, self.intercept, check)
-        self.inner, self.stride = 0, 1.0
+        self.inner, self.stride, self.softenings = 0, 1.0, 0
         self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
         self.awake_factor = AWAKE_FACTOR
         self.consistent = consistent  # whether w = Σ c x
@@ -267,7 +267,8 @@ class ProximalNewton:
         """The centre moves to β and the pull is weakened, the more the easier it has been."""
         s = self.awake
         if self.smooth and self.stride < SHORT:
-            growth = 1.0 / SOFTER
+            growth = 1.0 / SOFTER if self.softenings < MOST_SOFTENINGS else 1.0
+            self.softenings += 1
         elif self.smooth:
             growth = 10.0 if self.inner <= 1 else (4.0 if self.inner <= 3 else 2.0)
         elif self.dual is not s.beta:
