@@ -12,7 +12,13 @@ from ..kernels import Kernel
 from ..kernels.base import count, take
 from ..solvers import Solution
 from ..solvers.interrupt import held_interrupts
-from ..solvers.online import NEVER_TWICE, OnlineMachine, OnlineSettings, chunks
+from ..solvers.online import (
+    NEVER_TWICE,
+    OnlineMachine,
+    OnlineSettings,
+    chunks,
+    refuse_overflow,
+)
 from ..solvers.online_points import stacked
 from .expansion import PREDICTION_BLOCK, widened
 from .fitting import Clock
@@ -184,12 +190,14 @@ class Committee:
         size = function.coef.shape[1]
         if not size:
             return values
+        refuse_overflow(kernel, X)
         right = widened(function.inputs) if wide else function.inputs
         step = max(1, PREDICTION_BLOCK // size)
         for start in range(0, count(X), step):
             block = slice(start, start + step)
             left = widened(X[block]) if wide else X[block]
-            values[block] += kernel(left, right) @ function.coef.T
+            with np.errstate(over="ignore", invalid="ignore"):
+                values[block] += kernel(left, right) @ function.coef.T
         if not np.isfinite(values).all():
             raise ValueError(
                 f"X has entries for which {kernel!r} overflows {self.machines[0].dtype}: scale the "

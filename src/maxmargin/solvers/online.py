@@ -160,9 +160,11 @@ class OnlineMachine(SupportSet):
         self, X: Any, labels: np.ndarray, bound: np.ndarray, number: np.ndarray, place: np.ndarray
     ) -> None:
         """As `learn`, after `begin`, of a few examples with weight and with interrupts held."""
-        diagonal = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
-        self._check_finite(diagonal)
-        block = self.points.meet(X)
+        refuse_overflow(self.kernel, X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            diagonal = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
+            self._check_finite(diagonal)
+            block = self.points.meet(X)
         self._check_finite(block)
         self.scale = max(self.scale, float(np.abs(diagonal).max()))
         self._make_room(labels.size)
@@ -359,6 +361,19 @@ def chunks(
         start += these.size
         whole = these.size == count(X) and (np.diff(these) == 1).all()
         yield these, X if whole else take(X, these)
+
+
+def refuse_overflow(kernel: Kernel, X: Any) -> None:
+    """Raises where the squared norms that a kernel on vectors is made of overflow."""
+    if not isinstance(kernel, VectorKernel):
+        return
+    entries = X.data if hasattr(X, "nnz") else X
+    largest = float(np.abs(entries).max(initial=0.0))
+    if np.isinf(largest * largest * X.shape[1]):
+        raise ValueError(
+            f"X has entries of up to {largest:.0e}, whose squares overflow float64: scale the "
+            "inputs, for example by sklearn.preprocessing.StandardScaler"
+        )
 
 
 def chunk_size(kernel: Kernel, X: Any, members: int) -> int:
