@@ -20,6 +20,7 @@ from maxmargin.solvers.linear import (
 from maxmargin.solvers.linear.certificate import certify_linear, feasible
 from maxmargin.solvers.linear.cholesky import factor
 from maxmargin.solvers.linear.joint_certificate import feasible_joint
+from maxmargin.solvers.linear.lasso import ProximalLasso
 from maxmargin.solvers.linear.newton import first_pull
 from maxmargin.solvers.linear.records import LinearProblem
 from maxmargin.solvers.linear.repair import consistent_dual
@@ -258,3 +259,75 @@ def test_the_joint_certificate_does_not_believe_an_unbalanced_dual():
     found = fit_joint(problem)
     assert found.status == "converged"
     assert found.certificate.primal == pytest.approx(24e12, rel=1e-6)
+
+
+# ---- gaps --------------------------------------------------------------------------------
+
+INTERCEPTS = [Intercept(False), Intercept(True), Intercept(True, 0.3), Intercept(True, 4.0)]
+
+
+def value_and_conjugate(name, y, z, beta, C):
+    """Σ ℓ(z) and −Σ ℓ*(−β), written out."""
+    match name:
+        case "hinge":
+            return C * np.maximum(0, 1 - y * z).sum(), (y * beta).sum()
+        case "squared_hinge":
+            value = C * (np.maximum(0, 1 - y * z) ** 2).sum()
+            return value, (y * beta - beta**2 / (4 * C)).sum()
+        case "logistic":
+            p = np.clip(y * beta / C, 1e-300, 1.0)
+            entropy = -p * np.log(p) - np.where(p < 1, (1 - p) * np.log1p(-np.minimum(p, 0.5)), 0)
+            return C * np.logaddexp(0, -y * z).sum(), C * entropy.sum()
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS, ids=str)
+@pytest.mark.parametrize(
+    ("name", "penalty"),
+    [
+        ("hinge", "l2"),
+        ("squared_hinge", "l2"),
+        ("logistic", "l2"),
+        ("squared_hinge", "l1"),
+        ("logistic", "l1"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_gap_of_any_point_is_its_objective_less_the_dual_value(name, penalty, intercept, seed):
+    rng = np.random.default_rng(seed)
+    X, y, C = rng.standard_normal((12, 3)), rng.choice([-1.0, 1.0], 12), 0.7
+    problem = LinearProblem(
+        as_matrix(X), CLASSIFICATION[name](y, np.full(12, C)), intercept, penalty
+    )
+    w, b = rng.standard_normal(3), 1.3 if intercept.fitted else 0.0
+    certificate, beta = certify_linear(problem, w, b, 0.4 * C * y * rng.random(12))
+    value, conjugate = value_and_conjugate(name, y, X @ w + b, beta, C)
+    pull, total = beta @ X, beta.sum()
+    if penalty == "l1":
+        primal, dual = value + np.abs(w).sum() + intercept.penalty * abs(b), conjugate
+        assert np.abs(pull).max() <= 1 + 1e-14
+        assert not intercept.penalty or abs(total) <= intercept.penalty * (1 + 1e-14)
+    else:
+        primal = value + 0.5 * w @ w + 0.5 * intercept.penalty * b * b
+        dual = conjugate - 0.5 * pull @ pull
+        if intercept.penalty:
+            dual -= 0.5 * total**2 / intercept.penalty
+    assert certificate.primal == pytest.approx(primal, rel=1e-12)
+    assert certificate.dual == pytest.approx(dual, rel=1e-9)
+    assert certificate.gap == pytest.approx(primal - dual, rel=1e-9)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS, ids=str)
+@pytest.mark.parametrize("name", ["squared_hinge", "logistic"])
+def test_the_lasso_knows_its_gap_at_every_step(name, intercept):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.8, 1.0, -1.0)
+    problem = LinearProblem(as_matrix(X), CLASSIFICATION[name](y, np.ones(40)), intercept, "l1")
+    state = ProximalLasso(problem, None, lambda: "")
+    moved = []
+    for _ in range(4):
+        certificate, _ = certify_linear(problem, state.w, state.b, state.beta)
+        assert state.objective == pytest.approx(certificate.primal, rel=1e-12)
+        assert state.gap == pytest.approx(certificate.gap, rel=1e-9, abs=1e-13)
+        moved.append(state.b)
+        state.advance()
+    assert bool(np.any(moved)) == intercept.fitted
