@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.solvers.linear import CLASSIFICATION, REGRESSION, Intercept, fit_linear
+from maxmargin.solvers.linear import CLASSIFICATION, REGRESSION, Intercept, fit_linear, systems
 
 
 def blobs(n=300, seed=0):
@@ -109,3 +109,38 @@ def test_logistic_loss_and_l1_penalty_are_refused():
     X, y = blobs()
     with pytest.raises(ValueError, match="no logistic loss"):
         descend(X, CLASSIFICATION["logistic"](y, np.ones(300)))
+
+
+@pytest.mark.parametrize("stop", ["range", "step"])
+@pytest.mark.parametrize("order", ["permutation", "cyclic"])
+@pytest.mark.parametrize("seed", range(5))
+def test_shrunk_variables_are_looked_at_again_before_the_end(stop, order, seed):
+    """The last epoch is over all samples, whatever the rule: shrinking may have been wrong."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 2))
+    loss = REGRESSION["epsilon_insensitive"](
+        X @ [1.0, 2.0] + rng.standard_normal(40), np.full(40, 0.3), 0.2
+    )
+    found = descend(
+        X, loss, intercept=Intercept(True, 1.0), stop=stop, order=order, tol=1e-3, trace=True
+    )
+    assert found.status == "converged"
+    assert found.trace.active.min() < 40
+    assert found.trace.active[-1] == 40
+    if stop == "range":
+        assert found.certificate.violation <= 3e-3
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_sweeps_in_pieces_are_one_sweep(make, monkeypatch):
+    """The clock is looked at between pieces, and nothing else is different."""
+    X, y = blobs()
+    loss = CLASSIFICATION["hinge"](y, np.ones(300))
+    whole = descend(make(X), loss, order="cyclic", tol=1e-4, shrinking=False)
+    monkeypatch.setattr(systems, "PIECE", 1e-7)
+    pieces = descend(make(X), loss, order="cyclic", tol=1e-4, shrinking=False)
+    assert pieces.steps == whole.steps
+    np.testing.assert_array_equal(pieces.beta, whole.beta)
+    shrunk = descend(make(X), loss, tol=1e-4)
+    assert shrunk.status == "converged"
+    assert shrunk.certificate.relative_gap <= 1e-4

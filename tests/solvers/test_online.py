@@ -141,6 +141,59 @@ def test_members_that_no_pair_improves_leave():
     assert machine.dual == pytest.approx(0.5)
 
 
+def useless(machine):
+    """Members at zero that no pair of the support set can improve and no threshold depends on."""
+    g, zero = machine.gradient, machine.alpha == 0
+    lower, upper = machine.support.lower[: machine.size], machine.support.upper[: machine.size]
+    top = g[machine.alpha < upper].max(initial=-np.inf)
+    bottom = g[machine.alpha > lower].min(initial=np.inf)
+    if np.isinf(top) or np.isinf(bottom):
+        return np.zeros(machine.size, dtype=bool)
+    rising = machine.labels > 0
+    return zero & np.where(rising, (g <= bottom) & (g < top), (g >= top) & (g > bottom))
+
+
+@settings(max_examples=100, deadline=None)
+@given(streams(), st.sampled_from(["second_order", "mvp"]), st.integers(1, 3))
+def test_exactly_the_useless_members_leave(stream, selection, reprocess):
+    """After every example none of them is left, and members that are not useless stay."""
+    X, labels, bound = stream
+    machine = OnlineMachine(KERNEL, OnlineSettings(selection, reprocess=reprocess))
+    for i in np.flatnonzero(bound > 0):
+        before = dict(zip(machine.number.tolist(), machine.alpha.tolist()))
+        steps = machine.steps
+        here = slice(i, i + 1)
+        machine.learn(X[here], labels[here], bound[here], np.array([i]))
+        assert not useless(machine).any()
+        if machine.steps == steps:
+            # Nothing has moved, so nobody who was needed before has become useless.
+            assert set(before) <= set(machine.number.tolist())
+
+
+def test_a_member_on_which_the_threshold_depends_stays():
+    """Both classes at their bounds are content with any b from -1 to 1. The third example, at zero,
+    narrows that to b = 1: without it the function would be wrong about it."""
+    machine = OnlineMachine(Linear(), OnlineSettings(reprocess=3))
+    X, labels = np.zeros((3, 1)), np.array([1.0, -1.0, 1.0])
+    machine.learn(X, labels, np.ones(3))
+    assert machine.number.tolist() == [0, 1, 2]
+    assert machine.alpha.tolist() == [1.0, -1.0, 0.0]
+    assert machine.bias == 1.0
+    machine.finish(1e-3)
+    assert machine.bias == 1.0
+
+
+def test_a_large_support_set_is_met_by_fewer_examples_at_a_time():
+    """The clock is looked at after each chunk, which takes about as long whatever the set."""
+    X = np.zeros((1000, 50))
+    sizes = [online.chunk_size(KERNEL, X, members) for members in (0, 1000, 10_000, 100_000)]
+    assert sizes[0] == online.CHUNK
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] * 100_000 * 80 <= online.CHUNK_WORK
+    assert online.chunk_size(KERNEL, X, 10**9) == 1
+    assert online.chunk_size(Oligo(), ["ACGT"], 100_000) == 1
+
+
 def test_examples_of_the_only_class_wait_for_the_other_one():
     X = np.arange(300.0)[:, None] / 100
     machine = OnlineMachine(KERNEL, OnlineSettings())

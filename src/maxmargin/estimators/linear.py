@@ -61,9 +61,13 @@ class LinearSVC(LinearClassifier):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     classes_ : ndarray of shape (n_classes,)
     certificate_ : Certificate or Certificates
-        Objective, dual value and gap, recomputed in float64.
+        Objective at `coef_` and `intercept_`, dual value and gap, recomputed from the data.
+    fit_status_ : int
+        0 if every problem has converged, else 1.
     status_ : str or list of str
-        "converged", "step_limit", "time_limit", "stopped", "interrupted" or "precision".
+        "converged": the gap of the certificate is at most `tol` times the objective. Else why it
+        is not: "step_limit", "time_limit", "stopped", "interrupted", or "precision" where float64
+        has no more digits to give.
     solution_ : LinearSolution or list of LinearSolution
     n_iter_ : int
         Epochs and Newton steps of the longest problem.
@@ -171,6 +175,7 @@ class LinearSVC(LinearClassifier):
         self._cost_ = self._cost()
         self.solution_, self.certificate_ = solution, solution.certificate
         self.status_, self.n_iter_ = solution.status, solution.steps
+        self.fit_status_ = int(not solution.converged)
         self.coef_, self.intercept_ = solution.w, solution.b
         if self.classes_.size == 2:
             self.coef_ = self.coef_[1:] - self.coef_[:1]
@@ -227,7 +232,9 @@ class LinearSVR(LinearRegressor):
     coef_ : ndarray of shape (n_features,)
     intercept_ : ndarray of shape (1,)
     certificate_ : Certificate
+    fit_status_ : int
     status_ : str
+        As for `LinearSVC`.
     solution_ : LinearSolution
     n_iter_ : int
     n_features_in_, feature_names_in_

@@ -32,7 +32,7 @@ from . import parameters as p
 from .base import blank, take_over
 from .certificates import Certificates
 from .inputs import checked_weights
-from .linear_inputs import chunked_inputs, chunks_to_predict
+from .linear_inputs import chunked_inputs, chunks_to_predict, refuse_overflow
 from .progress import CallbackSupportMixin, Reporter, with_callbacks
 
 # Entries of a block of inputs whose outputs are computed at a time.
@@ -46,7 +46,7 @@ REASONS = {
     "step_limit": "The fit ended early at max_iter={max_iter} steps.",
     "time_limit": "The fit ended early at max_seconds={max_seconds:g}.",
     "stopped": "The fit ended early: callback asked to stop.",
-    "precision": "The fit ended early: no progress in float64. Scale the features, or lower C.",
+    "precision": "The fit ended early: no progress in float64. Scale the features, or {ease}.",
 }
 
 
@@ -141,6 +141,9 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
             kept = np.flatnonzero(weight > 0)
             if kept.size < weight.size:
                 matrix, y, weight = matrix.select(kept), y[kept], weight[kept]
+            refuse_overflow("X", matrix.largest, self._cost() * weight, self)
+            if isinstance(self, RegressorMixin):
+                refuse_overflow("y", float(np.abs(y).max()), self._cost() * weight, self)
             self._learn(matrix, y, weight, reporter, data, previous)
         del self._began_
 
@@ -162,7 +165,7 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
             multi_output=False,
         )
         matrix = as_matrix(X)
-        if not matrix.is_finite():
+        if not np.isfinite(matrix.largest):
             assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
         return matrix, y
 
@@ -251,6 +254,7 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
         self.coef_ = np.array([solution.w for solution in solutions])
         self.intercept_ = np.array([float(solution.b) for solution in solutions])
         self.n_iter_ = max(solution.steps for solution in solutions)
+        self.fit_status_ = int(not all(solution.converged for solution in solutions))
         certificates = tuple(solution.certificate for solution in solutions)
         if len(tasks) == 1:
             self.solution_, self.certificate_ = solutions[0], certificates[0]
@@ -271,12 +275,15 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
         if not unfinished:
             return
         relative, place = max(unfinished)
-        reason = REASONS[solutions[place].status].format(**self.get_params(deep=False))
+        status = solutions[place].status
+        ease = "lower C" if self._strength == "C" else f"raise {self._strength}"
+        reason = REASONS[status].format(ease=ease, **self.get_params(deep=False))
+        more = "" if status == "precision" else " Go on from here with warm_start=True."
         where = f" ({len(unfinished)} of {len(tasks)} problems, worst {tasks[place].name})"
         warnings.warn(
             f"{reason} The duality gap is still {solutions[place].certificate.gap:.3g}, "
             f"{relative:.2g} of the objective instead of tol={self.tol:g}"
-            f"{where if len(tasks) > 1 else ''}. Go on from here with warm_start=True.",
+            f"{where if len(tasks) > 1 else ''}.{more}",
             ConvergenceWarning,
             stacklevel=6,
         )

@@ -10,6 +10,9 @@ from sklearn.utils import check_array, column_or_1d
 
 from ..solvers.linear import ChunkedMatrix
 
+# Squares beyond this power of two, and their products with C, leave too little to add up.
+LARGEST_EXPONENT = 980.0
+
 
 def chunked_inputs(estimator: Any, source: Any, y: Any) -> tuple[ChunkedMatrix, np.ndarray]:
     """The matrix of a source of chunks with the targets; sets what a fit knows of its features."""
@@ -22,7 +25,7 @@ def chunked_inputs(estimator: Any, source: Any, y: Any) -> tuple[ChunkedMatrix, 
     if y.size != source.n:
         raise ValueError(f"y must have one target a sample: X has {source.n}, y has {y.size}")
     matrix = ChunkedMatrix(source)
-    if not matrix.is_finite():
+    if not np.isfinite(matrix.largest):
         raise ValueError(
             f"Input X contains NaN or infinity, which {name} does not accept: fill or drop these "
             "samples first"
@@ -44,6 +47,20 @@ def chunks_to_predict(estimator: Any, source: Any) -> Iterator[Any]:
     for k in range(len(source.edges) - 1):
         yield check_array(
             source.read(k), accept_sparse="csr", dtype=[np.float64, np.float32], estimator=name
+        )
+
+
+def refuse_overflow(name: str, largest: float, cost: np.ndarray, estimator: Any) -> None:
+    """Raises unless the squares of inputs or targets of this size, times C, are numbers."""
+    if largest <= 0.0:
+        return
+    size = float(np.log2(largest))
+    if max(2.0 * size, 2.0 * size + float(np.log2(cost.max()))) > LARGEST_EXPONENT:
+        strength = estimator._strength
+        raise ValueError(
+            f"{name} has entries of up to about {largest:.0e}, whose squares times the weight of "
+            f"the loss ({strength}={getattr(estimator, strength):g}) overflow float64: scale "
+            f"{name} first, for example by sklearn.preprocessing.StandardScaler"
         )
 
 

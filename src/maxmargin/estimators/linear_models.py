@@ -35,7 +35,7 @@ class RidgeRegression(LinearRegressor):
     ----------
     coef_ : ndarray of shape (n_features,)
     intercept_ : ndarray of shape (1,)
-    certificate_, status_, solution_, n_iter_, n_features_in_, feature_names_in_
+    certificate_, fit_status_, status_, solution_, n_iter_, n_features_in_, feature_names_in_
         As for `LinearSVR`.
 
     Examples
@@ -110,8 +110,8 @@ class LogisticRegression(LinearClassifier):
 
     Attributes
     ----------
-    coef_, intercept_, classes_, certificate_, status_, solution_, n_iter_, n_features_in_, \
-feature_names_in_
+    coef_, intercept_, classes_, certificate_, fit_status_, status_, solution_, n_iter_, \
+n_features_in_, feature_names_in_
         As for `LinearSVC`.
 
     Examples

@@ -118,7 +118,8 @@ class OnlineSVC(
         Examples seen, those that were given to `fit`, or the size of the pool of `fit_active`.
     status_ : str or list of str
         How the last training of each machine ended. `fit`: "epochs" after all passes, "converged"
-        if one of them changed nothing, so that no example violates optimality by more than `tol`;
+        if one of them changed nothing and no example violates optimality by more than `tol`,
+        "precision" if one does, for kernel values are rounded;
         "time_limit", "stopped" by the callback, "interrupted". `finish`: as of
         `maxmargin.solvers.Solution`, or "one class". `fit_active`: the reason in `label_curve_`.
         `partial_fit` has none.

@@ -12,7 +12,13 @@ from ..kernels import Kernel
 from ..kernels.base import count, take
 from ..solvers import Solution
 from ..solvers.interrupt import held_interrupts
-from ..solvers.online import NEVER_TWICE, OnlineMachine, OnlineSettings, chunks
+from ..solvers.online import (
+    NEVER_TWICE,
+    OnlineMachine,
+    OnlineSettings,
+    chunks,
+    refuse_overflow,
+)
 from ..solvers.online_points import stacked
 from ..threads import single_threaded_blas
 from .clock import Clock
@@ -110,7 +116,7 @@ class Committee:
         signs = [self.labels(codes, place) for place in range(len(self.machines))]
         last, learned = -1, 0
         with held_interrupts() as interrupt:
-            for these, chunk in chunks(self.machines[0].kernel, X, bound, order):
+            for these, chunk in chunks(self.machines[0].kernel, X, bound, order, self._members):
                 for machine, sign, place in zip(self.machines, signs, known):
                     machine.learn_chunk(chunk, sign[these], bound[these], number[these], place)
                 last, learned = int(these[-1]), learned + these.size
@@ -142,6 +148,10 @@ class Committee:
             if status in ("interrupted", "stopped"):
                 return solutions, status
         return solutions, ""
+
+    def _members(self) -> int:
+        """Support vectors that an example meets, of all machines."""
+        return sum(machine.size for machine in self.machines)
 
     @property
     def steps(self) -> int:
@@ -184,13 +194,46 @@ class Committee:
         size = function.coef.shape[1]
         if not size:
             return values
+        refuse_overflow(kernel, X)
         right = widened(function.inputs) if wide else function.inputs
         step = max(1, PREDICTION_BLOCK // size)
         for start in range(0, count(X), step):
             block = slice(start, start + step)
             left = widened(X[block]) if wide else X[block]
-            values[block] += kernel(left, right) @ function.coef.T
+            with np.errstate(over="ignore", invalid="ignore"):
+                values[block] += kernel(left, right) @ function.coef.T
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"X has entries for which {kernel!r} overflows {self.machines[0].dtype}: scale the "
+                "inputs, in training as well"
+            )
         return values
+
+    def violation(
+        self, place: int, X: Any, codes: np.ndarray, bound: np.ndarray, alpha: np.ndarray
+    ) -> float:
+        """The largest violation of optimality by two of the examples, computed in float64 from the
+        function as it is delivered.
+
+        Parameters
+        ----------
+        place : int
+            Of the machine.
+        X, codes, bound
+            As of `learn`.
+        alpha : float array
+            The coefficients that the machine gives to the examples.
+        """
+        machine, labels = self.machines[place], self.labels(codes, place)
+        gradient = labels.copy()
+        right, step = widened(machine.inputs), max(1, PREDICTION_BLOCK // max(1, machine.size))
+        for start in range(0, count(X) if machine.size else 0, step):
+            block = slice(start, start + step)
+            gradient[block] -= machine.kernel(widened(X[block]), right) @ machine.alpha
+        rise = np.where(labels > 0, alpha < bound, alpha < 0)
+        fall = np.where(labels > 0, alpha > 0, alpha > -bound)
+        top = gradient[rise & (bound > 0)].max(initial=-np.inf)
+        return max(0.0, float(top - gradient[fall & (bound > 0)].min(initial=np.inf)))
 
     # ---- proof -----------------------------------------------------------------------------
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..kernels import FromFunction, Kernel
@@ -22,6 +24,8 @@ from .samples import Samples, distinct, size_in_bytes
 
 # Inputs of more bytes are taken in the order of their content without being copied into it.
 LARGEST_REORDERED = 1 << 24
+# A violation of this many times tol is within tol: what is compared with it is rounded otherwise.
+ROUNDING = 1.000001
 # Samples from which the rounding of float32 is estimated.
 PROBED = 1000
 
@@ -88,8 +92,37 @@ class TrainedOnline(CallbackSupportMixin, BaseEstimator):
             if ended or idle.all():
                 break
         regular = np.where(idle, "converged", "epochs").tolist()
+        if not ended:
+            for place in np.flatnonzero(idle):
+                regular[place] = self._proven(int(place), samples, codes, bound, number, places)
         self.status_ = one_or_all([ended or status for status in regular])
         return ended
+
+    def _proven(
+        self,
+        place: int,
+        samples: Samples,
+        codes: np.ndarray,
+        bound: np.ndarray,
+        number: np.ndarray,
+        places: list[np.ndarray],
+    ) -> str:
+        """ "converged" where no example violates optimality by more than tol in float64 either;
+        a pass knows only the sums that it has kept up to date."""
+        members = places[place][number]
+        alpha = np.where(members >= 0, self.machines_.machines[place].alpha[members], 0.0)
+        worst = self.machines_.violation(place, samples.X, codes, bound, alpha)
+        if worst <= ROUNDING * float(self.tol):
+            return "converged"
+        kind = self.machines_.machines[place].dtype
+        warnings.warn(
+            f"Training ended early: no progress with kernel values in {kind}. The largest "
+            f"violation is still {worst:.3g} instead of tol={self.tol:g}. finish() works in "
+            "float64; else scale the inputs, or lower C.",
+            ConvergenceWarning,
+            stacklevel=7,
+        )
+        return "precision"
 
     def _seed(self) -> int:
         given = 0 if self.random_state is None else self.random_state

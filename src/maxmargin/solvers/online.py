@@ -10,10 +10,12 @@ of which only the support set is kept, with its Gram matrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..dual import kernel_expansion
 from ..kernels import Kernel
 from ..kernels.base import count, take
 from ..kernels.inner_product import VectorKernel
@@ -38,9 +40,14 @@ from .solution import Progress, Solution
 POLICIES = {"second_order": r.SECOND_ORDER, "mvp": r.MVP}
 # Examples whose kernel rows are computed at once, by one product or value by value.
 CHUNK, DEAR_CHUNK = 512, 64
+# Products, or kernel values computed one by one, of a chunk: about a tenth of a second, after which
+# the clock is looked at. An example costs as many as its features and the passes of its steps.
+CHUNK_WORK, DEAR_CHUNK_WORK, STEP_WORK = 1e8, 2e4, 30
 # Examples of a class that wait, at zero, for the first one of the other class.
 WAITING = 100
 UNLIMITED = 1 << 40
+# A violation of this many times tol is within tol: what is compared with it is rounded otherwise.
+ROUNDING = 1.000001
 NEVER_TWICE = np.empty(0, dtype=np.int64)
 
 
@@ -138,7 +145,7 @@ class OnlineMachine(SupportSet):
         """
         self.begin(X)
         number = np.arange(count(X)) if number is None else number
-        for these, chunk in chunks(self.kernel, X, bound, order):
+        for these, chunk in chunks(self.kernel, X, bound, order, lambda: self.size):
             with held_interrupts() as interrupt:
                 self.learn_chunk(chunk, labels[these], bound[these], number[these], place)
             if interrupt.pressed:
@@ -153,12 +160,12 @@ class OnlineMachine(SupportSet):
         self, X: Any, labels: np.ndarray, bound: np.ndarray, number: np.ndarray, place: np.ndarray
     ) -> None:
         """As `learn`, after `begin`, of a few examples with weight and with interrupts held."""
-        diagonal = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
-        self._check_finite(diagonal)
-        block = self.points.meet(X)
-        # By Cauchy and Schwarz the diagonal bounds kernels of vectors.
-        if not isinstance(self.kernel, VectorKernel):
-            self._check_finite(block)
+        refuse_overflow(self.kernel, X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            diagonal = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
+            self._check_finite(diagonal)
+            block = self.points.meet(X)
+        self._check_finite(block)
         self.scale = max(self.scale, float(np.abs(diagonal).max()))
         self._make_room(labels.size)
         self.support.column[: self.size] = np.arange(self.size)
@@ -177,7 +184,10 @@ class OnlineMachine(SupportSet):
         self.points.rearrange(self.support.column[: self.size])
 
     def _check_finite(self, values: np.ndarray) -> None:
-        if not np.abs(values).max() <= np.finfo(self.dtype).max:
+        # A sum that is finite has finite terms, and takes less time than asking each of them.
+        if np.isfinite(values.sum(dtype=np.float64)) and values.dtype == self.dtype:
+            return
+        if not np.abs(values).max(initial=0.0) <= np.finfo(self.dtype).max:
             raise ValueError(
                 f"kernel must be finite in {self.dtype}, got NaN or infinity from {self.kernel!r}: "
                 "scale the inputs, or choose another kernel"
@@ -227,8 +237,8 @@ class OnlineMachine(SupportSet):
         """Go on inside the support set to the tolerance; None while there is only one class.
 
         It works in float64, whatever the precision of the rows. Those whose coefficient ends at
-        zero leave. Budgets, callback and Ctrl-C are those of `solve`, and end it at a point that
-        is as feasible as the optimum.
+        zero leave, but for those that decide on the threshold. Budgets, callback and Ctrl-C are
+        those of `solve`, and end it at a point that is as feasible as the optimum.
         """
         n, s = self.size, self.support
         if np.unique(self.labels).size < 2:
@@ -247,12 +257,27 @@ class OnlineMachine(SupportSet):
         )
         if not np.isfinite(solution.gradient).all():
             return solution
-        s.alpha[:n], s.gradient[:n] = solution.alpha, solution.gradient
+        s.alpha[:n] = solution.alpha
+        s.gradient[:n] = self.labels - _sums(gram, solution.alpha)
         s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
         s.fall[:n] = np.where(s.alpha[:n] > s.lower[:n], 0.0, np.inf)
         self.counters[STEPS] += solution.steps
-        self._keep(np.flatnonzero(s.alpha[:n]))
+        if solution.status == "converged" and self.violation > ROUNDING * tol:
+            solution = replace(solution, status="precision")
+        self._keep(np.flatnonzero(self._needed()))
         return solution
+
+    def _needed(self) -> np.ndarray:
+        """Members with a coefficient and, where all of these are at their bounds, the two on which
+        the threshold depends: without them any b of an interval would do for the support set, but
+        not for the examples."""
+        n, s = self.size, self.support
+        alpha, needed = s.alpha[:n], s.alpha[:n] != 0.0
+        if (needed & (alpha > s.lower[:n]) & (alpha < s.upper[:n])).any():
+            return needed
+        needed[int((s.gradient[:n] + s.rise[:n]).argmax())] = True
+        needed[int((s.gradient[:n] + s.fall[:n]).argmin())] = True
+        return needed
 
     def _keep(self, kept: np.ndarray) -> None:
         """Let all others go, which are at zero."""
@@ -318,16 +343,50 @@ class OnlineMachine(SupportSet):
 
 
 def chunks(
-    kernel: Kernel, X: Any, bound: np.ndarray, order: np.ndarray | None = None
+    kernel: Kernel,
+    X: Any,
+    bound: np.ndarray,
+    order: np.ndarray | None = None,
+    members: Callable[[], int] = int,
 ) -> Iterator[tuple[np.ndarray, Any]]:
-    """The examples with weight, in that order, a chunk at a time: their indices and inputs."""
+    """The examples with weight, in that order, a chunk at a time: their indices and inputs.
+
+    `members` counts the support vectors that a chunk is going to meet: the more, the smaller it is.
+    """
     order = np.arange(count(X)) if order is None else order
     order = order[bound[order] > 0]
-    size = CHUNK if isinstance(kernel, VectorKernel) else DEAR_CHUNK
-    for start in range(0, order.size, size):
-        these = order[start : start + size]
+    start = 0
+    while start < order.size:
+        these = order[start : start + chunk_size(kernel, X, members())]
+        start += these.size
         whole = these.size == count(X) and (np.diff(these) == 1).all()
         yield these, X if whole else take(X, these)
+
+
+def refuse_overflow(kernel: Kernel, X: Any) -> None:
+    """Raises where the squared norms that a kernel on vectors is made of overflow."""
+    if not isinstance(kernel, VectorKernel):
+        return
+    entries = X.data if hasattr(X, "nnz") else X
+    largest = float(np.abs(entries).max(initial=0.0))
+    if np.isinf(largest * largest * X.shape[1]):
+        raise ValueError(
+            f"X has entries of up to {largest:.0e}, whose squares overflow float64: scale the "
+            "inputs, for example by sklearn.preprocessing.StandardScaler"
+        )
+
+
+def chunk_size(kernel: Kernel, X: Any, members: int) -> int:
+    """How many examples meet so many support vectors at once."""
+    if not isinstance(kernel, VectorKernel):
+        return int(max(1, min(DEAR_CHUNK, DEAR_CHUNK_WORK / max(1, members))))
+    features = X.nnz / max(1, X.shape[0]) if hasattr(X, "nnz") else X.shape[1]
+    return int(max(1, min(CHUNK, CHUNK_WORK / max(1.0, members * (features + STEP_WORK)))))
+
+
+def _sums(gram: Any, alpha: np.ndarray) -> np.ndarray:
+    """Kα, of a matrix or of a Gram."""
+    return gram @ alpha if isinstance(gram, np.ndarray) else kernel_expansion(alpha, gram)
 
 
 def _in_double(X: Any) -> Any:

@@ -2,7 +2,8 @@
 
 from .chunked import ArrayChunks, ChunkedMatrix, is_chunked
 from .fit import fit_linear
-from .joint import JointProblem, fit_joint
+from .joint import fit_joint
+from .joint_certificate import JointProblem
 from .losses import (
     CLASSIFICATION,
     REGRESSION,

@@ -11,58 +11,124 @@ penalty demands Σβ = 0, the penalty ‖w‖₁ demands |w_β| ≤ 1: β is rep
 
 from __future__ import annotations
 
+import math
+from typing import Any, NamedTuple
+
 import numpy as np
-from scipy.special import expit
 
 from ...dual.certificate import Certificate
-from .losses import LOGISTIC, Float, Loss
+from .chunked import dense
+from .losses import LOGISTIC, Float, Loss, in_type
+from .matrix import DenseMatrix, Matrix, SparseMatrix
 from .records import Intercept, LinearProblem
+
+# Problems with more entries, zeros included, are certified in float64.
+PRECISE_ENTRIES = 200_000
+# So many dual variables are made to sum to zero to the last bit; of more, rounding is no matter.
+EXACTLY_SUMMED = 20_000
 
 
 def certify_linear(
     problem: LinearProblem, w: Float, b: float, beta: Float
 ) -> tuple[Certificate, Float]:
     """The certificate, and the feasible β that it is about."""
-    matrix, loss, intercept = problem.matrix, problem.loss, problem.intercept
-    z = matrix.margins(w) + b
-    beta = feasible(loss, intercept, beta)
-    w_beta, total = matrix.combine(beta), float(beta.sum())
+    intercept = problem.intercept
+    free = intercept.fitted and intercept.penalty == 0.0
+    beta = feasible(problem.loss, intercept, beta)
+    products = precise_products(problem.matrix, w, beta, free)
     if problem.penalty == "l1":
-        largest = max(float(np.abs(w_beta).max(initial=0.0)), 1.0)
-        if intercept.fitted and intercept.penalty > 0.0:
-            largest = max(largest, abs(total) / intercept.penalty)
-        beta, w_beta, total = beta / largest, w_beta / largest, total / largest
-        primal = float(np.abs(w).sum())
-        gap = float((np.abs(w) - w * w_beta).sum())
+        beta = beta / excess_pull(products, intercept, beta)
+        products = precise_products(problem.matrix, w, beta, free)
+    loss, kind = in_type(problem.loss, products.kind), products.kind
+    w, w_beta, total = w.astype(kind), products.combined, products.total
+    if problem.penalty == "l1":
+        size = np.abs(w).sum()
+        gap = (np.abs(w) - w * w_beta).sum()
         if intercept.fitted:
-            primal += intercept.penalty * abs(b)
+            size += intercept.penalty * abs(b)
             gap += intercept.penalty * abs(b) - b * total
     else:
-        primal = 0.5 * float(w @ w)
-        gap = 0.5 * float((w - w_beta) @ (w - w_beta))
+        size = 0.5 * (w @ w)
+        gap = 0.5 * square(float(np.linalg.norm((w - w_beta).astype(np.float64))) + products.error)
         if intercept.fitted and intercept.penalty > 0.0:
-            primal += 0.5 * intercept.penalty * b * b
-            gap += 0.5 * (intercept.penalty * b - total) ** 2 / intercept.penalty
+            size += 0.5 * intercept.penalty * b * b
+            gap += 0.5 * square(intercept.penalty * b - total) / intercept.penalty
         elif intercept.fitted:
             gap += abs(b * total)
-    values, remains = loss_values(loss, z, beta)
-    primal += float(values.sum())
-    gap += float(remains.sum())
+    # Targets near b lose no digits if b is taken from them first.
+    level = loss.target - kind(b)
+    residual, exact = level - products.margins, beta.astype(kind)
+    values, remains = loss_values(loss, residual, exact)
+    error = products.errors + float(np.finfo(kind).eps) * np.abs(level).astype(np.float64)
+    gap = float(gap + remains.sum()) + float(error @ np.abs(beta))
+    primal = float(size + values.sum())
     certificate = Certificate(
         primal=primal,
         dual=primal - gap,
         gap=gap,
-        violation=float(np.abs(violations(loss, z, beta)).max(initial=0.0)),
+        violation=float(np.abs(violations(loss, residual, exact)).max(initial=0.0)),
         infeasibility=0.0,
     )
     return certificate, beta
+
+
+def excess_pull(products: Products, intercept: Intercept, beta: Float) -> float:
+    """By how much β must be divided to have |Σ β_i x_ij| ≤ 1 and |Σ β_i| ≤ penalty, rounded."""
+    eps = float(np.finfo(np.float64).eps)
+    largest = float(np.abs(products.combined).max(initial=0.0)) + eps * products.terms
+    if intercept.fitted and intercept.penalty > 0.0:
+        total = float(abs(products.total)) + eps * float(np.abs(beta).sum())
+        largest = max(largest, total / intercept.penalty)
+    return max(1.0, largest)
+
+
+def square(x: Any) -> Any:
+    """x², which is infinite where ``x**2`` would raise OverflowError."""
+    return x * x
+
+
+class Products(NamedTuple):
+    """Xw, Σ β_i x_i and Σ β_i, with what rounding may have added to each output and to the length
+    of the second, whose terms have this length in sum; computed in numbers of this kind."""
+
+    margins: Any
+    combined: Any
+    total: Any
+    errors: Float
+    error: float
+    terms: float
+    kind: Any
+
+
+def precise_products(matrix: Matrix, w: Float, beta: Float, free: bool) -> Products:
+    """The products of a certificate, of small problems in extended precision where there is any.
+
+    The solver's own w = Σ β_i x_i would agree with itself to the last bit and hide its rounding.
+    Where Σ β_i = 0, for the sake of a free intercept, the mean of the samples adds none.
+    """
+    kind: Any = np.float64
+    total = beta.sum(dtype=np.longdouble)
+    if isinstance(matrix, DenseMatrix | SparseMatrix) and matrix.n * matrix.d <= PRECISE_ENTRIES:
+        kind, total = np.longdouble, np.longdouble(math.fsum(beta))
+        X = dense(matrix).astype(kind)
+        margins, mean = X @ w.astype(kind), X.mean(axis=0) if free else kind(0.0)
+        X -= mean
+        combined = beta.astype(kind) @ X + mean * total
+        lengths = np.sqrt(np.einsum("ij,ij->i", X, X)).astype(np.float64)
+    else:
+        margins, combined = matrix.margins(w), matrix.combine(beta)
+        lengths = np.sqrt(matrix.squared_norms)
+    eps = float(np.finfo(kind).eps)
+    errors = eps * float(np.linalg.norm(w)) * np.sqrt(matrix.squared_norms)
+    terms = float(np.abs(beta) @ lengths)
+    return Products(margins, combined, total, errors, eps * terms, terms, kind)
 
 
 def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
     """β in its box and, for an intercept without penalty, with Σβ = 0.
 
     Variables strictly inside the box share the correction; where they have not the room, all do
-    that have.
+    that have. What rounding leaves goes to a single one.
     """
     beta = np.clip(beta, loss.lower, loss.upper)
     if not intercept.fitted or intercept.penalty > 0.0:
@@ -78,18 +144,32 @@ def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
             break
         share = missing / np.count_nonzero(chosen)
         beta = np.where(chosen, beta + np.clip(share, -np.abs(room), np.abs(room)), beta)
+    for _ in range(3 if beta.size <= EXACTLY_SUMMED else 0):
+        missing = -math.fsum(beta)
+        if missing == 0.0 or not np.isfinite(missing):
+            break
+        possible = (beta + missing >= loss.lower) & (beta + missing <= loss.upper)
+        if not possible.any():
+            break
+        # The smallest has the most digits for it.
+        least = int(np.where(possible, np.abs(beta), np.inf).argmin())
+        beta[least] += missing
     return beta
 
 
-def loss_values(loss: Loss, z: Float, beta: Float) -> tuple[Float, Float]:
-    """ℓ(z), and ℓ(z) + ℓ*(−β) + zβ, which is never negative."""
+def loss_values(loss: Loss, residual: Float, beta: Float) -> tuple[Float, Float]:
+    """ℓ(z) and ℓ(z) + ℓ*(−β) + zβ, which is never negative, for the residual target − z."""
     if loss.kind == LOGISTIC:
-        values = loss.height * np.logaddexp(0.0, -loss.target * z)
+        margin = 1.0 - loss.target * residual
+        values = loss.height * np.logaddexp(0.0, -margin)
         share = np.clip(loss.target * beta / loss.height, 0.0, 1.0)
-        entropy = -_xlogx(share) - _xlogx(1.0 - share)
-        remains = values + loss.height * (share * loss.target * z - entropy)
+        # log1p keeps the digits of 1 − share for a small share.
+        other = np.where(
+            share < 1.0, (1.0 - share) * np.log1p(-np.where(share < 1.0, share, 0.0)), 0.0
+        )
+        entropy = -_xlogx(share) - other
+        remains = values + loss.height * (share * margin - entropy)
         return values, np.maximum(remains, 0.0)
-    residual = loss.target - z
     best = best_answers(loss, residual)
     values = _beyond(residual, loss.epsilon) * best - 0.5 * loss.ridge * best * best
     remains = (best - beta) * (residual - 0.5 * loss.ridge * (best + beta))
@@ -106,11 +186,13 @@ def best_answers(loss: Loss, residual: Float) -> Float:
     return np.where(excess > 0.0, loss.upper, np.where(excess < 0.0, loss.lower, 0.0))
 
 
-def violations(loss: Loss, z: Float, beta: Float) -> Float:
+def violations(loss: Loss, residual: Float, beta: Float) -> Float:
     """The slope of the dual in each β, as far as its box lets it be followed."""
     if loss.kind == LOGISTIC:
-        return loss.target * loss.height * expit(-loss.target * z) - beta
-    slope = loss.target - z - loss.ridge * beta
+        # The logistic function of −margin, which does not overflow.
+        share = np.exp(-np.logaddexp(0.0, 1.0 - loss.target * residual))
+        return loss.target * loss.height * share - beta
+    slope = residual - loss.ridge * beta
     slope = np.where(
         beta == 0.0, _beyond(slope, loss.epsilon), slope - loss.epsilon * np.sign(beta)
     )

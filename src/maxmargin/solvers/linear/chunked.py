@@ -8,7 +8,8 @@ Newton's method needs a pass for each product, until most samples rest and the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -109,6 +110,17 @@ class _Columns:
         return (chunk.tocsr() if sp.issparse(chunk) else chunk)[:, self.columns]
 
 
+class _Scaled:
+    """The samples of a source in another unit."""
+
+    def __init__(self, source: ChunkSource, factor: float) -> None:
+        self.source, self.factor = source, factor
+        self.n, self.d, self.edges = source.n, source.d, source.edges
+
+    def read(self, k: int) -> Any:
+        return self.source.read(k).astype(np.float64) * self.factor
+
+
 class _At:
     """The products of a chunked matrix with some of its samples, in ascending order."""
 
@@ -130,6 +142,8 @@ class ChunkedMatrix:
         self.n, self.d = int(source.n), int(source.d)
         self.edges = np.asarray(source.edges)
         self.passes = 0
+        # Called before a chunk is read; it may raise.
+        self.check: Callable[[], None] = lambda: None
         self._kept: dict[int, Matrix] = {}
         self._room = memory
 
@@ -138,6 +152,7 @@ class ChunkedMatrix:
 
     def chunk(self, k: int) -> Matrix:
         """The matrix of a chunk; the first ones read are kept as long as there is memory."""
+        self.check()
         if k not in self._kept:
             chunk = as_matrix(self.source.read(k))
             size = chunk.entries * (16 if isinstance(chunk, SparseMatrix) else 8)
@@ -164,13 +179,14 @@ class ChunkedMatrix:
             yield own, rows[own] - self.edges[k], self.chunk(int(k))
 
     @cached_property
-    def _first_pass(self) -> tuple[Float, int, bool]:
-        norms, entries, finite = np.zeros(self.n), 0, True
+    def _first_pass(self) -> tuple[Float, int, float, float]:
+        began = time.perf_counter()
+        norms, entries, largest = np.zeros(self.n), 0, [0.0]
         for place, chunk in self.chunks():
-            finite = finite and chunk.is_finite()
+            largest.append(chunk.largest)
             norms[place] = chunk.squared_norms
             entries += chunk.entries
-        return norms, entries, finite
+        return norms, entries, float(np.max(largest)), time.perf_counter() - began
 
     @property
     def squared_norms(self) -> Float:
@@ -180,8 +196,15 @@ class ChunkedMatrix:
     def entries(self) -> int:
         return self._first_pass[1]
 
-    def is_finite(self) -> bool:
+    @property
+    def largest(self) -> float:
+        """A bound of the entries; NaN or infinity if one of them is."""
         return self._first_pass[2]
+
+    @property
+    def pass_seconds(self) -> float:
+        """How long the first pass over all chunks took."""
+        return self._first_pass[3]
 
     @property
     def row_cost(self) -> Cost:
@@ -230,6 +253,9 @@ class ChunkedMatrix:
 
     def columns(self, chosen: Any) -> ChunkedMatrix:
         return ChunkedMatrix(_Columns(self.source, chosen), self.memory)
+
+    def scaled(self, factor: float) -> ChunkedMatrix:
+        return ChunkedMatrix(_Scaled(self.source, factor), self.memory)
 
     def inner(self, left: Any, right: Any) -> Float:
         rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)

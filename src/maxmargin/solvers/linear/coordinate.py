@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import response, sweeps
-from .certificate import feasible
+from .certificate import feasible, square
+from .chunked import ChunkedMatrix
 from .losses import LOGISTIC
-from .records import Budget, LinearProblem, Point, TraceRows
-from .systems import cost_of_run
+from .records import Budget, LinearProblem, OutOfTime, Point, TraceRows
+from .systems import Check, cost_of_run, in_pieces, never
 
 ORDERS = ("permutation", "blocks", "cyclic")
 BLOCK = 8
@@ -58,7 +59,14 @@ class Switches(NamedTuple):
 class CoordinateDescent:
     """The method and its state; `epoch` advances it."""
 
-    def __init__(self, problem: LinearProblem, start: Point | None, switches: Switches) -> None:
+    def __init__(
+        self,
+        problem: LinearProblem,
+        start: Point | None,
+        switches: Switches,
+        check: Check = never,
+    ) -> None:
+        self.check = check
         if problem.loss.kind == LOGISTIC:
             raise ValueError('solver="coordinate" has no logistic loss: use solver="newton"')
         if problem.penalty != "l2":
@@ -98,25 +106,44 @@ class CoordinateDescent:
             shuffled = self.order[: BLOCK * blocks.size].reshape(-1, BLOCK)[blocks]
             self.order[: BLOCK * blocks.size] = shuffled.ravel()
         before, w = self.count, self.w.copy() if look else self.w
-        self.b, self.count, low, high = self.problem.matrix.sweep(
-            self.problem.loss,
-            self.problem.matrix.squared_norms,
-            self.beta,
-            self.w,
-            self.b,
-            self.kappa,
-            self.order,
-            self.count,
-            self.least,
-            self.most,
-            self.switches.shrinking,
-        )
+        low, high = self._sweep()
         if self.switches.order == "cyclic" and self.count < before:
             self.order[: self.count].sort()
         self.change = float(np.linalg.norm(self.w - w))
         self.low, self.high = min(low, 0.0), max(high, 0.0)
         self.least = low if low < 0.0 else -np.inf
         self.most = high if high > 0.0 else np.inf
+
+    def _sweep(self) -> tuple[float, float]:
+        """A sweep in pieces, between which the clock is looked at; the range of the projected
+        gradient. Variables that leave are moved behind those that stay."""
+        matrix, order = self.problem.matrix, self.order[: self.count]
+        low, high, left, gone = np.inf, -np.inf, [], []
+        cost = 0.0 if isinstance(matrix, ChunkedMatrix) else 2.0 * matrix.row_cost.product
+        for piece in in_pieces(order, cost):
+            self.check()
+            own = order[piece]
+            self.b, count, least, most = matrix.sweep(
+                self.problem.loss,
+                matrix.squared_norms,
+                self.beta,
+                self.w,
+                self.b,
+                self.kappa,
+                own,
+                own.size,
+                self.least,
+                self.most,
+                self.switches.shrinking,
+            )
+            low, high = min(low, least), max(high, most)
+            left.append(own[:count].copy())
+            gone.append(own[count:].copy())
+        remaining = sum(part.size for part in left)
+        if len(left) > 1:
+            order[:] = np.concatenate([*left, *gone])
+        self.count = remaining
+        return low, high
 
     @property
     def range(self) -> float:
@@ -136,8 +163,8 @@ class CoordinateDescent:
         gap = 0.5 * float(difference @ difference) + slack
         if intercept.fitted and intercept.penalty > 0.0:
             total = float(beta.sum())
-            primal += 0.5 * intercept.penalty * self.b**2
-            gap += 0.5 * (intercept.penalty * self.b - total) ** 2 / intercept.penalty
+            primal += 0.5 * intercept.penalty * square(self.b)
+            gap += 0.5 * square(intercept.penalty * self.b - total) / intercept.penalty
         return primal, gap
 
 
@@ -160,17 +187,23 @@ def run_coordinate(
     trace: TraceRows | None,
 ) -> tuple[CoordinateDescent, str]:
     """Epochs until the stopping rule or the budget says so; the state and the status."""
-    descent = CoordinateDescent(problem, start, switches)
-    least_gap, widest = problem.least_gap(), np.inf
+    descent = CoordinateDescent(problem, start, switches, budget.check)
+    widest = np.inf
     look = trace is not None or switches.stop == "gap" or budget.callback is not None
     while True:
         status = budget.ended()
         if status:
             return descent, status
-        descent.epoch(look or switches.stop == "step")
+        try:
+            descent.epoch(look or switches.stop == "step")
+        except OutOfTime:
+            return descent, budget.ended()
         budget.steps += 1
         widest = descent.range if np.isinf(widest) else widest
-        primal, gap = descent.measure() if look else (np.nan, np.nan)
+        try:
+            primal, gap = descent.measure() if look else (np.nan, np.nan)
+        except OutOfTime:
+            return descent, budget.ended()
         if trace is not None:
             trace.add(
                 descent.change, descent.range, descent.count, primal - gap, primal, budget.seconds
@@ -183,7 +216,7 @@ def run_coordinate(
         reached = {
             "step": descent.change < tol,
             "range": descent.range < tol,
-            "gap": gap <= max(tol * abs(primal), least_gap),
+            "gap": gap <= tol * abs(primal),
         }
         if reached[switches.stop]:
             if descent.whole or switches.stop == "gap":
@@ -203,7 +236,7 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
     """
     matrix = problem.matrix
     wide = matrix.n < WIDE * matrix.d
-    descent = CoordinateDescent(problem, None, Switches(order="blocks"))
+    descent = CoordinateDescent(problem, None, Switches(order="blocks"), budget.check)
     work = matrix.n if problem.loss.smooth and not wide else EPOCHS * matrix.n
     outlook = Outlook(tol)
     while True:
@@ -213,11 +246,17 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
             if budget.steps - begun >= max(MOST_EPOCHS, LOOK * begun) or budget.ended():
                 break
             done += descent.count
-            descent.epoch()
+            try:
+                descent.epoch()
+            except OutOfTime:
+                return descent, ""
             budget.steps += 1
         if not wide or budget.ended():
             return descent, ""
-        primal, gap = descent.measure()
+        try:
+            primal, gap = descent.measure()
+        except OutOfTime:
+            return descent, ""
         if gap <= tol * abs(primal):
             return descent, "converged"
         support = int(np.count_nonzero(descent.beta))

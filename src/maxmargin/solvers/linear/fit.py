@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from ...dual.certificate import Certificate
 from ...threads import single_threaded_blas
 from ..interrupt import held_interrupts
-from .certificate import certify_linear, feasible
+from .certificate import feasible
+from .chunked import ChunkedMatrix
 from .coordinate import Switches, check_switches, run_coordinate, warm_up
 from .intercept import settled_intercept
 from .lasso import run_lasso
@@ -21,19 +24,26 @@ from .records import (
     Intercept,
     LinearProblem,
     LinearSolution,
+    OutOfTime,
     Point,
     TraceRows,
 )
+from .repair import repaired
+from .systems import never
+from .units import Units, units_of
 
 FREE_INTERCEPT = Intercept(True)
 SOLVERS = ("auto", "newton", "coordinate")
 # Problems with fewer entries are solved to the last digit: it costs next to nothing.
 POLISHED_ENTRIES = 200_000
 POLISHED, POLISH_STEPS, POLISH_PATIENCE = 1e-15, 60, 10
-# A run is called converged if its certificate says so too, but for a factor that rounding explains.
-MISSED = 2.0
-# Newton steps without a smaller gap before a run is called finished in this precision.
-PATIENCE = 60
+# Of the tolerance, this much is aimed at: the certificate is recomputed, with other rounding.
+AIM = 0.95
+# Passes over the data after a run, for the certificate.
+LAST_PASSES = 4
+# Newton steps without a smaller gap before a run is called finished in this precision, and those of
+# a small problem.
+PATIENCE, PATIENCE_FOR_SMALL = 60, 200
 
 
 def fit_linear(
@@ -112,34 +122,71 @@ def fit_linear(
     if loss.target.shape != (matrix.n,):
         raise ValueError(f"loss has {loss.target.size} samples, X has {matrix.n}")
     problem = LinearProblem(matrix, loss, intercept, penalty)
+    by_gap = solver != "coordinate" or stop == "gap"
     limit = np.inf if max_steps is None else max_steps
-    seconds = np.inf if max_seconds is None else max_seconds
+    seconds = np.inf if max_seconds is None else max_seconds - LAST_PASSES * matrix.pass_seconds
     rows = TraceRows() if trace else None
-    with held_interrupts() as interrupt, single_threaded_blas():
+    with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
         budget = Budget(limit, seconds, callback, interrupt)
-        if penalty == "l1":
-            w, b, beta, status = run_lasso(problem, start, tol, budget, rows)
-        elif solver == "coordinate":
-            switches = Switches(order, shrinking, stop, random_state)
-            descent, status = run_coordinate(problem, start, tol, budget, switches, rows)
-            w, b, beta = descent.w, descent.b, descent.beta
-        else:
-            w, b, beta, status = run_newton(problem, start, tol, budget, rows)
-        certificate, beta = certify_linear(problem, w, b, beta)
-    by_gap = status == "converged" and (solver != "coordinate" or stop == "gap")
-    gap, primal = certificate.gap, abs(certificate.primal)
-    if by_gap and gap > MISSED * tol * primal and gap > MISSED * problem.least_gap():
-        status = "precision"
+        # Other rules to stop have limits in the units of the data.
+        units = units_of(problem) if by_gap else Units(penalty=penalty)
+        budget.unit = units.objective
+        own = units.problem(problem)
+        begin = None if start is None else units.point(start)
+        aim = AIM * tol if by_gap else tol
+        with looking_at_the_clock(own.matrix, budget):
+            if penalty == "l1":
+                found = run_lasso(own, begin, aim, budget, rows)
+            elif solver == "coordinate":
+                switches = Switches(order, shrinking, stop, random_state)
+                descent, status = run_coordinate(own, begin, aim, budget, switches, rows)
+                found = descent.w, descent.b, descent.beta, status
+            else:
+                found = run_newton(own, begin, aim, budget, rows)
+        status = found[3]
+        w, b, beta, certificate = certified(problem, units, found[:3], tol if by_gap else 1.0)
+    if by_gap and status in ("converged", "precision"):
+        status = "converged" if certificate.relative_gap <= tol else "precision"
     return LinearSolution(
         w=w,
-        b=b,
+        b=float(b),
         beta=beta,
         certificate=certificate,
         status=status,
         steps=budget.steps,
         seconds=budget.seconds,
-        trace=None if rows is None else rows.finished(),
+        trace=None if rows is None else rows.finished(units.ratio, units.height, units.objective),
     )
+
+
+@contextmanager
+def looking_at_the_clock(matrix: Any, budget: Budget) -> Iterator[None]:
+    """A matrix in chunks raises `OutOfTime` between them when the time of a run is up."""
+    if not isinstance(matrix, ChunkedMatrix):
+        yield
+        return
+    matrix.check = budget.check
+    try:
+        yield
+    finally:
+        matrix.check = never
+
+
+def certified(
+    problem: LinearProblem, units: Units, found: tuple[Float, float, Float], tol: float
+) -> tuple[Float, float, Float, Certificate]:
+    """w, b and β as they are delivered, and their certificate.
+
+    It is computed in the units of the solver, where nothing overflows, but without their shift.
+    """
+    w, b, beta = units.model(*found)
+    plain = units.unshifted()
+    own, point = plain.problem(problem), plain.point(Point(beta, w, b))
+    if not (np.isfinite(w).all() and np.isfinite(b) and np.isfinite(beta).all()):
+        point = Point(np.zeros_like(beta), np.zeros_like(w), 0.0)
+    w, b, beta, certificate = repaired(own, point.w, float(point.b), point.beta, tol)
+    w, b, beta = plain.model(w, b, beta)
+    return w, b, beta, plain.certificate(certificate)
 
 
 def run_newton(
@@ -149,13 +196,20 @@ def run_newton(
     small = problem.matrix.entries <= POLISHED_ENTRIES
     if start is None and problem.loss.kind != LOGISTIC:
         descent, status = warm_up(problem, tol, budget)
-        if status == "stopped" or (status == "converged" and not small):
-            b = settled_intercept(problem, descent.w, descent.b, descent.beta)
-            return descent.w, b, descent.beta, status
-        state = ProximalNewton(problem, descent.w, descent.b, descent.beta)
+        status = status or budget.ended()
+        w, b, beta = descent.w, descent.b, descent.beta
+        if status and not (status == "converged" and small):
+            if status == "converged":
+                b = settled_intercept(problem, w, b, beta)
+            return w, b, beta, status
+        beginning = w, b, beta, True
     else:
-        state = ProximalNewton(problem, *_beginning(problem, start))
-    polish = Polish()
+        beginning = _beginning(problem, start)
+    try:
+        state = ProximalNewton(problem, *beginning, check=budget.check)
+    except OutOfTime:
+        return *beginning[:3], budget.ended()
+    polish, patience = Polish(), PATIENCE_FOR_SMALL if small else PATIENCE
     best, dual, since, status = np.inf, -np.inf, 0, ""
     while not status:
         support = int(np.count_nonzero(state.dual))
@@ -164,7 +218,11 @@ def run_newton(
         elif polish.steps:
             status = polish.look(state)
         elif state.converged(tol):
-            if not state.verify(tol):
+            try:
+                if not state.verify(tol):
+                    continue
+            except OutOfTime:
+                status = budget.ended()
                 continue
             status = polish.look(state) if small else "converged"
         else:
@@ -172,11 +230,15 @@ def run_newton(
             better = state.gap < 0.9 * best or here > dual + 0.01 * abs(dual)
             since = 0 if better else since + 1
             best, dual = min(best, state.gap), max(dual, here)
-            status = "precision" if since > PATIENCE else ""
+            status = "precision" if since > patience else ""
         status = status or budget.ended()
         if not status:
             before = state.w.copy()
-            state.advance()
+            try:
+                state.advance()
+            except OutOfTime:
+                status = budget.ended()
+                continue
             budget.steps += 1
             if trace is not None:
                 trace.add(
@@ -192,7 +254,9 @@ def run_newton(
         status = "stopped" if status == "stopped" else "converged"
     else:
         w, b, beta = state.w, state.b, state.dual_point()
-    return w, settled_intercept(problem, w, b, beta), beta, status
+    if status == "converged":
+        b = settled_intercept(problem, w, b, beta)
+    return w, b, beta, status
 
 
 class Polish:
@@ -206,7 +270,7 @@ class Polish:
         """ "converged" when there is no more to gain, else nothing."""
         self.steps += 1
         self.since += 1
-        if state.gap < self.gap:
+        if state.gap < self.gap or self.steps == 1:
             self.since = 0 if state.gap < 0.9 * self.gap else self.since
             self.gap = state.gap
             self.best = state.w.copy(), state.b, state.dual_point()

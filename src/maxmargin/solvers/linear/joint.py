@@ -10,20 +10,20 @@ they are solved directly where there are few, by conjugate gradients where there
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ...dual.certificate import Certificate
 from ...threads import single_threaded_blas
 from ..interrupt import held_interrupts
 from . import joint_compiled as jc
 from . import sweeps
 from .cholesky import solve
 from .coordinate import SEED
+from .joint_certificate import JointProblem, joint_values, repaired_joint
 from .losses import Float
-from .matrix import Matrix
-from .records import ROUNDING, Budget, Intercept, LinearSolution, Point
+from .records import Budget, LinearSolution, OutOfTime, Point
+from .units import Units, units_of_matrix
 
 EPOCHS = 10
 MOST_UNKNOWNS = 800
@@ -32,35 +32,19 @@ SOLVED = 0.5
 STEP_ACCURACY, MOST_ITERATIONS = 0.1, 300
 POLISHED_ENTRIES, POLISHED, POLISH_STEPS = 200_000, 1e-15, 60
 PATIENCE = 60
-
-
-class JointProblem(NamedTuple):
-    """Samples, their classes 0 … k−1, their C, and the intercept."""
-
-    matrix: Matrix
-    codes: Any
-    cost: Float
-    classes: int
-    intercept: Intercept
-
-    def outputs(self, W: Float, b: Float) -> Float:
-        return np.column_stack([self.matrix.margins(w) for w in W]) + b
-
-    def combined(self, beta: Float) -> Float:
-        columns = np.ascontiguousarray(beta.T)
-        return np.array([self.matrix.combine(column) for column in columns])
-
-    def take(self, rows: Any) -> JointProblem:
-        return self._replace(
-            matrix=self.matrix.take(rows), codes=self.codes[rows], cost=self.cost[rows]
-        )
+# σ is at most so many times what makes β of its size from outputs of theirs.
+DIGITS = 1e9
+# A problem with a larger C begins with this one.
+LARGEST_COST = 1e6
+# Of the tolerance, this much is aimed at: the certificate is recomputed, with other rounding.
+AIM = 0.95
 
 
 class JointNewton:
     """The method and its state: W, b, outputs Z, responses β and their centre."""
 
     def __init__(self, problem: JointProblem, budget: Budget, start: Point | None = None) -> None:
-        self.problem = problem
+        self.problem, self.check = problem, budget.check
         n, k = problem.matrix.n, problem.classes
         norm = float(problem.matrix.squared_norms.mean())
         self.norm = norm if norm > 0.0 else 1.0
@@ -107,13 +91,14 @@ class JointNewton:
         self.gap = self.defect + self.slack
 
     def converged(self, tol: float) -> bool:
-        return self.gap <= max(tol * abs(self.objective), ROUNDING * float(self.problem.cost.sum()))
+        return self.gap <= tol * abs(self.objective)
 
     def advance(self) -> None:
         """One Newton step, after a move of the centre where the smoothed problem is solved."""
         if self.defect <= SOLVED * self.slack:
             self.center = self.beta.copy()
-            self.sigma *= 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
+            growth = 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
+            self.sigma = max(self.sigma, min(growth * self.sigma, self.weakest_pull()))
             self.inner = 0
             self.respond()
         rows = np.flatnonzero(self.free.sum(axis=1) > 1)
@@ -127,10 +112,20 @@ class JointNewton:
         self.inner += 1
         self.respond()
 
+    def weakest_pull(self) -> float:
+        """The σ at which the rounding of outputs begins to show in β."""
+        outputs = float(np.abs(self.Z).max(initial=1.0))
+        return DIGITS * float(np.abs(self.beta).max(initial=0.0)) / outputs
+
+    def intercept_curvature(self, samples: int) -> float:
+        """That of the penalty, and as much as keeps a step of a free intercept near 1."""
+        damping = 1e-12 * self.sigma * max(1, samples) + float(np.abs(self.g).max(initial=0.0))
+        return self.problem.intercept.penalty + damping
+
     def _hessian(self, part: JointProblem, free: Any, V: Float, v: Float) -> tuple[Float, Float]:
         U = part.outputs(V, v)
         jc.apply_face(free, self.sigma, U)
-        penalty = self.problem.intercept.penalty + 1e-12 * self.sigma * max(1, free.shape[0])
+        penalty = self.intercept_curvature(free.shape[0])
         across = penalty * v + U.sum(axis=0) if self.problem.intercept.fitted else np.zeros_like(v)
         return V + part.combined(U), across
 
@@ -142,8 +137,12 @@ class JointNewton:
         for _ in range(MOST_ITERATIONS):
             if rr <= STEP_ACCURACY**2 * start or rr == 0.0:
                 break
+            self.check()
             A, a = self._hessian(part, free, P, p)
-            length = rr / float((P * A).sum() + p @ a)
+            curvature = float((P * A).sum() + p @ a)
+            if not curvature > 0.0:
+                break
+            length = rr / curvature
             V += length * P
             v += length * p
             R -= length * A
@@ -160,6 +159,7 @@ class JointNewton:
         counts = np.maximum(free.sum(axis=1), 1)
         for c in range(k):
             for e in range(c + 1):
+                self.check()
                 weight = self.sigma * free[:, c] * ((c == e) - free[:, e] / counts)
                 rows = np.flatnonzero(weight)
                 gram, border = np.zeros((d, d)), np.zeros(d)
@@ -173,7 +173,7 @@ class JointNewton:
         H = H.reshape(k * width, k * width)
         raised = np.ones((k, width))
         if fitted:
-            raised[:, d] = self.problem.intercept.penalty + 1e-12 * self.sigma * max(1, counts.size)
+            raised[:, d] = self.intercept_curvature(counts.size)
         H[np.diag_indices_from(H)] += raised.ravel()
         right = np.column_stack([self.G, self.g]) if fitted else self.G
         step = -solve(H, right.ravel()).reshape(k, width)
@@ -208,46 +208,6 @@ class JointNewton:
         self.Z = self.Z + t * dZ
 
 
-def joint_values(
-    problem: JointProblem, W: Float, b: Float, G: Float, g: Float, value: float
-) -> tuple[float, float]:
-    """The objective, and the part of the gap that w − w_β and the intercept make."""
-    penalty = problem.intercept.penalty
-    objective = 0.5 * float((W * W).sum()) + 0.5 * penalty * float(b @ b) + value
-    defect = 0.5 * float((G * G).sum())
-    if problem.intercept.fitted:
-        defect += 0.5 * float(g @ g) / penalty if penalty > 0.0 else float(np.abs(b * g).sum())
-    return objective, defect
-
-
-def certify_joint(
-    problem: JointProblem, W: Float, b: Float, beta: Float
-) -> tuple[Certificate, Float]:
-    """The certificate, recomputed in float64, and the feasible β that it is about. What rounding
-    leaves of Σ_i β_i = 0 enters the gap as |b·Σβ|."""
-    rows = np.arange(problem.codes.size)
-    wrong = np.minimum(beta, 0.0)
-    wrong[rows, problem.codes] = 0.0
-    mass = -wrong.sum(axis=1)
-    wrong *= np.minimum(1.0, problem.cost / np.where(mass > 0.0, mass, 1.0))[:, None]
-    beta = wrong.copy()
-    beta[rows, problem.codes] = -wrong.sum(axis=1)
-    Z = problem.outputs(W, b)
-    excess = 1.0 + Z - Z[rows, problem.codes][:, None]
-    excess[rows, problem.codes] = 0.0
-    worst = excess.max(axis=1)
-    G = W - problem.combined(beta)
-    g = problem.intercept.penalty * b - beta.sum(axis=0)
-    primal, defect = joint_values(problem, W, b, G, g, float(problem.cost @ worst))
-    unused = np.maximum(problem.cost + wrong.sum(axis=1), 0.0)
-    slack = unused * worst + ((excess - worst[:, None]) * wrong).sum(axis=1)
-    misplaced = np.where(wrong < 0.0, worst[:, None] - excess, 0.0)
-    lacking = np.where(unused > 0.0, worst, 0.0)
-    violation = max(float(misplaced.max(initial=0.0)), float(lacking.max(initial=0.0)))
-    gap = defect + float(slack.sum())
-    return Certificate(primal, primal - gap, gap, violation, 0.0), beta
-
-
 def fit_joint(
     problem: JointProblem,
     *,
@@ -259,34 +219,88 @@ def fit_joint(
 ) -> LinearSolution:
     """Minimise the joint objective; `w` of the solution has a row and `b` an entry a class, and
     the `beta` of a start a row a sample and a column a class."""
-    with held_interrupts() as interrupt, single_threaded_blas():
-        budget = Budget(max_steps, max_seconds, callback, interrupt)
-        state = JointNewton(problem, budget, start)
-        small = problem.matrix.entries * problem.classes <= POLISHED_ENTRIES
-        best, since, status, polishing = np.inf, 0, "", 0
-        kept = (state.W, state.b, state.beta.copy(), np.inf)
-        while not status:
-            support = int(np.count_nonzero(state.beta.any(axis=1)))
-            since = 0 if state.gap < 0.9 * best else since + 1
-            best = min(best, state.gap)
-            if state.gap < kept[3]:
-                kept = (state.W, state.b, state.beta.copy(), state.gap)
-            polishing += polishing > 0 or state.converged(tol)
-            if budget.asked_to_stop(state.objective, state.gap, support, problem.matrix.n):
-                status = "stopped"
-            elif polishing:
-                over = polishing > POLISH_STEPS or since > 10
-                over |= state.gap <= POLISHED * state.objective
-                status = "converged" if over or not small else ""
-            elif since > PATIENCE:
-                status = "precision"
-            status = status or ("converged" if polishing and budget.ended() else budget.ended())
-            if not status:
-                state.advance()
-                budget.steps += 1
-        W, b, beta, _ = kept
-        if problem.intercept.penalty == 0.0:
-            # The same number added to all outputs changes nothing.
-            b = b - b.mean()
-        certificate, beta = certify_joint(problem, W, b, beta)
+    units = units_of_matrix(problem.matrix, problem.intercept, float(problem.cost.min()))
+    own = problem.in_units(units)
+    begin = None if start is None else units.point(start)
+    with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
+        budget = Budget(max_steps, max_seconds, callback, interrupt, units.objective)
+        solution = None
+        if begin is None:
+            solution = _with_smaller_cost(own, AIM * tol, budget)
+        status, found = "converged", _delivered(problem, units, solution, tol)
+        if found is None or found[3].relative_gap > tol:
+            solution = run_joint(own, begin, AIM * tol, budget)
+            status = solution[3]
+            other = _delivered(problem, units, solution, tol)
+            found = other if found is None or other[3].gap < found[3].gap else found
+        W, b, beta, certificate = found
+    if status in ("converged", "precision"):
+        status = "converged" if certificate.relative_gap <= tol else "precision"
     return LinearSolution(W, b, beta, certificate, status, budget.steps, budget.seconds)
+
+
+def _delivered(problem: JointProblem, units: Units, solution: Any, tol: float) -> Any:
+    """W, b and β of a solution in original units, and their certificate."""
+    if solution is None:
+        return None
+    W, b, beta = units.model(*solution[:3])
+    plain = units.unshifted()
+    point = plain.point(Point(beta, W, b))
+    if not (np.isfinite(W).all() and np.isfinite(b).all() and np.isfinite(beta).all()):
+        point = Point(np.zeros_like(beta), np.zeros_like(W), np.zeros_like(b))
+    W, b, beta, certificate = repaired_joint(
+        problem.in_units(plain), point.w, point.b, point.beta, tol
+    )
+    return *plain.model(W, b, beta), plain.certificate(certificate)
+
+
+def _with_smaller_cost(
+    problem: JointProblem, tol: float, budget: Budget
+) -> tuple[Float, Float, Float, str] | None:
+    """The solution for a C that leaves digits, where that is one for the larger C too: no sample is
+    at its bound. Samples that can be told apart have such a solution."""
+    largest = float(problem.cost.max())
+    if largest <= LARGEST_COST:
+        return None
+    smaller = problem._replace(cost=problem.cost * (LARGEST_COST / largest))
+    solution = run_joint(smaller, None, tol, budget)
+    own = solution[2][np.arange(problem.codes.size), problem.codes]
+    return solution if (own < 0.5 * smaller.cost).all() else None
+
+
+def run_joint(
+    problem: JointProblem, begin: Point | None, tol: float, budget: Budget
+) -> tuple[Float, Float, Float, str]:
+    """Newton steps until the gap is within `tol`: W, b, β and the status."""
+    state = JointNewton(problem, budget, begin)
+    small = problem.matrix.entries * problem.classes <= POLISHED_ENTRIES
+    best, since, status, polishing = np.inf, 0, "", 0
+    kept = (state.W, state.b, state.beta.copy(), np.inf)
+    while not status:
+        support = int(np.count_nonzero(state.beta.any(axis=1)))
+        since = 0 if state.gap < 0.9 * best else since + 1
+        best = min(best, state.gap)
+        if state.gap < kept[3]:
+            kept = (state.W, state.b, state.beta.copy(), state.gap)
+        polishing += polishing > 0 or state.converged(tol)
+        if budget.asked_to_stop(state.objective, state.gap, support, problem.matrix.n):
+            status = "stopped"
+        elif polishing:
+            over = polishing > POLISH_STEPS or since > 10
+            over |= state.gap <= POLISHED * state.objective
+            status = "converged" if over or not small else ""
+        elif since > PATIENCE:
+            status = "precision"
+        status = status or ("converged" if polishing and budget.ended() else budget.ended())
+        if not status:
+            try:
+                state.advance()
+            except OutOfTime:
+                status = budget.ended()
+                continue
+            budget.steps += 1
+    W, b, beta, _ = kept
+    if problem.intercept.penalty == 0.0:
+        # The same number added to all outputs changes nothing.
+        b = b - b.mean()
+    return W, b, beta, status

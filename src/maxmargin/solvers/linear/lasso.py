@@ -19,14 +19,14 @@ from ...compiled import compiled
 from . import response
 from .cholesky import solve
 from .losses import Float
-from .records import Budget, LinearProblem, Point, TraceRows
+from .records import Budget, LinearProblem, OutOfTime, Point, TraceRows
 
 # Features in a working set: at least so many, at most so many, and this multiple of those in use.
 LEAST_FEATURES, MOST_FEATURES, FEATURES_FACTOR = 64, 3000, 2
 PATIENCE = 60
 LINE_ACCURACY = 0.1
 # Features that depend on each other linearly make the model flat: a step is damped so much.
-DAMPING = 1e-10
+DAMPING = 1e-13
 # Rounds of coordinate descent and Newton steps for a model, and the sweeps and most Newton steps
 # of each round, fewer where they are costly.
 MODEL_ROUNDS, MODEL_SWEEPS, FACE_STEPS, FACE_WORK = 60, 5, 50, 4e6
@@ -39,7 +39,6 @@ class ProximalLasso:
         self, problem: LinearProblem, start: Point | None, ended: Callable[[], Any]
     ) -> None:
         self.problem, self.ended = problem, ended
-        self.least_gap = problem.least_gap()
         matrix = problem.matrix
         self.w, self.b = np.zeros(matrix.d), 0.0
         if start is not None and start.w is not None:
@@ -78,7 +77,7 @@ class ProximalLasso:
             self.gap += weight - self.b * self.total / largest
 
     def converged(self, tol: float) -> bool:
-        return self.gap <= max(tol * abs(self.objective), self.least_gap)
+        return self.gap <= tol * abs(self.objective)
 
     def working_set(self) -> Any:
         """The features in use, then those that violate most."""
@@ -146,7 +145,7 @@ class ProximalLasso:
 
 
 @compiled
-def descend(H, gradient, at, weights, step, floor, sweeps, accuracy):
+def descend(H, gradient, at, weights, step, sweeps, accuracy):
     """Sweeps of coordinate descent for slope·d + ½dᵀHd + Σ weights|at + d|; `gradient` is
     slope + Hd and follows d. Returns whether the last sweep moved nothing any more."""
     size = at.size
@@ -154,7 +153,7 @@ def descend(H, gradient, at, weights, step, floor, sweeps, accuracy):
         largest = 0.0
         for j in range(size):
             curvature = H[j, j]
-            if curvature <= floor:
+            if curvature <= 0.0:
                 # No sample sees this feature: nothing holds it away from 0.
                 new = -at[j] if abs(gradient[j]) < weights[j] else step[j]
             else:
@@ -183,16 +182,16 @@ def minimise_model(
     """
     step, gradient = np.zeros_like(at), slope.copy()
     scale = np.sqrt(np.maximum(np.diag(H), 0.0))
-    floor = 1e-12 * max(float(scale.max(initial=0.0)) ** 2, 1e-300)
-    accuracy = 1e-11 * float(np.abs(gradient / np.maximum(scale, np.sqrt(floor))).max(initial=0.0))
-    for _ in range(min(rounds, MODEL_ROUNDS)):
-        if descend(H, gradient, at, weights, step, floor, MODEL_SWEEPS, accuracy):
-            break
-        if ended():
+    slopes = np.abs(gradient) / np.where(scale > 0.0, scale, np.inf)
+    accuracy = 1e-11 * float(slopes.max(initial=0.0))
+    for number in range(min(rounds, MODEL_ROUNDS)):
+        # Features that all but depend on each other stop coordinate descent far from the minimum.
+        settled = descend(H, gradient, at, weights, step, MODEL_SWEEPS, accuracy)
+        if (settled and number > 0) or ended():
             break
         used = np.count_nonzero(at + step) + 1
         for _ in range(int(np.clip(FACE_WORK / used**2, 1, FACE_STEPS))):
-            if face_step(H, gradient, at, weights, step, scale**2 > floor):
+            if face_step(H, gradient, at, weights, step, scale > 0.0) or ended():
                 break
             gradient = slope + H @ step
         gradient = slope + H @ step
@@ -225,7 +224,11 @@ def run_lasso(
     problem: LinearProblem, start: Point | None, tol: float, budget: Budget, trace: TraceRows | None
 ) -> tuple[Float, float, Float, str]:
     """Steps until the gap is within `tol`: w, b, β and the status."""
-    state = ProximalLasso(problem, start, budget.ended)
+    try:
+        state = ProximalLasso(problem, start, budget.ended)
+    except OutOfTime:
+        n, d = problem.matrix.n, problem.matrix.d
+        return np.zeros(d), 0.0, np.zeros(n), budget.ended()
     best, since, status = np.inf, 0, ""
     while not status:
         used = int(np.count_nonzero(state.w))
@@ -239,7 +242,11 @@ def run_lasso(
             status = "precision" if since > PATIENCE else budget.ended()
         if not status:
             before = state.w.copy()
-            state.advance()
+            try:
+                state.advance()
+            except OutOfTime:
+                status = budget.ended()
+                continue
             budget.steps += 1
             if trace is not None:
                 trace.add(

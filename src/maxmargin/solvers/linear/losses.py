@@ -64,6 +64,13 @@ class Loss(NamedTuple):
         )
 
 
+def in_type(loss: Loss, kind: Any) -> Loss:
+    """The losses as numbers of another type."""
+    return loss._replace(
+        **{name: getattr(loss, name).astype(kind) for name in ("target", "lower", "upper", "ridge")}
+    )
+
+
 def hinge(y: Float, C: Float) -> Loss:
     """C(1 − yz)₊."""
     return Loss(QUADRATIC, y, np.minimum(y * C, 0.0), np.maximum(y * C, 0.0), np.zeros_like(y), 0.0)

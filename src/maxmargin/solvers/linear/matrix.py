@@ -29,6 +29,8 @@ BLOCK_ENTRIES = 1 << 19
 DENSE_ABOVE = 0.25
 # Room for a compressed matrix, in units of what a sample of its rows lets one expect.
 ROOM = 2.0
+# A largest squared norm below this is about to underflow.
+VANISHING = 1e-280
 # Nanoseconds for an entry of a dense inner product inside a matrix product.
 DENSE_PRODUCT = 0.05
 
@@ -64,15 +66,28 @@ class DenseMatrix:
         d = self.d
         return Cost(product=0.6 * d, outer=0.04 * d * d + 2.0 * d, inner=DENSE_PRODUCT * d)
 
+    @property
+    def pass_seconds(self) -> float:
+        """About how long a product with all samples takes."""
+        return 1e-9 * self.row_cost.product * self.n
+
     def blocks(self, start: int = 0, stop: int | None = None) -> Any:
         step = max(1, BLOCK_ENTRIES // max(1, self.d))
         stop = self.n if stop is None else stop
         for top in range(start, stop, step):
             yield slice(top, min(top + step, stop))
 
-    def is_finite(self) -> bool:
-        """False also where squares overflow."""
-        return bool(np.isfinite(self.squared_norms).all())
+    @cached_property
+    def largest(self) -> float:
+        """A bound of the entries: the largest norm, or the largest entry where squares overflow or
+        vanish; NaN or infinity if one of them is."""
+        norm = float(self.squared_norms.max(initial=0.0))
+        if VANISHING <= norm < np.inf:
+            return float(np.sqrt(norm))
+        return max((float(np.abs(self.X[rows]).max()) for rows in self.blocks()), default=0.0)
+
+    def scaled(self, factor: float) -> DenseMatrix:
+        return DenseMatrix(self.X.astype(np.float64, copy=False) * factor)
 
     def margins(self, w: Float) -> Float:
         out = np.empty(self.n)
@@ -192,9 +207,19 @@ class SparseMatrix:
         inner = min(0.8 * r + 2.0, DENSE_PRODUCT * self.d)
         return Cost(product=r + 4.0, outer=1.5 * r * r + 4.0, inner=inner)
 
-    def is_finite(self) -> bool:
-        with np.errstate(over="ignore"):
-            return bool(np.isfinite(self.data.sum()))
+    @property
+    def pass_seconds(self) -> float:
+        """About how long a product with all samples takes."""
+        return 1e-9 * self.row_cost.product * self.n
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest entry; NaN or infinity if one of them is."""
+        return float(np.abs(self.data).max(initial=0.0))
+
+    def scaled(self, factor: float) -> SparseMatrix:
+        data = self.data.astype(np.float64, copy=False) * factor
+        return SparseMatrix(self.indptr, self.indices, data, self.d)
 
     def margins(self, w: Float) -> Float:
         out = np.empty(self.n)

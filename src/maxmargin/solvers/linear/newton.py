@@ -23,10 +23,12 @@ from typing import Any
 import numpy as np
 
 from . import response
+from .certificate import square
 from .losses import LOGISTIC, Float, Loss
 from .matrix import Matrix
 from .records import LinearProblem
-from .systems import NewtonSystem
+from .stiff import is_stiff, stiff_step
+from .systems import Check, NewtonSystem, never
 
 # A smoothed problem is solved when its own gap is below this fraction of the rest of the gap and
 # below (β − centre)²/σ, or for a dual point that is not the response to z of all of the gap.
@@ -47,8 +49,8 @@ LEASH = 2.0
 SOFTENED = 100.0
 # A smoothed problem that so many steps, or exact steps with a kinked loss, have not solved is too
 # hard: the pull becomes so much stronger. With smooth losses, a step shorter than so much of
-# Newton's tells it sooner.
-HARD, HARD_EXACTLY, SOFTER, SHORT = 15, 30, 4.0, 0.3
+# Newton's tells it sooner, but not more often than this: else the pull may go up and down for ever.
+HARD, HARD_EXACTLY, SOFTER, SHORT, MOST_SOFTENINGS = 15, 30, 4.0, 0.3, 10
 # The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less;
 # with kinks the former grows with the samples, if they are more than so many times the features.
 FIRST_PULL, FIRST_BAND, TALL = 3.0, 2.0, 100
@@ -56,6 +58,8 @@ FIRST_PULL, FIRST_BAND, TALL = 3.0, 2.0, 100
 # and they are this much stiffer than the first pull.
 SMOOTHED_BELOW, SMOOTHED_ABOVE = 50, 4.0
 TINY = 1e-300
+# Σ β x is summed afresh when Σ|β| has fallen to this: the rounding of larger terms would stay.
+FALLEN = 1e-2
 
 
 class Samples:
@@ -97,27 +101,33 @@ class ProximalNewton:
     """The method and its state: w, b, the samples awake, and what the others contribute."""
 
     def __init__(
-        self, problem: LinearProblem, w: Float, b: float, beta: Float, consistent: bool = True
+        self,
+        problem: LinearProblem,
+        w: Float,
+        b: float,
+        beta: Float,
+        consistent: bool = True,
+        check: Check = never,
     ) -> None:
         matrix, loss = problem.matrix, problem.loss
-        self.least_gap = problem.least_gap()
         self.intercept, self.smooth = problem.intercept, loss.smooth
         self.w, self.b = w.copy(), float(b)
         self.everyone = Samples(matrix, loss, matrix.margins(self.w) + self.b, beta)
         self.awake = self.everyone
         self.index: Any = None
         self.resting = Resting(matrix.d)
-        self.inv_sigma = self.first_pull = first_pull(matrix, loss)
-        self.system = NewtonSystem(matrix, self.intercept)
-        self.inner, self.stride = 0, 1.0
+        self.inv_sigma = self.first_pull = first_pull(problem)
+        self.system = NewtonSystem(matrix, self.intercept, check)
+        self.inner, self.stride, self.softenings = 0, 1.0, 0
         self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
         self.awake_factor = AWAKE_FACTOR
         self.consistent = consistent  # whether w = Σ c x
         self.w_beta = w.copy() if consistent else matrix.combine(beta)
+        self.summed = float(np.abs(beta).sum())
         self.respond()
 
     def converged(self, tol: float) -> bool:
-        return self.gap <= max(tol * abs(self.objective), self.least_gap)
+        return self.gap <= tol * abs(self.objective)
 
     def advance(self) -> None:
         """One Newton step, after what must come before it."""
@@ -141,6 +151,7 @@ class ProximalNewton:
         """Whether the gap is within `tol` with everybody awake and all products recomputed."""
         self.awake.beta = self.dual
         self.wake()
+        self.everyone.z = self.everyone.matrix.margins(self.w) + self.b
         self.w_beta = self.everyone.matrix.combine(self.everyone.beta)
         self.measure(float(self.everyone.beta.sum()))
         if self.converged(tol):
@@ -158,7 +169,8 @@ class ProximalNewton:
         """The dual variables of everyone."""
         beta = self.everyone.beta.copy()
         if self.index is None:
-            return self.dual.copy()
+            # Where the clock ended a step in its middle, `dual` is that of fewer samples.
+            return self.dual.copy() if self.dual.size == beta.size else beta
         beta[self.index] = self.dual
         return beta
 
@@ -173,7 +185,14 @@ class ProximalNewton:
             self.b += shift
         beta = np.empty(s.z.size)
         total, _ = response.respond(s.loss, s.z, s.center, self.inv_sigma, beta, s.h)
-        self.w_beta += s.matrix.combine(beta - s.beta)
+        size = float(np.abs(beta).sum())
+        self.summed = max(self.summed, size)
+        change = beta - s.beta
+        fresh = np.count_nonzero(change) >= np.count_nonzero(beta)
+        if fresh or size < FALLEN * self.summed:
+            self.w_beta, self.summed = self.resting.w + s.matrix.combine(beta), size
+        else:
+            self.w_beta += s.matrix.combine(change)
         s.beta = beta
         self.measure(total + self.resting.total)
 
@@ -218,7 +237,7 @@ class ProximalNewton:
         difference = s.matrix.combine(c - s.coef)
         defect = 0.5 * float(difference @ difference)
         if penalty > 0.0:
-            defect += 0.5 * (penalty * self.b - total) ** 2 / penalty
+            defect += 0.5 * square(penalty * self.b - total) / penalty
         inner_gap = defect + response.proximal_slack(
             s.loss, s.z, s.center, self.inv_sigma, s.beta, c
         )
@@ -248,7 +267,8 @@ class ProximalNewton:
         """The centre moves to β and the pull is weakened, the more the easier it has been."""
         s = self.awake
         if self.smooth and self.stride < SHORT:
-            growth = 1.0 / SOFTER
+            growth = 1.0 / SOFTER if self.softenings < MOST_SOFTENINGS else 1.0
+            self.softenings += 1
         elif self.smooth:
             growth = 10.0 if self.inner <= 1 else (4.0 if self.inner <= 3 else 2.0)
         elif self.dual is not s.beta:
@@ -273,7 +293,11 @@ class ProximalNewton:
         s, penalty = self.awake, self.intercept.penalty
         unit = 1.0 / self.inv_sigma if self.inv_sigma > 0.0 and not self.smooth else 1.0
         guess = s.beta - s.aim if self.consistent else np.zeros_like(s.beta)
-        dw, db, u = self.system.step(
+        step = None
+        if self.index is None and is_stiff(s.matrix, s.h, s.matrix.squared_norms):
+            step = stiff_step(s.matrix, self.intercept, s.h, s.beta, self.w, self.b)
+        self.system.inexact &= step is None
+        dw, db, u = step or self.system.step(
             s.matrix, s.h / unit, unit, self.g_w, self.g_b, guess, STEP_ACCURACY
         )
         dz = s.matrix.margins(dw)
@@ -373,13 +397,16 @@ class ProximalNewton:
         self.wandered, self.leash = 0.0, np.inf
 
 
-def first_pull(matrix: Matrix, loss: Loss) -> float:
+def first_pull(problem: LinearProblem) -> float:
     """1/σ to begin with, 0 where the loss needs no smoothing."""
+    matrix, loss, intercept, _ = problem
     norm = float(matrix.squared_norms.mean())
-    sigma = FIRST_PULL / (norm if norm > 0.0 else 1.0)
+    if intercept.fitted and intercept.penalty > 0.0:
+        norm += 1.0 / intercept.penalty
+    sigma = max(TINY, FIRST_PULL / (norm if norm > 0.0 else 1.0))
     if loss.smooth:
         stiff = loss.kind != LOGISTIC and float((1.0 / loss.ridge).mean()) > SMOOTHED_ABOVE * sigma
         return 1.0 / sigma if stiff and matrix.n < SMOOTHED_BELOW * matrix.d else 0.0
     residual = max(float(np.abs(loss.target).mean()), TINY)
     sigma *= max(1.0, matrix.n / (TALL * matrix.d))
-    return 1.0 / min(sigma, FIRST_BAND * float(loss.height.mean()) / residual)
+    return 1.0 / max(TINY, min(sigma, FIRST_BAND * float(loss.height.mean()) / residual))

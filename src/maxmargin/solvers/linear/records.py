@@ -11,12 +11,8 @@ import numpy as np
 
 from ...dual.certificate import Certificate
 from ..interrupt import Interrupt
-from . import response
 from .losses import Float, Loss
 from .matrix import Matrix
-
-# What is left of a sum after cancellation, relative to its terms.
-ROUNDING = 1e-14
 
 
 class Intercept(NamedTuple):
@@ -35,12 +31,6 @@ class LinearProblem(NamedTuple):
     loss: Loss
     intercept: Intercept
     penalty: str = "l2"
-
-    def least_gap(self) -> float:
-        """What rounding leaves of the losses at w = 0: where the objective all but vanishes, no
-        smaller gap can be asked for."""
-        nothing = np.zeros(self.loss.target.size)
-        return ROUNDING * float(response.measure(self.loss, nothing, nothing)[0])
 
 
 class Point(NamedTuple):
@@ -101,11 +91,18 @@ class TraceRows:
     def add(self, *row: float) -> None:
         self.rows.append(row)
 
-    def finished(self) -> LinearTrace:
+    def finished(self, length: float, height: float, objective: float) -> LinearTrace:
+        """The trace, with ‖Δw‖, the gradient and the objective in these units."""
         columns = np.array(self.rows, dtype=np.float64).reshape(-1, 6).T
         change, spread, active, dual, primal, seconds = columns
         return LinearTrace(
-            change, spread, active.astype(np.int64), dual, primal, seconds, self.members
+            change=change * length,
+            range=spread * height,
+            active=active.astype(np.int64),
+            dual=dual * objective,
+            primal=primal * objective,
+            seconds=seconds,
+            members=self.members,
         )
 
 
@@ -142,8 +139,13 @@ class LinearSolution:
         return self.status == "converged"
 
 
+class OutOfTime(Exception):
+    """The time of a run, or the patience of who pressed Ctrl-C, has ended within a step."""
+
+
 class Budget:
-    """Steps, seconds, a callback and Ctrl-C: whatever may end a run early."""
+    """Steps, seconds, a callback and Ctrl-C: whatever may end a run early. The callback is told
+    objective and gap times `unit`."""
 
     def __init__(
         self,
@@ -151,9 +153,10 @@ class Budget:
         max_seconds: float,
         callback: Callable[[Any], Any] | None,
         interrupt: Interrupt,
+        unit: float = 1.0,
     ) -> None:
         self.max_steps, self.max_seconds = max_steps, max_seconds
-        self.callback, self.interrupt = callback, interrupt
+        self.callback, self.interrupt, self.unit = callback, interrupt, unit
         self.began = time.perf_counter()
         self.steps = 0
 
@@ -169,11 +172,22 @@ class Budget:
             return "time_limit"
         return "step_limit" if self.steps >= self.max_steps else ""
 
+    def check(self) -> None:
+        """Raises where time is up in the middle of a step, which is then given up."""
+        if self.interrupt.pressed or self.seconds > self.max_seconds:
+            raise OutOfTime
+
     def asked_to_stop(self, objective: float, gap: float, support: int, active: int) -> bool:
         if self.callback is None:
             return False
         relative = gap / max(abs(objective), np.finfo(np.float64).tiny)
         progress = LinearProgress(
-            self.steps, relative, objective, gap, self.seconds, support, active
+            self.steps,
+            relative,
+            objective * self.unit,
+            gap * self.unit,
+            self.seconds,
+            support,
+            active,
         )
         return bool(self.callback(progress))

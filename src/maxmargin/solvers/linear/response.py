@@ -18,6 +18,8 @@ from .losses import LOGISTIC
 
 # In place of a ridge of 0: no quotient by it overflows, and none is inside a box.
 TINY = 1e-290
+# What rounding leaves of a sum, relative to its terms.
+ROUNDING = 1e-15
 
 
 @inlined
@@ -135,12 +137,11 @@ def logistic_value(margin):
 
 @inlined
 def entropy(p):
-    q = 1.0 - p
     value = 0.0
     if p > 0.0:
         value -= p * math.log(p)
-    if q > 0.0:
-        value -= q * math.log(q)
+    if p < 1.0:
+        value -= (1.0 - p) * math.log1p(-p)
     return value
 
 
@@ -210,18 +211,32 @@ def slope_along(loss, z, dz, t, center, inv_sigma):
     return slope, bend
 
 
+@inlined
+def between(low, high, tried):
+    """A number between, by orders of magnitude where they lie so far apart: the first kink of a
+    stiff problem may be at 1e-20 of a step."""
+    if low == 0.0:
+        return high * 0.5 ** (1 + tried * tried)
+    if high > 4.0 * low:
+        return math.sqrt(low) * math.sqrt(high)
+    return 0.5 * (low + high)
+
+
 @borrowing
 def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
     """The t > 0 where the derivative ``linear + t·quadratic + loss'(t)`` has fallen to `accuracy`
     of that at 0: Newton's method in one dimension, inside a bracket."""
-    slope, _ = slope_along(loss, z, dz, 0.0, center, inv_sigma)
-    start = abs(slope + linear)
-    low, high, t = 0.0, np.inf, 1.0
+    slope, terms = slope_along(loss, z, dz, 0.0, center, inv_sigma)[0], abs(linear)
+    for i in range(z.size):
+        terms += abs(respond_one(loss, i, z[i], center[i], inv_sigma)[0] * dz[i])
+    # No smaller slope can be told from rounding.
+    enough = max(accuracy * abs(slope + linear), ROUNDING * terms)
+    low, high, t, tried = 0.0, np.inf, 1.0, 0
     for _ in range(60):
         slope, bend = slope_along(loss, z, dz, t, center, inv_sigma)
         slope += linear + t * quadratic
         bend += quadratic
-        if abs(slope) <= accuracy * start:
+        if abs(slope) <= enough:
             break
         if slope < 0.0:
             low = t
@@ -233,7 +248,8 @@ def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
         elif low + 0.02 * (high - low) < newton < high - 0.02 * (high - low):
             t = newton
         else:
-            t = 0.5 * (low + high)
+            t = between(low, high, tried)
+            tried += 1
             if not (low < t < high):
                 break
     return t

@@ -17,6 +17,7 @@ cheapest of the three.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,9 @@ INEXACTNESS = 3.0
 FIRST_ITERATIONS = 15.0
 EXACT_STEPS, INEXACT_STEPS, SMOOTH_STEPS = 12, 12, 6
 
+# Seconds between looks at the clock inside a step.
+PIECE = 0.05
+
 
 class Step(NamedTuple):
     """A step and, where it is not exact, the u that belongs to it."""
@@ -51,11 +55,25 @@ class Step(NamedTuple):
     u: Float | None = None
 
 
+Check = Callable[[], None]
+
+
+def never() -> None:
+    """A run without limits."""
+
+
+def in_pieces(rows: Any, nanoseconds: float) -> Iterator[Any]:
+    """The rows in pieces of about PIECE seconds, at so many nanoseconds each."""
+    step = max(1, int(1e9 * PIECE / max(nanoseconds, 1e-3)))
+    for start in range(0, len(rows), step):
+        yield slice(start, start + step)
+
+
 class FeatureSystem:
     """Σ_J h x xᵀ, changed by the samples whose h has changed."""
 
-    def __init__(self, d: int, n: int, intercept: Intercept) -> None:
-        self.d, self.intercept = d, intercept
+    def __init__(self, d: int, n: int, intercept: Intercept, check: Check = never) -> None:
+        self.d, self.intercept, self.check = d, intercept, check
         self.reset(n)
 
     def reset(self, n: int) -> None:
@@ -104,16 +122,17 @@ class FeatureSystem:
         if rows.size > face.size:
             self.reset(h.size)
             rows, change = face, h
-        if rows.size:
-            matrix.add_outer(rows, change[rows], self.gram, self.border)
+        for piece in in_pieces(rows, matrix.row_cost.outer):
+            self.check()
+            matrix.add_outer(rows[piece], change[rows[piece]], self.gram, self.border)
         self.counted = h.copy()
 
 
 class SampleSystem:
     """Gram entries among all samples that were ever on the face, computed once."""
 
-    def __init__(self, n: int, intercept: Intercept) -> None:
-        self.intercept = intercept
+    def __init__(self, n: int, intercept: Intercept, check: Check = never) -> None:
+        self.intercept, self.check = intercept, check
         self.slot = np.full(n, -1)
         self.size = 0
         self.gram = np.zeros((256, 256))
@@ -160,9 +179,12 @@ class SampleSystem:
             grown[:old, :old] = self.gram[:old, :old]
             self.gram = grown
         present = np.flatnonzero(members >= 0)
-        block = matrix.inner(new, members[present])
-        self.gram[old:size, present] = block
-        self.gram[present[:, None], np.arange(old, size)] = block.T
+        for piece in in_pieces(new, matrix.row_cost.inner * present.size):
+            self.check()
+            block = matrix.inner(new[piece], members[present])
+            places = np.arange(old, size)[piece]
+            self.gram[places[:, None], present] = block
+            self.gram[present[:, None], places] = block.T
         self.size = size
 
 
@@ -177,8 +199,8 @@ class IterativeSystem:
     iteration ends when that is a small fraction of what the step gains.
     """
 
-    def __init__(self, matrix: Matrix, intercept: Intercept) -> None:
-        norms = matrix.squared_norms
+    def __init__(self, matrix: Matrix, intercept: Intercept, check: Check = never) -> None:
+        self.check, norms = check, matrix.squared_norms
         self.most = min(HEAVY_COLUMNS, matrix.d, max(8, matrix.entries // matrix.n))
         self.heavy = matrix.heavy_columns(min(FIRST_COLUMNS, self.most))
         self.norms = norms
@@ -213,10 +235,14 @@ class IterativeSystem:
         self.iterations = 0
         while self.iterations < MOST_ITERATIONS and rz > 0.0:
             self.iterations += 1
+            self.check()
             q = part.combine(p)
             Ap = part.margins(q)
             Ap += inverse * p + self.kappa * p.sum()
-            length = rz / float(p @ Ap)
+            curvature = float(p @ Ap)
+            if not curvature > 0.0:
+                break
+            length = rz / curvature
             u += length * p
             v += length * q
             r -= length * Ap
@@ -262,14 +288,14 @@ class IterativeSystem:
 class NewtonSystem:
     """Chooses among the three systems and carries them from step to step."""
 
-    def __init__(self, matrix: Matrix, intercept: Intercept) -> None:
-        self.intercept = intercept
+    def __init__(self, matrix: Matrix, intercept: Intercept, check: Check = never) -> None:
+        self.intercept, self.check = intercept, check
         self.iterations = FIRST_ITERATIONS
         self.features: FeatureSystem | None = None
-        self.samples = SampleSystem(matrix.n, intercept)
+        self.samples = SampleSystem(matrix.n, intercept, check)
         self.iterative: IterativeSystem | None = None
         if matrix.d <= MOST_FEATURES:
-            self.features = FeatureSystem(matrix.d, matrix.n, intercept)
+            self.features = FeatureSystem(matrix.d, matrix.n, intercept, check)
         self.inexact = False
 
     def restrict(self, matrix: Matrix, rows: Any) -> None:
@@ -314,7 +340,7 @@ class NewtonSystem:
         if chosen == "samples":
             return self.samples.step(matrix, h * unit, g_w, g_b)
         if self.iterative is None:
-            self.iterative = IterativeSystem(matrix, self.intercept)
+            self.iterative = IterativeSystem(matrix, self.intercept, self.check)
         step = self.iterative.step(matrix, h * unit, g_w, g_b, guess, accuracy)
         self.iterations = 0.5 * (self.iterations + self.iterative.iterations)
         return step
