@@ -15,7 +15,7 @@ from .certificates import certificate_failures
 from .failure import Failure
 from .fitting import described, trained, values
 from .problems import KERNEL_MACHINES, Case
-from .refusals import explained
+from .refusals import explained, overflows
 
 # CPU seconds that a fit of under 100 samples may take.
 LONGEST = 5.0
@@ -59,7 +59,8 @@ def examine(case: Case) -> list[Failure]:
     noise = [w for w in fit.warnings if issubclass(w.category, RuntimeWarning)]
     if noise and fit.error is None:
         where = f"{noise[0].filename.rpartition('maxmargin/')[2]}:{noise[0].lineno}"
-        failures.append(Failure("noise", f"RuntimeWarning: {noise[0].message} ({where})"))
+        check = "overflow" if overflows(case) else "noise"
+        failures.append(Failure(check, f"RuntimeWarning: {noise[0].message} ({where})"))
     if fit.error is not None:
         if not explained(case, fit.error):
             failures.append(Failure("error", described(fit.error)))
@@ -100,9 +101,11 @@ def function_failures(case: Case, model: Any) -> list[Failure]:
             return [Failure("predict", described(error))]
     failures = []
     if any(issubclass(w.category, RuntimeWarning) for w in told):
-        failures.append(Failure("noise", f"RuntimeWarning in predict: {told[0].message}"))
+        check = "overflow" if overflows(case) else "noise"
+        failures.append(Failure(check, f"RuntimeWarning in predict: {told[0].message}"))
     if not np.isfinite(found).all():
-        failures.append(Failure("finite", "values of the function are not finite"))
+        check = "overflow" if overflows(case) else "finite"
+        failures.append(Failure(check, "values of the function are not finite"))
     elif predicted.dtype.kind == "f" and not np.isfinite(predicted).all():
         failures.append(Failure("finite", "predictions are not finite"))
     return failures
