@@ -172,10 +172,12 @@ def _exact(function, K, rounding, a, b, bound, rho=LONG(1)) -> Exact:
     high = violation(function, a, gradient, bound, epsilon, exactly=True)
 
     def errors(unit, of_kernel) -> Values:
-        of_f = (of_kernel + (n + 3) * unit * np.abs(K)) @ np.abs(a)
+        # The coefficients of copies are rounded, and so is their sum.
+        of_f = (of_kernel + (n + 3 + 2 * function.copies) * unit * np.abs(K)) @ np.abs(a)
         of_r = of_f + 3 * unit * (np.abs(target) + np.abs(f) + abs(b) + epsilon)
+        of_r += 3 * unit * ridge * np.abs(a)
         of_q = np.abs(a) @ of_f
-        many = (n + 6) * unit
+        many = (n + 6 + 2 * function.copies.max()) * unit
         of_dual = 0.5 * of_q + many * (np.abs(target * a).sum() + epsilon * np.abs(a).sum())
         of_dual += many * 0.5 * (ridge * a * a).sum()
         if hard:
@@ -213,7 +215,8 @@ def loss_function(kind, sign, bound, epsilon) -> Callable[[np.ndarray], np.ndarr
         return lambda r: bound * np.maximum(sign * r, 0) ** 2
     if kind == "one_class":
         return lambda r: bound * np.maximum(r, 0)
-    return lambda r: bound * np.maximum(np.abs(r) - epsilon, 0)
+    # Both sides, of which ε < 0 would count the middle twice.
+    return lambda r: bound * (np.maximum(r - epsilon, 0) + np.maximum(-r - epsilon, 0))
 
 
 def hard_primal(kind, target, f, q):
@@ -235,7 +238,8 @@ def violation(function, a, gradient, bound, epsilon, exactly):
     """How far the gradient of a variable that can rise exceeds that of one that can fall."""
     # The coefficients of copies are rounded each, and so is their sum.
     off = LONG(0) if exactly else 4 * (function.copies + 2) * UNIT
-    kind, target, below_bound = function.kind, function.target, np.abs(a) < bound * (1 - off)
+    kind, target = function.kind, function.target
+    below_bound = (np.abs(a) < bound * (1 - off)) | (kind == "squared_hinge")
     if kind in ("hinge", "squared_hinge", "nu_svc"):
         rise = np.where(target > 0, below_bound, a < 0)
         fall = np.where(target > 0, a > 0, below_bound)
@@ -249,14 +253,25 @@ def violation(function, a, gradient, bound, epsilon, exactly):
     up, down = gradient - epsilon, gradient + epsilon
     up_rises, up_falls = (a <= 0) | below_bound, a > 0
     down_rises, down_falls = a < 0, (a >= 0) | below_bound
-    if kind == "nu_svr":
+    if kind == "nu_svr" and not tube_is_closed(function):
         # Here ε is what the sums over both kinds of variables determine.
         return max(
             excess(gradient, up_rises, gradient, up_falls),
             excess(gradient, down_rises, gradient, down_falls),
         )
     both, rises = np.concatenate([up, down]), np.concatenate([up_rises, down_rises])
-    return excess(both, rises, both, np.concatenate([up_falls, down_falls]))
+    found = excess(both, rises, both, np.concatenate([up_falls, down_falls]))
+    if kind == "nu_svr":
+        # A sample with both variables bounds the distance 2ε of the two thresholds by twice the
+        # violation, and without ε gradients move by as much.
+        return max(epsilon, found - 2 * epsilon)
+    return found
+
+
+def tube_is_closed(function: Function) -> bool:
+    """Whether both sides of the tube share a sample, so that they are not known from their sum."""
+    size = np.abs(function.coef).sum()
+    return bool(size < function.nu * function.bound.sum() * (1 - INFEASIBLE))
 
 
 def excess(up, rises, down, falls):

@@ -163,7 +163,10 @@ def one(model: Any, X: np.ndarray, losses: Losses, w: Any, b: Any, beta: np.ndar
         if lasso:
             # β is divided by the largest |w_β| that rounding finds.
             scale = np.abs(losses.conjugates(beta)).sum() + np.abs(beta * z).sum()
-            of_gap += of_w.max(initial=0) * scale
+            of_total = (n + 3) * unit * np.abs(beta).sum() / penalty if penalty > 0 else 0
+            # A sum that is repaired moves w_β as well.
+            of_repair = (n + 3) * unit * np.abs(beta).sum() * np.abs(X).max(initial=0) * free
+            of_gap += max(of_w.max(initial=0) + of_repair, of_total) * scale
         return of_primal, of_gap + of_primal
 
     of_primal, of_gap = errors(UNIT)

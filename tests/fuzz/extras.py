@@ -359,7 +359,8 @@ def worse(case: Case, model: Any, ours: Any, theirs: Any) -> list[Failure]:
         return failures
     # Without a rule about the gap, `converged` is about the violation alone.
     allowed = getattr(model, "gap", np.inf) if model.status_ == "converged" else GIVEN_UP
-    if not ours.values.primal <= theirs.values.primal + allowed * theirs.scale + off:
+    limit = theirs.values.primal + off + (allowed * theirs.scale if theirs.scale > 0 else 0)
+    if not ours.values.primal <= limit:
         failures.append(
             Failure(
                 "sklearn",

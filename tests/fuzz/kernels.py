@@ -39,7 +39,7 @@ def gram(kernel: Any, X: np.ndarray) -> Gram:
         return Gram(X, np.zeros_like(X))
     d = X.shape[1]
     if name == "Gaussian":
-        return gaussian(LONG(kernel.gamma), X)
+        return gaussian(np.asarray(kernel.gamma, dtype=LONG), X)
     products, sizes = X @ X.T, np.abs(X) @ np.abs(X).T
     if name == "Linear":
         return Gram(products, (d + 2) * UNIT * sizes)
@@ -55,7 +55,9 @@ def gram(kernel: Any, X: np.ndarray) -> Gram:
 
 
 def gaussian(gamma: Any, X: np.ndarray) -> Gram:
+    """exp(−Σ γ_f (x_f − z_f)²); one γ, or one for each feature."""
     d = X.shape[1]
+    X, gamma = (X, gamma) if np.ndim(gamma) == 0 else (X * np.sqrt(gamma), LONG(1))
     differences = X[:, None, :] - X[None, :, :]
     distances = (differences**2).sum(axis=2)
     squares = ((X - X.mean(axis=0)) ** 2).sum(axis=1)

@@ -120,7 +120,8 @@ def classifier_functions(model: Any, case: Case, samples: Samples, coef: np.ndar
     if case.estimator == "NuSVC":
         kind, price = "nu_svc", samples.weight
     else:
-        squared = getattr(model, "loss", "hinge") == "squared_hinge"
+        # Without errors their squares are none either.
+        squared = getattr(model, "loss", "hinge") == "squared_hinge" and np.isfinite(model.C)
         kind = "squared_hinge" if squared else "hinge"
         price = LONG(model.C) * model.class_weight_.astype(LONG)[codes] * samples.weight
     count = classes.size

@@ -75,7 +75,7 @@ REFUSALS = (
     Refusal(
         "number of classes has to be greater than one",
         "there is one class",
-        lambda case: np.unique(case.y).size < 2,
+        lambda case: classes_with_weight(case) < 2,
     ),
     Refusal(
         "all samples with positive weights belong to the same class",

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 
 # CPU seconds that a case may take with all that is tried on it. What ends it is a signal, whatever
 # compiled code is running.
@@ -18,6 +19,7 @@ def main() -> None:
     os.dup2(2, 1)
 
     from .checks import examine
+    from .failure import Failure
     from .problems import draw
     from .shrink import shrunk
     from .snippet import snippet
@@ -31,8 +33,11 @@ def main() -> None:
             failures = [f for f in examine(smaller) if f.check == check]
             answer = {"snippet": snippet(smaller, failures[0] if failures else None)}
         else:
-            failures = examine(case)
-            answer = {"estimator": case.estimator, "failures": failures}
+            try:
+                failures = examine(case)
+            except Exception:
+                failures = [Failure("fuzz", traceback.format_exc(limit=-3))]
+            answer = {"failures": failures}
         signal.setitimer(signal.ITIMER_PROF, 0)
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
