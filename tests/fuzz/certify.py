@@ -283,6 +283,8 @@ def excess(up, rises, down, falls):
 def infeasibility(function, a, bound, total) -> float:
     """The largest excess over the box or the sum, relative to Σ|a|."""
     kind, size = function.kind, np.abs(a).sum()
+    if kind == "nu_svr":
+        size = LONG(function.nu) * bound.sum()  # of both sides of the tube
     if size == 0:
         return float(total > 0)
     excess_of = [abs(a.sum() - total)]
@@ -293,5 +295,5 @@ def infeasibility(function, a, bound, total) -> float:
     if kind == "one_class":
         excess_of.append(np.maximum(-a, 0).max())
     if kind == "nu_svr":
-        excess_of.append(max(size - LONG(function.nu) * bound.sum(), LONG(0)))
+        excess_of.append(max(np.abs(a).sum() - size, LONG(0)))
     return max(excess_of) / size

@@ -92,6 +92,9 @@ def compared(case: Case, model: Any, other: Case, what: str, rows: np.ndarray) -
 
 def sum_of_sizes(model: Any, X: Any, like: np.ndarray) -> np.ndarray:
     """How far rounding may move Σ a_i k(x_i, x) + b: (n + d + 8)u Σ|a_i| |k|, |k| without signs."""
+    unit = float(UNIT)
+    if getattr(X, "dtype", None) == np.float32 or getattr(model, "precision", "") == "single":
+        unit = 2.0**-24  # kernel values of predictions are float32
     size = np.abs(np.asarray(model.intercept_, dtype=float)).max(initial=0.0)
     if hasattr(model, "dual_coef_"):
         coef = model.dual_coef_
@@ -111,12 +114,12 @@ def sum_of_sizes(model: Any, X: Any, like: np.ndarray) -> np.ndarray:
             X = dense(X)
             spread = np.abs(X - X.mean(axis=0)).max(initial=0) ** 2 * X.shape[1]
             slope = 1.0 + 4.0 * float(getattr(model.kernel_, "gamma", 1.0) * spread)
-            terms = np.full(len(X), coef.sum() * min(slope, 1 / float(UNIT)))
+            terms = np.full(len(X), coef.sum() * min(slope, 1 / unit))
         many = coef.size + 8
     else:
         w = np.abs(np.atleast_2d(model.coef_)).sum(axis=0)
         terms, many = (np.abs(dense(X)) @ w).astype(float), w.size + 8
-    allowed = many * float(UNIT) * (terms + size)
+    allowed = many * unit * (terms + size)
     return allowed.reshape((-1,) + (1,) * (like.ndim - 1)) + np.zeros_like(like)
 
 

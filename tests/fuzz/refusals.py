@@ -98,7 +98,7 @@ REFUSALS = (
         lambda case: np.isinf(case.parameters.get("C", 1.0)),
     ),
     Refusal(
-        "(?i)overflow|too large|not finite|large values",
+        "(?i)overflow|too large|finite|large values",
         "numbers near the largest of their type",
         overflows,
     ),
