@@ -1,0 +1,81 @@
+"""Kernel values in extended precision, and how far float64 may be from them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+LONG = np.longdouble
+# Half the distance from 1 to the next number, of float64 and of the numbers computed with here.
+UNIT = LONG(2.0) ** -53
+OWN_UNIT = LONG(np.finfo(LONG).eps) / 2
+
+
+class Gram(NamedTuple):
+    """Kernel values K and bounds of the rounding errors of a computation in float64.
+
+    An inner product of d terms, computed in any order, is off by at most (d + 2)u·Σ|x_f z_f| (Higham,
+    Accuracy and Stability of Numerical Algorithms, 3.1), and the function applied to it multiplies
+    that by its slope. Distances are those of inputs minus their mean.
+    """
+
+    values: np.ndarray
+    rounding: np.ndarray
+
+
+def gram(kernel: Any, X: np.ndarray) -> Gram:
+    """Of the samples with themselves, for the kernels that have names.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A fitted `kernel_`, of which the parameters are read.
+    X : longdouble array
+        Inputs, or for a precomputed kernel its values.
+    """
+    name = type(kernel).__name__
+    if name == "Precomputed":
+        return Gram(X, np.zeros_like(X))
+    d = X.shape[1]
+    if name == "Gaussian":
+        return gaussian(np.asarray(kernel.gamma, dtype=LONG), X)
+    products, sizes = X @ X.T, np.abs(X) @ np.abs(X).T
+    if name == "Linear":
+        return Gram(products, (d + 2) * UNIT * sizes)
+    gamma, coef0 = LONG(kernel.gamma), LONG(kernel.coef0)
+    argument = gamma * products + coef0
+    off = (d + 6) * UNIT * (gamma * sizes + abs(coef0))
+    if name == "Sigmoid":
+        return Gram(np.tanh(argument), np.minimum(off + 4 * UNIT, 2))
+    degree = int(kernel.degree)
+    values = argument**degree
+    slope = degree * (np.abs(argument) + off) ** max(degree - 1, 0)
+    return Gram(values, slope * off + 2 * (degree + 1) * UNIT * np.abs(values))
+
+
+def gaussian(gamma: Any, X: np.ndarray) -> Gram:
+    """exp(−Σ γ_f (x_f − z_f)²); one γ, or one for each feature."""
+    d = X.shape[1]
+    X, gamma = (X, gamma) if np.ndim(gamma) == 0 else (X * np.sqrt(gamma), LONG(1))
+    differences = X[:, None, :] - X[None, :, :]
+    distances = (differences**2).sum(axis=2)
+    squares = ((X - X.mean(axis=0)) ** 2).sum(axis=1)
+    values = np.exp(-gamma * distances)
+    # From ‖x‖² + ‖z‖² − 2⟨x, z⟩.
+    off = (d + 8) * UNIT * 2 * gamma * (squares[:, None] + squares)
+    return Gram(values, np.minimum(values * np.expm1(np.minimum(off, 50)), 1) + 4 * UNIT * values)
+
+
+def is_known(kernel: Any) -> bool:
+    names = ("Linear", "Gaussian", "Polynomial", "Sigmoid", "Precomputed")
+    return type(kernel).__name__ in names
+
+
+def is_definite(K: np.ndarray) -> bool:
+    """Whether the matrix is positive semi-definite, up to the rounding of its entries."""
+    size = np.abs(K).max(initial=0)
+    if not np.isfinite(size) or size == 0:
+        return bool(size == 0)
+    least = np.linalg.eigvalsh((K / size).astype(np.float64)).min()
+    return bool(least > -1e-13 * len(K))
