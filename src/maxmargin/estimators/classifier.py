@@ -77,7 +77,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if isinstance(self.class_weight, dict):
             factors = compute_class_weight(self.class_weight, classes=classes, y=y)
             weight = np.where(factors[codes] > 0, weight, 0.0)
-        totals = np.bincount(codes, weight, minlength=classes.size)
+        # In an order of their own: sums do not depend on the order of the samples.
+        order = np.argsort(weight) if weight.min() < weight.max() else slice(None)
+        totals = np.bincount(codes[order], weight[order], minlength=classes.size)
         present = np.flatnonzero(totals)
         if present.size < 2:
             raise ValueError(self._one_class_left(classes, present))

@@ -13,7 +13,7 @@ from ..kernels.base import take
 from ..kernels.inner_product import VectorKernel
 from ..memory import room
 from ..threads import PRODUCT_PART, in_parts, single_threaded_blas
-from .conditioning import weights_of_features, widened
+from .conditioning import fits_single, weights_of_features, widened
 from .fitting import Outcome, Task
 from .inputs import is_function
 from .samples import Samples
@@ -81,6 +81,7 @@ def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
     """Σ_i coef_i k(x_i, x) for all x in X, block by block."""
     support_vectors, kernel = estimator.support_vectors_, estimator.kernel_
     wide = not (estimator.precision == "single" or both_single(estimator, X))
+    wide = wide or not all(fits_single(kernel, inputs) for inputs in (X, support_vectors))
     if kernel == Linear():
         return linear_values(X, weights_of_features(coef, support_vectors), wide)
     coef = coef.toarray() if sparse.issparse(coef) else coef

@@ -382,7 +382,9 @@ class Trainer:
             return True
         problem, alpha = task.machine.problem, solution.alpha
         bias = problem.bias(alpha, solution.gradient)
-        return shown.gap <= gap_resolution(problem, alpha, bias, self.grams.largest_entry)
+        least = gap_resolution(problem, alpha, bias, self.grams.largest_entry)
+        # An optimum of 0 has no relative gap.
+        return max(shown.gap, abs(shown.primal), abs(shown.dual)) <= least
 
     def _read(
         self, task: Task, solution: Solution, exact: Gram, gram: Gram | None = None

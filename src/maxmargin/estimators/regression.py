@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 
 from ..dual import Machine, epsilon_svr, nu_svr
 from . import parameters as p
-from .fitting import Outcome, Task
+from .fitting import FEASIBLE, Outcome, Task
 from .samples import Samples
 from .single import SingleMachine
 from .tube import TubeSearch
@@ -51,8 +51,9 @@ class KernelRegressor(RegressorMixin, SingleMachine):
         if not np.isfinite(targets).all():
             raise ValueError("y contains NaN or infinity")
         # The function moves along with its targets; far from 0, α would multiply their rounding.
-        middle = 0.5 * float(targets.min()) + 0.5 * float(targets.max())
-        self._offset_ = middle if abs(middle) > FAR * np.ptp(targets) else 0.0
+        present = targets[weight > 0]
+        middle = 0.5 * float(present.min()) + 0.5 * float(present.max())
+        self._offset_ = middle if abs(middle) > FAR * np.ptp(present) else 0.0
         return targets - self._offset_, weight
 
     def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
@@ -177,17 +178,22 @@ warm_start, callback
         factor = FIRST_LIMIT
         if not np.isinf(self.C):
             return outcomes
-        while outcomes[0].finished and limits_some(tasks[0].machine, outcomes[0].solution.alpha):
+        missing = (
+            f"C must be finite: no function of kernel {self.kernel_!r} stays within "
+            f"epsilon={self.epsilon} of y"
+        )
+        while outcomes[0].solution.status in ("converged", "stationary", "precision"):
+            if not limits_some(tasks[0].machine, outcomes[0].solution.alpha):
+                break
             factor *= NEXT_LIMIT
             if factor > LAST_LIMIT:
-                raise ValueError(
-                    f"C must be finite: no function of kernel {self.kernel_!r} stays within "
-                    f"epsilon={self.epsilon} of y"
-                )
+                raise ValueError(missing)
             C = factor * spread(samples.y)
             machine = epsilon_svr(samples.y, C * samples.weight, self.epsilon)
             tasks[0] = tasks[0]._replace(machine=machine, start=outcomes[0].solution.alpha)
             outcomes = trainer.run(tasks)
+            if outcomes[0].solution.status == "precision":
+                raise ValueError(f"{missing}, as far as float64 can tell")
         return outcomes
 
 
@@ -306,7 +312,9 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
             return outcomes
         found = TubeSearch(self.C * samples.weight, self.nu, samples.y, trainer).run(tasks[0])
         if not found.outcome.finished:
-            if outcome.certificate.relative_gap <= found.outcome.certificate.relative_gap:
+            shown = found.outcome.certificate
+            feasible = shown.infeasibility <= FEASIBLE
+            if outcome.certificate.relative_gap <= shown.relative_gap or not feasible:
                 return [outcome if outcome.finished else outcome.ended("precision")]
             found = found._replace(outcome=found.outcome.ended("precision"))
         tasks[:] = [found.task]

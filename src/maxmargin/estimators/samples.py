@@ -139,6 +139,10 @@ def distinct(
         member = np.full(weight.size, -1)
         member[present] = place
     total = np.bincount(place, given)
+    if given.size > total.size and given.min() < given.max():
+        # Added up in an order of their own, they do not depend on the order of the samples.
+        order = np.lexsort((given, place))
+        total = np.bincount(place[order], given[order])
     return Samples(X, y, total, keys, member, weight, given.size > total.size)
 
 

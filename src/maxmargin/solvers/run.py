@@ -250,8 +250,9 @@ class Run:
 
     def hopeless(self):
         """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
-        grown = float(self.memory.reals[r.DUAL]) * self.scale > UNBOUNDED_DUAL
-        return grown and may_be_unbounded(self.problem)
+        dual = float(self.memory.reals[r.DUAL])
+        grown = dual * self.scale > UNBOUNDED_DUAL and self.may_be_unbounded()
+        return grown or not np.isfinite(dual)
 
     def may_be_unbounded(self):
         """Whether an infinite step means what it says: else the curvature was lost in rounding."""
