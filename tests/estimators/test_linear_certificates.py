@@ -17,6 +17,8 @@ from maxmargin import LinearSVC, LinearSVR, LogisticRegression, RidgeRegression
 from maxmargin.solvers.linear import ArrayChunks
 
 WIDE = np.longdouble
+# Costs are products in float64, here in extended precision.
+ROUNDED = 1 + 1e-15
 CLASSIFIERS = [
     LinearSVC(),
     LinearSVC(loss="hinge"),
@@ -66,18 +68,18 @@ def conjugates(model, target, beta, cost):
     signed = target * beta
     match getattr(model, "loss", type(model).__name__):
         case "hinge":
-            return signed.sum(), (signed >= 0).all() and (signed <= cost).all()
+            return signed.sum(), (signed >= 0).all() and (signed <= cost * ROUNDED).all()
         case "squared_hinge":
             return (signed - beta**2 / (4 * cost)).sum(), (signed >= 0).all()
         case "LogisticRegression":
             p = signed / cost
-            inside = (p >= 0).all() and (p <= 1).all()
+            inside = (p >= 0).all() and (p <= ROUNDED).all()
             p = np.clip(p, np.finfo(WIDE).tiny, 1)
             rest = np.where(p < 1, (1 - p) * np.log1p(-np.where(p < 1, p, 0)), 0)
             return -(cost * (p * np.log(p) + rest)).sum(), inside
         case "epsilon_insensitive":
             value = target @ beta - model.epsilon * np.abs(beta).sum()
-            return value, (np.abs(beta) <= cost).all()
+            return value, (np.abs(beta) <= cost * ROUNDED).all()
         case "squared_epsilon_insensitive":
             value = target @ beta - model.epsilon * np.abs(beta).sum()
             return value - (beta**2 / (4 * cost)).sum(), True
