@@ -54,6 +54,7 @@ class Mutant(NamedTuple):
     module: str  # path in the tree
     fault: Fault
     key: str
+    diff: str
 
 
 class Verdict(NamedTuple):
@@ -80,19 +81,13 @@ def drawn(root: Path, seed: int, count: int, only: str = "") -> list[Mutant]:
     if not every:
         raise SystemExit(f"there is no module with faults in {PACKAGE}/{only}")
     chosen = random.Random(seed).sample(every, min(count, len(every)))
-    return [Mutant(name, fault, key_of(name, sources[name], fault)) for name, fault in chosen]
+    return [mutant_of(name, sources[name], fault) for name, fault in chosen]
 
 
-def key_of(name: str, source: str, fault: Fault) -> str:
-    text = f"{name}\0{source}\0{fault}"
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def difference(root: Path, mutant: Mutant) -> str:
-    before = (root / mutant.module).read_text(encoding="utf-8")
-    after = mutant.fault.applied(before)
-    lines = (text.splitlines(keepends=True) for text in (before, after))
-    return "".join(difflib.unified_diff(*lines, mutant.module, mutant.module, n=2))
+def mutant_of(name: str, source: str, fault: Fault) -> Mutant:
+    key = hashlib.sha256(f"{name}\0{source}\0{fault}".encode()).hexdigest()[:16]
+    lines = (text.splitlines(keepends=True) for text in (source, fault.applied(source)))
+    return Mutant(name, fault, key, "".join(difflib.unified_diff(*lines, name, name, n=2)))
 
 
 # ---- which tests, and which cached functions ------------------------------------------------
@@ -203,9 +198,9 @@ class Job:
         if self.ready.exists() and self.ready.read_text() == digest.hexdigest():
             return
         self.ready.unlink(missing_ok=True)
-        shutil.rmtree(self.tree, ignore_errors=True)
-        self.tree.mkdir(parents=True)
-        self.warm.mkdir(exist_ok=True)
+        for folder in (self.tree, self.warm):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
         for name in COPIED:
             shutil.copytree(ROOT / name, self.tree / name, ignore=LEFT_BEHIND)
         for path in ROOT.iterdir():
@@ -256,7 +251,9 @@ class Job:
             path.write_text(original, encoding="utf-8")
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         seconds = time.perf_counter() - began
-        return Verdict(SURVIVED if code == 0 else CAUGHT, first_failure(said), seconds)
+        if code == 0:
+            return Verdict(SURVIVED, "", seconds)
+        return Verdict(CAUGHT, first_failure(said) or f"exit code {code}", seconds)
 
 
 def first_failure(said: str) -> str:
@@ -286,7 +283,7 @@ def record_of(mutant: Mutant, verdict: Verdict) -> dict:
         "module": mutant.module,
         "line": mutant.fault.line,
         "kind": mutant.fault.kind,
-        "diff": difference(ROOT, mutant),
+        "diff": mutant.diff,
     }
 
 

@@ -1,9 +1,10 @@
 """Seconds that a busy machine does not lengthen.
 
-A process that shares its processors with others waits for its turn. Linux counts these waits for
-each thread (``/proc/<pid>/task/<tid>/schedstat``, the second number, in nanoseconds); `Stopwatch`
-takes them off. What is left is the time that the work takes on an idle machine: computing,
-sleeping and waiting for files or other processes all count, standing in the queue does not.
+A process that shares its processors with others waits for its turn. Linux counts, for each thread,
+the nanoseconds on a processor and those of waiting for one (``/proc/<pid>/task/<tid>/schedstat``).
+`Stopwatch` takes the waits off. What is left is the time that the work takes on an idle machine:
+computing, sleeping and waiting for files or other processes all count, standing in the queue does
+not.
 """
 
 from __future__ import annotations
@@ -11,22 +12,33 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 
-def queued(pid: int | str = "self") -> float:
-    """Seconds that the threads of a process have waited for a processor, added up; 0 where the
-    system does not tell."""
-    total = 0
-    for thread in Path(f"/proc/{pid}/task").glob("*"):
-        try:
-            total += int(Path(thread, "schedstat").read_text().split()[1])
-        except (OSError, IndexError):  # the thread has ended, or nothing is counted
-            continue
-    return 1e-9 * total
+class Threads(NamedTuple):
+    """Seconds of all threads of some processes, added up; 0 where the system does not tell."""
+
+    computing: float
+    waiting: float
+
+
+def threads_of(*processes: int) -> Threads:
+    computing = waiting = 0
+    for pid in processes:
+        for thread in Path(f"/proc/{pid}/task").glob("*"):
+            try:
+                counts = Path(thread, "schedstat").read_text().split()
+                computing, waiting = computing + int(counts[0]), waiting + int(counts[1])
+            except (OSError, IndexError):  # the thread has ended, or nothing is counted
+                continue
+    return Threads(1e-9 * computing, 1e-9 * waiting)
 
 
 class Stopwatch:
     """Measures from its making: `wall` as the clock on the wall does, `seconds` without waits.
+
+    Threads may wait at the same time, and then the sum of their waits is longer than the delay; the
+    work took at least the time that it computed, spread over all processors.
 
     Parameters
     ----------
@@ -35,14 +47,9 @@ class Stopwatch:
     """
 
     def __init__(self, pid: int | None = None) -> None:
-        self.processes = [os.getpid()] if pid is None else [os.getpid(), pid]
-        self.waited = sum(map(queued, self.processes))
+        self.processes = (os.getpid(),) if pid is None else (os.getpid(), pid)
+        self.before = threads_of(*self.processes)
         self.began = time.perf_counter()
-
-    @property
-    def delay(self) -> float:
-        """How many times longer everything takes than on an idle machine."""
-        return self.wall / self.seconds
 
     @property
     def wall(self) -> float:
@@ -50,5 +57,12 @@ class Stopwatch:
 
     @property
     def seconds(self) -> float:
-        wall = self.wall
-        return wall - max(0.0, sum(map(queued, self.processes)) - self.waited)
+        wall, now = self.wall, threads_of(*self.processes)
+        computed = (now.computing - self.before.computing) / (os.cpu_count() or 1)
+        return max(wall - max(0.0, now.waiting - self.before.waiting), min(wall, computed))
+
+    @property
+    def delay(self) -> float:
+        """How many times longer everything takes than on an idle machine."""
+        wall, seconds = self.wall, self.seconds
+        return wall / seconds if 0.0 < seconds < wall else 1.0

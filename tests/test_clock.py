@@ -1,14 +1,16 @@
 """The stopwatch of the tests: it counts work and sleep, and not the waits of a busy machine."""
 
+import hashlib
 import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from clock import Stopwatch, queued
+from clock import Stopwatch, threads_of
 
 SPIN = "while True: pass"
 counted = pytest.mark.skipif(
@@ -71,5 +73,17 @@ def test_waits_of_another_process_are_not_counted():
     assert 0.25 < seconds < 0.45
 
 
-def test_a_process_that_does_not_exist_has_not_waited():
-    assert queued(2**30) == 0.0
+@counted
+def test_waits_of_many_threads_do_not_hide_what_they_compute():
+    data = bytes(50_000_000)  # a hash of it takes a processor for a while, and not the GIL
+    with busy_machine(), ThreadPoolExecutor(8) as pool:
+        list(pool.map(hashlib.sha256, [b""] * 8))  # the threads are there
+        watch, began = Stopwatch(), time.process_time()
+        list(pool.map(hashlib.sha256, [data] * 8))
+        computed = time.process_time() - began
+        assert watch.seconds >= 0.9 * computed / os.cpu_count()
+        assert watch.delay > 1.5
+
+
+def test_a_process_that_does_not_exist_has_done_nothing():
+    assert threads_of(2**30) == (0.0, 0.0)

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import mutants
 from benchmarks.faults import faults
-from benchmarks.mutants import CAUGHT, PACKAGE, ROOT, SURVIVED, Job, Mutant, Verdict
+from benchmarks.mutants import CAUGHT, PACKAGE, ROOT, SURVIVED, Job, Verdict
 
 
 def changed(source):
@@ -89,7 +89,7 @@ def test_a_seed_draws_the_same_mutants_and_another_seed_others():
 def mutant_in(module, line=1):
     source = (ROOT / module).read_text(encoding="utf-8")
     fault = next(fault for fault in faults(source) if fault.line >= line)
-    return Mutant(module, fault, mutants.key_of(module, source, fault))
+    return mutants.mutant_of(module, source, fault)
 
 
 def test_tests_about_the_module_come_first_and_none_is_left_out():
@@ -190,6 +190,35 @@ def test_a_mutant_is_put_into_the_copy_tested_and_taken_out(tmp_path, monkeypatc
     ]
     assert path.read_text(encoding="utf-8") == before
     assert path.stat().st_mtime_ns == stamp
+
+
+def test_a_copy_of_another_text_is_made_again_with_an_empty_cache(tmp_path, monkeypatch):
+    root = tmp_path / "root"
+    (root / PACKAGE).mkdir(parents=True)
+    (root / PACKAGE / "one.py").write_text("a = 1\n")
+    monkeypatch.setattr(mutants, "ROOT", root)
+    monkeypatch.setattr(mutants, "COPIED", ("src",))
+    job, seen = Job(tmp_path / "job", limit=60.0), []
+
+    def tested(cache, files):
+        seen.append((files, list(cache.iterdir())))
+        (cache / "old").write_text("")
+        return 0, ""
+
+    monkeypatch.setattr(job, "tested", tested)
+    for text in ("a = 1\n", "a = 1\n", "a = 2\n"):
+        (root / PACKAGE / "one.py").write_text(text)
+        job.prepare()
+    assert seen == [([f"{PACKAGE}/one.py"], [])] * 2
+    assert (job.tree / PACKAGE / "one.py").read_text() == "a = 2\n"
+
+
+def test_tests_that_fail_without_a_fault_end_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "COPIED", ())
+    job = Job(tmp_path / "job", limit=60.0)
+    monkeypatch.setattr(job, "tested", lambda *_: (1, "FAILED tests/a.py::test_b\n"))
+    with pytest.raises(SystemExit, match="fail without a fault"):
+        job.prepare()
 
 
 def test_tests_are_run_in_the_copy(tmp_path):
