@@ -11,7 +11,9 @@ from .search import explained, search
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Search for failures.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzz", description="Search for failures."
+    )
     parser.add_argument("--seconds", type=float, default=60.0, help="how long to search")
     parser.add_argument("--seed", type=int, help="default: from the clock")
     parser.add_argument("--case", type=int, help="only the case of that number")
@@ -29,7 +31,9 @@ def main() -> int:
         parser.error(f"--only must be some of {','.join(ESTIMATORS)}, got {','.join(unknown)}")
     first, most = (options.first, None) if options.case is None else (options.case, 1)
     print(f"seed {seed}", flush=True)
-    report = search(seed, options.seconds, only, first, most, tell=lambda line: print(line, flush=True))
+    report = search(
+        seed, options.seconds, only, first, most, tell=lambda line: print(line, flush=True)
+    )
     print(explained(report, options.shrink))
     return int(bool(report.found))
 

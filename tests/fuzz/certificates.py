@@ -1,9 +1,9 @@
 """Certificates as stated beside certificates as recomputed.
 
 A fit that says "converged" must have an exact violation of at most tol, plus the rounding of a
-computation in float64, of which no more than tol counts: where float64 cannot tell, there is nothing
-to be said. The same holds for the relative gap, beside which 1e-14 of the losses at f = 0 are nothing:
-where all samples are met exactly, the optimum may vanish.
+computation in float64, of which no more than tol counts: where float64 cannot tell, there is
+nothing to be said. The same holds for the relative gap, but a gap of 1e-14 of the losses at f = 0 is
+none: where all samples are met exactly, the optimum may vanish.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def kernel_failures(case: Case, model: Any) -> list[Failure]:
         parts = functions(model, case, samples)
     except AssertionError as error:
         return [Failure("support", str(error))]
-    failures = gamma_failures(case, model, samples) if "gamma" in case.parameters else []
+    failures = gamma_failures(model, samples) if "gamma" in case.parameters else []
     if case.estimator == "NuSVC" and case.parameters.get("class_weight"):
         return failures  # the price 1/ρ is not among the public attributes
     matrix = gram(model.kernel_, samples.X)
@@ -63,7 +63,7 @@ def kernel_failures(case: Case, model: Any) -> list[Failure]:
         if found.certain:
             # An infinite C of regression is a large one until no sample is held back by it.
             known = not closed and (np.isfinite(part.bound).all() or status in SETTLED)
-            failures += agreement(part, found, stated, where, with_violation=known)
+            failures += agreement(found, stated, where, with_violation=known)
     return failures
 
 
@@ -111,9 +111,7 @@ def promise(
     return failures
 
 
-def agreement(
-    part: Any, found: Exact, stated: Any, where: str, with_violation: bool = True
-) -> list[Failure]:
+def agreement(found: Exact, stated: Any, where: str, with_violation: bool = True) -> list[Failure]:
     """The certificate says what is found, within the rounding of float64."""
     failures = []
     if stated.dual == -np.inf:
@@ -144,7 +142,7 @@ def agreement(
     return failures
 
 
-def gamma_failures(case: Case, model: Any, samples: Any) -> list[Failure]:
+def gamma_failures(model: Any, samples: Any) -> list[Failure]:
     """γ = "scale" is 1 / (features · variance), copies counted."""
     if model.gamma != "scale" or not hasattr(model.kernel_, "gamma"):
         return []
@@ -224,5 +222,5 @@ def online_failures(case: Case, model: Any) -> list[Failure]:
         return [*failures, Failure("finish", f"finish: {described(error)}")]
     parts = functions(model, case, samples)
     for part, stated in zip(parts, listed(model.certificate_, len(parts))):
-        failures += agreement(part, exact(part, matrix), stated, f" {part.name} after finish")
+        failures += agreement(exact(part, matrix), stated, f" {part.name} after finish")
     return failures

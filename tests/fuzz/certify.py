@@ -1,7 +1,7 @@
 """The certificate of a kernel machine from its public attributes alone, in extended precision.
 
-With coefficients a (one for each distinct sample, those of copies added up), f = Ka, q = aᵀKa and the
-residual r = target − f − b,
+With coefficients a (one for each distinct sample, those of copies added up), f = Ka, q = aᵀKa and
+the residual r = target − f − b,
 
     machine            target  loss(r)                      Σa     dual
     hinge              y       C max(0, yr)                 0      Σya − ½q
@@ -26,11 +26,11 @@ import numpy as np
 
 from .kernels import LONG, OWN_UNIT, UNIT, Gram
 
-
-# Sums of coefficients are kept up to the rounding of every step, thousands of them; this is also what
-# `Certificate` calls infeasible. What it does to the gap is part of the gap.
+# Sums of coefficients are kept up to the rounding of every step, of which there are thousands; this
+# is also what `Certificate` calls infeasible. What it does to the gap is part of the gap.
 INFEASIBLE = 1e-12
-# A gap of this part of the losses at f = 0 is none.
+ONE = LONG(1)
+# A gap of this part of the losses at f = 0 (or the terms of ½q) is none: the optimum may vanish.
 FLOOR = LONG(1e-14)
 
 
@@ -138,7 +138,7 @@ def exact_nu(function, K, rounding, a, b, weight) -> Exact:
     return _exact(function, K, rounding, a * rho, b * rho, weight, rho=rho)
 
 
-def _exact(function, K, rounding, a, b, bound, rho=LONG(1)) -> Exact:
+def _exact(function, K, rounding, a, b, bound, rho=ONE) -> Exact:
     kind, n, nu = function.kind, len(a), LONG(function.nu)
     sign = function.target.astype(LONG)
     target = rho * sign if kind == "nu_svc" else sign
@@ -190,10 +190,14 @@ def _exact(function, K, rounding, a, b, bound, rho=LONG(1)) -> Exact:
         of_gap = of_terms.sum() + many * (np.abs(terms(r)).sum() + abs(price))
         of_gap += 4 * unit * np.abs(a * r).sum() + many * epsilon * np.abs(a).sum()
         of_gap += many * abs(b) * (np.abs(a).sum() + abs(total))
+        # Targets and thresholds may have been shifted, which the rounding of Σa makes visible.
+        shift = (np.abs(target).max(initial=0) + abs(b)) * abs(a.sum() - total) * (unit == UNIT)
+        of_dual, of_gap = of_dual + shift, of_gap + shift
         if kind == "nu_svr":
             # Two variables for each sample, whose sizes add up to νΣC, leave their difference.
             both = many * np.abs(r).max(initial=0) * nu * bound.sum()
-            of_dual, of_gap = of_dual + both + many * np.abs(target).max() * nu * bound.sum(), of_gap + both
+            of_gap += both
+            of_dual += both + many * np.abs(target).max() * nu * bound.sum()
         # The primal value is computed as the dual value and the gap.
         of_primal = max(of_primal, of_dual + of_gap)
         return Values(of_primal, of_dual, of_gap, 2 * of_r.max(initial=0))
@@ -204,7 +208,7 @@ def _exact(function, K, rounding, a, b, bound, rho=LONG(1)) -> Exact:
         errors(UNIT, rounding),
         errors(OWN_UNIT, rounding * (OWN_UNIT / UNIT)),
         infeasibility(function, a, bound, total),
-        FLOOR * loss(target).sum() if not hard else LONG(0),
+        FLOOR * (LONG(0) if hard else smallest_scale(kind, loss(target), a, K)),
     )
 
 
@@ -217,6 +221,13 @@ def loss_function(kind, sign, bound, epsilon) -> Callable[[np.ndarray], np.ndarr
         return lambda r: bound * np.maximum(r, 0)
     # Both sides, of which ε < 0 would count the middle twice.
     return lambda r: bound * (np.maximum(r - epsilon, 0) + np.maximum(-r - epsilon, 0))
+
+
+def smallest_scale(kind, losses, a, K):
+    """Of objectives: the losses at f = 0, or, where ν scales the function, the terms of ½q."""
+    if kind in ("nu_svc", "one_class"):
+        return 0.5 * np.abs(a) @ np.abs(K) @ np.abs(a)
+    return losses.sum()
 
 
 def hard_primal(kind, target, f, q):

@@ -75,7 +75,6 @@ class Losses(NamedTuple):
         value = self.target * beta - self.epsilon * np.abs(beta)
         return value - beta**2 / (4 * self.cost) if "squared" in self.kind else value
 
-
     def of_entropy(self, beta: np.ndarray, unit: Any) -> Any:
         """The rounding of p log p + (1 − p) log(1 − p): that of p and 1 − p, by the slope."""
         if self.kind != "logistic":

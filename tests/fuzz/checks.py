@@ -131,6 +131,10 @@ def status_failures(case: Case, fit: Fit) -> list[Failure]:
             Failure("status", f"fit_status_ is {model.fit_status_}, status_ {model.status_}")
         )
     limited = {"max_iter", "max_seconds"} & case.parameters.keys()
-    if case.estimator in KERNEL_MACHINES and not limited and set(early) & {"step_limit", "time_limit"}:
+    if (
+        case.estimator in KERNEL_MACHINES
+        and not limited
+        and set(early) & {"step_limit", "time_limit"}
+    ):
         failures.append(Failure("status", f"status {early[0]!r} without a limit"))
     return failures

@@ -132,6 +132,7 @@ def tight(case: Case) -> bool:
 
 def copies(case: Case, model: Any) -> list[Failure]:
     """A weight of 3 is three copies."""
+    del model
     if not tight(case):
         return []
     weight = np.ones(case.size) if case.weight is None else case.weight
@@ -185,6 +186,7 @@ def bits(model: Any) -> tuple[bytes, ...]:
 
 def thread(case: Case, model: Any) -> list[Failure]:
     """A fit in another thread gives the same bits."""
+    del model
     if not is_repeatable(case) or case.estimator in ("SVCSearch", "AutoSVC"):
         return []
     found: list[Any] = []
@@ -362,7 +364,12 @@ def worse(case: Case, model: Any, ours: Any, theirs: Any) -> list[Failure]:
         return failures
     # Without a rule about the gap, `converged` is about the violation alone.
     allowed = getattr(model, "gap", np.inf) if model.status_ == "converged" else GIVEN_UP
-    limit = theirs.values.primal + off + (allowed * theirs.scale if theirs.scale > 0 else 0)
+    limit = (
+        theirs.values.primal
+        + off
+        + ours.floor
+        + (allowed * theirs.scale if theirs.scale > 0 else 0)
+    )
     if not ours.values.primal <= limit:
         failures.append(
             Failure(

@@ -15,9 +15,9 @@ OWN_UNIT = LONG(np.finfo(LONG).eps) / 2
 class Gram(NamedTuple):
     """Kernel values K and bounds of the rounding errors of a computation in float64.
 
-    An inner product of d terms, computed in any order, is off by at most (d + 2)u·Σ|x_f z_f| (Higham,
-    Accuracy and Stability of Numerical Algorithms, 3.1), and the function applied to it multiplies
-    that by its slope. Distances are those of inputs minus their mean.
+    An inner product of d terms, computed in any order, is off by at most (d + 2)u·Σ|x_f z_f|
+    (Higham, Accuracy and Stability of Numerical Algorithms, 3.1), and the function applied to it
+    multiplies that by its slope. Distances are those of inputs minus their mean.
     """
 
     values: np.ndarray

@@ -1,4 +1,4 @@
-"""What a fitted kernel machine says of itself: its functions on the distinct samples it was given."""
+"""What a fitted kernel machine says of itself: its functions on its distinct samples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Samples(NamedTuple):
 
 
 def dense(X: Any) -> np.ndarray:
-    """Inputs as longdouble; entries of a sparse matrix that are given twice are added in its type."""
+    """Inputs as longdouble; entries that a sparse matrix has twice are added in its type."""
     if sparse.issparse(X):
         X = X.copy()
         X.sum_duplicates()

@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .problems import CLASSIFIERS, Case
+from .kernels import is_definite
+from .problems import Case
 from .read import dense, weights_of
 
 # float64 ends at 1.8e308 and float32 at 3.4e38. A kernel value below the root of that, times C and
 # the number of samples, overflows nowhere.
 LARGE, LARGE_SINGLE = 1e100, 1e19
+
 
 class Refusal(NamedTuple):
     """An error that is allowed.
@@ -31,8 +33,10 @@ class Refusal(NamedTuple):
     reason: str
     holds: Callable[[Case], bool]
 
+
 def classes_with_weight(case: Case) -> int:
     return np.unique(case.y[weights_of(case) > 0]).size
+
 
 def size_of_kernel(case: Case) -> float:
     """The largest kernel value, or number on the way to it."""
@@ -53,7 +57,9 @@ def size_of_kernel(case: Case) -> float:
     degree = case.parameters.get("degree", 3) if kernel == "poly" else 1
     return float(min(max(base**degree, base, square, gamma), 1e300))
 
+
 KERNELS = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "OnlineSVC", "SVCSearch", "AutoSVC")
+
 
 def overflows(case: Case) -> bool:
     """Whether something on the way may exceed the largest number of the precision in use."""
@@ -63,13 +69,24 @@ def overflows(case: Case) -> bool:
     weight = weights_of(case).max(initial=0.0)
     price = case.parameters.get("C", 1.0)
     price = (price if np.isfinite(price) else 1.0) * max(weight, 1.0)
-    target = np.abs(case.y).max(initial=0.0) if case.y is not None and case.y.dtype.kind in "fi" else 1.0
+    target = (
+        np.abs(case.y).max(initial=0.0) if case.y is not None and case.y.dtype.kind in "fi" else 1.0
+    )
     size = size_of_kernel(case)
     return size > (LARGE_SINGLE if single else LARGE) or size * price * max(target, 1.0) > 1e200
+
+
+def may_be_indefinite(case: Case) -> bool:
+    kernel, coef0 = case.parameters.get("kernel"), case.parameters.get("coef0", 0.0)
+    if kernel == "precomputed":
+        return not is_definite(dense(case.X))
+    return kernel == "sigmoid" or (kernel == "poly" and coef0 < 0)
+
 
 def underflows(case: Case) -> bool:
     """Whether squares of the inputs vanish."""
     return bool(0 < np.abs(dense(case.X)).max(initial=0) < 1e-100)
+
 
 REFUSALS = (
     Refusal(
@@ -98,6 +115,11 @@ REFUSALS = (
         lambda case: np.isinf(case.parameters.get("C", 1.0)),
     ),
     Refusal(
+        "not positive semi-definite",
+        "with squared errors the problem of an indefinite kernel has no bound",
+        lambda case: case.parameters.get("loss") == "squared_hinge" and may_be_indefinite(case),
+    ),
+    Refusal(
         "(?i)overflow|too large|finite|large values",
         "numbers near the largest of their type",
         overflows,
@@ -114,6 +136,7 @@ REFUSALS = (
     ),
 )
 
+
 def explained(case: Case, error: BaseException) -> str:
     """Why the error is right; empty if it is not."""
     if not isinstance(error, ValueError | TypeError | MemoryError):
@@ -122,5 +145,3 @@ def explained(case: Case, error: BaseException) -> str:
         if re.search(refusal.message, str(error)) and refusal.holds(case):
             return refusal.reason
     return ""
-
-assert set(CLASSIFIERS)  # noqa: S101

@@ -100,7 +100,7 @@ def search(
     only: tuple[str, ...] = (),
     first: int = 0,
     most: int | None = None,
-    tell: Callable[[str], None] = lambda line: None,
+    tell: Callable[[str], None] = str,
 ) -> Report:
     """Examine cases for so many seconds (or so many of them), going on whatever happens."""
     report, number = Report(seed, only), first

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 
-
 def some_C(rng: np.random.Generator, infinite: bool = False) -> float:
     if infinite and rng.random() < 0.06:
         return np.inf

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+
 from tests.fuzz import checks, extras
 from tests.fuzz.certificates import certificate_failures
 from tests.fuzz.certify import Function, exact
@@ -169,19 +170,19 @@ def planted(monkeypatch, change):
     monkeypatch.setattr(checks, "trained", trained)
 
 
-def spoil_inputs(case, model):
+def spoil_inputs(case, _):
     case.X[0, 0] += 1.0
 
 
-def spoil_values(case, model):
+def spoil_values(_, model):
     model.intercept_ = np.array([np.nan])
 
 
-def raise_an_error(case, model):
+def raise_an_error(*_):
     raise ZeroDivisionError("division by zero")
 
 
-def refuse_for_no_reason(case, model):
+def refuse_for_no_reason(*_):
     raise ValueError("C must be finite")
 
 
@@ -220,7 +221,7 @@ def test_another_model_of_the_same_problem_is_found(monkeypatch, extra):
     answers = iter([model, *3 * [fitted(replace(case, parameters={**KERNEL, "C": 2.0}))]])
     if extra in ("shuffle", "absence"):
         next(answers)
-    monkeypatch.setattr(extras, "refitted", lambda case: next(answers))
+    monkeypatch.setattr(extras, "refitted", lambda _: next(answers))
     assert [failure.check for failure in extras.EXTRAS[extra](case, model)] == [extra]
 
 
@@ -247,7 +248,7 @@ def test_optimum_worse_than_that_of_scikit_learn_is_found():
 def test_warm_start_that_breaks_a_promise_is_found(monkeypatch):
     case, model = KERNEL_CASES[0], fitted(KERNEL_CASES[0])
     broken = [Failure("gap", "too large")]
-    monkeypatch.setattr(extras, "certificate_failures", lambda case, model: broken)
+    monkeypatch.setattr(extras, "certificate_failures", lambda *_: broken)
     assert {f.check for f in extras.EXTRAS["warm_start"](case, model)} == {"warm_start"}
 
 
