@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .exits import UNFINISHED, UsageError, explained
+from .exits import UNFINISHED, UsageError, explained, obey_termination
 from .screen import Screen
 from .wishes import Wishes
 
@@ -345,6 +345,7 @@ def version(json: Json = False) -> None:
 
 
 def run() -> None:
+    obey_termination()
     app()
 
 

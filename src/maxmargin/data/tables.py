@@ -45,6 +45,20 @@ class Column:
     def width(self) -> int:
         return len(self.categories) if self.kind == "category" else 1
 
+    def check(self) -> None:
+        """Raise ValueError where the parts do not fit together."""
+        if self.kind not in KINDS:
+            raise ValueError(f"the kind of a column must be one of {KINDS}, got {self.kind!r}")
+        if len(set(self.categories)) < len(self.categories):
+            raise ValueError(f"column {self.name!r} has a category twice")
+        if self.kind == "category":
+            fits = self.fill is None or isinstance(self.fill, str)
+        else:
+            fits = not self.categories and not isinstance(self.fill, str)
+            fits = fits and np.isfinite(0.0 if self.fill is None else self.fill)
+        if not fits:
+            raise ValueError(f"column {self.name!r} of kind {self.kind} cannot hold {self.fill!r}")
+
 
 @dataclass(frozen=True, eq=False)
 class Schema:
@@ -89,14 +103,18 @@ class Schema:
 
     def check(self) -> None:
         """Raise ValueError where the parts do not fit together."""
-        if self.center.shape != self.scale.shape or self.scale.ndim != 1:
-            raise ValueError("center and scale of the schema differ in shape")
-        if not (np.isfinite(self.center).all() and (self.scale > 0).all()):
-            raise ValueError("center and scale of the schema must be finite and positive")
+        for array in (self.center, self.scale):
+            if array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all():
+                raise ValueError("center and scale of the schema must be finite float64 vectors")
+        if self.center.shape != self.scale.shape or (self.scale <= 0).any():
+            raise ValueError("scale of the schema must be positive and as long as center")
         if self.columns and sum(column.width for column in self.columns) != self.width:
             raise ValueError("the columns of the schema do not make up its features")
-        if any(column.kind not in KINDS for column in self.columns):
-            raise ValueError(f"the kind of a column must be one of {KINDS}")
+        names = [column.name for column in self.columns]
+        if len(set(names)) < len(names) or self.target in names:
+            raise ValueError("the schema names a column twice")
+        for column in self.columns:
+            column.check()
 
     def features(self, data: Table | Vectors) -> Any:
         """The inputs of a machine.
