@@ -70,6 +70,7 @@ def code_of(error: BaseException) -> int:
         UsageError: USAGE,
         DataError: DATA,
         OSError: DATA,
+        MemoryError: DATA,
     }
     return next((code for kind, code in codes.items() if isinstance(error, kind)), UNEXPECTED)
 
@@ -77,6 +78,8 @@ def code_of(error: BaseException) -> int:
 def said(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {str(error) or 'no more is given'}"
     if isinstance(error, OSError):
         return f"{error.filename or 'file'}: {error.strerror or error}"
     return str(error)
