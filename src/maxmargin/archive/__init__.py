@@ -10,7 +10,7 @@ from .container import (
     write_archive,
 )
 from .matrices import CSR, csr_from
-from .replacing import replacing
+from .replacing import check_writable, replacing
 
 __all__ = [
     "CSR",
@@ -19,6 +19,7 @@ __all__ = [
     "ONLINE",
     "Contents",
     "ModelFileError",
+    "check_writable",
     "csr_from",
     "read_archive",
     "replacing",

@@ -34,6 +34,18 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     sync_folder(target.parent)
 
 
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise OSError where no file could be written to this place, before work is done for it."""
+    target = Path(path)
+    part = target.with_name(f".{target.name}.{HOST}-{os.getpid()}-{secrets.token_hex(4)}{ENDING}")
+    try:
+        part.touch(exist_ok=False)
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror}"
+        raise OSError(error.errno, reason, str(target)) from None
+    part.unlink()
+
+
 def remove_abandoned(folder: Path, beginning: str) -> None:
     """Remove what processes of this machine that are no more have left unfinished."""
     with suppress(OSError):

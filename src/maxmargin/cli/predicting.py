@@ -47,7 +47,9 @@ def plain_schema(machine: Any, path: str) -> Schema:
 def inputs_for(path: str, model_path: str, format: str | None) -> tuple[Model, Any, Any]:
     """The model, the data as they are, and the inputs that the model takes."""
     model = load_any(model_path)
-    width = model.estimator.n_features_in_
+    width = getattr(model.estimator, "n_features_in_", None)
+    if width is None:
+        raise DataError(f"{model_path} is a model of sequences, which data files do not hold")
     if model.schema is None:
         model = replace(model, schema=plain_schema(model.estimator, model_path))
     data = read_data(path, format=format)

@@ -54,6 +54,8 @@ class Keeper:
     ----------
     found : Checkpoint or None
         Where an equal run stopped.
+    lost : str
+        Why the checkpoint could not be written the last time, if so.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Keeper:
     ) -> None:
         self.path, self.fingerprint, self.screen, self.check = path, fingerprint, screen, check
         self.began = time.perf_counter()
+        self.lost = ""
         self.found = None if fresh else self._found()
 
     def _found(self) -> Checkpoint | None:
@@ -99,13 +102,23 @@ class Keeper:
         return before + time.perf_counter() - self.began
 
     def keep(self, state: Checkpoint) -> None:
-        save_checkpoint(replace(state, seconds=self.seconds()), self.path)
+        """Write the checkpoint; where that fails, the run goes on without."""
+        try:
+            save_checkpoint(replace(state, seconds=self.seconds()), self.path)
+            self.lost = ""
+        except OSError as error:
+            reason = f"{self.path} cannot be written: {error.strerror or error}"
+            if reason != self.lost:
+                self.screen.say("checkpoint", reason)
+            self.lost = reason
 
     def forget(self) -> None:
         self.path.unlink(missing_ok=True)
 
     def stopped(self) -> Stopped:
         """What to raise after Ctrl-C, once the checkpoint is written."""
+        if self.lost:
+            return Stopped(f"interrupted; {self.lost}, so that nothing is kept")
         return Stopped(
             f"interrupted; {self.path} holds what was reached: the same command goes on from there"
         )
