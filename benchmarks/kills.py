@@ -79,9 +79,12 @@ def stopped(
     """
     model, checkpoint = data.with_suffix(".mm"), checkpoint_of(data, command)
     arguments = [*PROGRAM, command, str(data), *options]
-    with subprocess.Popen(
-        arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
-    ) as process:
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
+            arguments, stdout=subprocess.DEVNULL, stderr=errors, env=environment()
+        ) as process,
+    ):
         began = time.perf_counter()
         try:
             process.wait(seconds)
@@ -89,8 +92,10 @@ def stopped(
         except subprocess.TimeoutExpired:
             process.send_signal(SIGNALS[name])
         code = process.wait(300)
+        errors.seek(0)
+        said = errors.read().decode()
     if code not in (0, *ENDS[name]):
-        raise AssertionError(f"{command} ended with {code} after SIG{name}")
+        raise AssertionError(f"{command} ended with {code} after SIG{name}:\n{said}")
     if model.exists():
         load(model)
     stage = load_checkpoint(checkpoint).stage if checkpoint.exists() else ""
