@@ -109,6 +109,13 @@ def test_indices_from_zero_and_from_one_are_told_apart(zero_based, tmp_path):
     assert (source.n, source.d) == X.shape
 
 
+def test_zero_may_be_the_index_of_any_chunk(tmp_path):
+    (tmp_path / "data.svm").write_text("1 3:1\n-1 0:2 3:4\n1 1:5\n")
+    source = SvmlightChunks(tmp_path / "data.svm", chunk_bytes=6)
+    read = sp.vstack([source.read(k) for k in range(len(source.edges) - 1)])
+    np.testing.assert_array_equal(read.toarray(), [[0, 0, 0, 1], [2, 0, 0, 4], [0, 5, 0, 0]])
+
+
 def test_too_few_features_are_refused(tmp_path):
     X, y = samples(50)
     dump_svmlight_file(X, y, str(tmp_path / "data.svm"), zero_based=False)

@@ -224,7 +224,7 @@ def test_npz_with_missing_values_names_their_columns(tmp_path):
 
 def test_npz_of_objects_is_refused(tmp_path):
     np.savez(tmp_path / "d.npz", X=np.array([{}], dtype=object))
-    with pytest.raises(DataError, match="cannot be read as NPZ"):
+    with pytest.raises(DataError, match="X must hold numbers or texts, got dtype object"):
         read_data(tmp_path / "d.npz")
 
 

@@ -113,6 +113,11 @@ def test_indices_count_from_zero_where_one_is_zero():
     assert read("1 1:1 3:1\n")[0].shape == (1, 3)
 
 
+def test_zero_may_be_the_index_of_any_line():
+    X, _ = read("1 3:1\n-1 0:2 3:4\n1 1:5\n")
+    np.testing.assert_array_equal(X.toarray(), [[0, 0, 0, 1], [2, 0, 0, 4], [0, 5, 0, 0]])
+
+
 def test_number_of_features_may_be_larger():
     assert read("1 1:1\n", features=9)[0].shape == (1, 9)
     with pytest.raises(DataError, match="of 2 features: it has 3"):

@@ -1,6 +1,5 @@
 """`OnlineSVC`: learning from a stream, finishing, certifying, and going on after a restart."""
 
-import contextlib
 import json
 import pickle
 import zipfile
@@ -399,12 +398,11 @@ def written_again(path, change):
 def test_damaged_file_is_refused(tmp_path):
     path = tmp_path / "model.online"
     OnlineSVC().fit(*MOONS).save(path)
-    whole, expected = path.read_bytes(), OnlineSVC.load(path).predict(MOONS[0])
+    whole = path.read_bytes()
     for place in range(0, len(whole), len(whole) // 40):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with contextlib.suppress(ModelFileError):
-            model = OnlineSVC.load(path)
-            assert np.array_equal(model.predict(MOONS[0]), expected)
+        with pytest.raises(ModelFileError):
+            OnlineSVC.load(path)
 
 
 @pytest.mark.parametrize("content", [b"no zip", b"", b"PK\x03\x04"])
@@ -425,11 +423,11 @@ def test_model_of_another_kind_is_refused(tmp_path):
     ("change", "message"),
     [
         (lambda v, _: v.update(kernel={"kernel": "Exploit", "fields": {}}), "'Exploit' is unknown"),
-        (lambda _, a: a.update({"0.alpha": a["0.alpha"][1:]}), "its counters are not those"),
+        (lambda _, a: a.update({"0.alpha": a["0.alpha"][1:]}), "gradient must be float64"),
         (lambda _, a: a.update({"0.alpha": a["0.alpha"] * np.nan}), "alpha contains NaN"),
-        (lambda _, a: a.update({"0.rows": a["0.rows"][1:]}), "rows are not those"),
-        (lambda _, a: a.update({"0.counters": a["0.counters"] + 2**40}), "its counters"),
-        (lambda _, a: a.update({"0.inputs": a["0.inputs"][1:]}), "its inputs are not those"),
+        (lambda _, a: a.update({"0.rows": a["0.rows"][1:]}), "rows must be float64"),
+        (lambda _, a: a.update({"0.counters": a["0.counters"] + 2**40}), "counters are not"),
+        (lambda _, a: a.update({"0.inputs": a["0.inputs"][1:]}), "inputs are not those"),
         (lambda _, a: a.pop("0.upper"), "0.upper"),
     ],
 )

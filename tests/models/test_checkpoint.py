@@ -77,11 +77,18 @@ def test_search_goes_on_from_a_file_to_the_same_point(tmp_path, strategy):
 
 
 @pytest.mark.parametrize(
-    "journal", [{"stages": []}, Journal([1]), Journal([StageNotes("a", np.array([1.0]))])]
+    ("journal", "message"),
+    [
+        ({"stages": []}, "journal of a Checkpoint is of a wrong type: dict"),
+        (Journal([1]), "stages of a Journal is of a wrong type"),
+        (Journal([StageNotes("a", np.zeros((1, 2), dtype=int))]), "rows of a StageNotes is of a"),
+        (Journal([StageNotes("a", np.array([1.0]))]), "no search that could go on"),
+        (Journal(seconds=-1.0), "no search that could go on"),
+    ],
 )
-def test_search_that_cannot_go_on_is_refused(tmp_path, journal):
+def test_search_that_cannot_go_on_is_refused(tmp_path, journal, message):
     save_checkpoint(Checkpoint("abc", "search", {}, journal=journal), tmp_path / "run.checkpoint")
-    with pytest.raises(ModelFileError, match="no search that could go on"):
+    with pytest.raises(ModelFileError, match=message):
         load_checkpoint(tmp_path / "run.checkpoint")
 
 

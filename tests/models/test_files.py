@@ -28,8 +28,9 @@ from maxmargin import (
 )
 from maxmargin import kernels as k
 from maxmargin.archive import Contents, read_archive, write_archive
+from maxmargin.archive.stored_zip import StoredZipWriter
 from maxmargin.models import ModelFileError, load, save
-from maxmargin.models.values import KERNELS, Decoder
+from maxmargin.models.values import KERNELS, Decoder, Encoder
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 3))
@@ -137,9 +138,11 @@ def test_labels_of_any_type_survive(labels, tmp_path):
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
 def test_kernel_comes_back_equal(name, tmp_path):
-    path = saved(SVC(kernel="linear").fit(X, TWO).set_params(kernel=EVERY_KERNEL[name]), tmp_path)
+    encoder, path = Encoder(), tmp_path / "kernel"
+    value = encoder.encode("kernel", EVERY_KERNEL[name])
+    write_archive(path, Contents(value, encoder.arrays))
     values, arrays = read_archive(path)
-    assert Decoder(arrays).decode(values["parameters"]["kernel"]) == EVERY_KERNEL[name]
+    assert Decoder(arrays).decode(values) == EVERY_KERNEL[name]
 
 
 @pytest.mark.parametrize(
@@ -225,8 +228,8 @@ def test_failed_save_leaves_the_old_file(tmp_path):
     path = saved(SVC().fit(X, TWO), tmp_path)
     before = path.read_bytes()
     broken = SVC().fit(X, TWO)
-    broken.extra_ = object()
-    with pytest.raises(ValueError, match="extra_ is of type object"):
+    broken.set_params(tol=object())
+    with pytest.raises(ValueError, match="tol is of type object"):
         save(broken, path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -252,9 +255,7 @@ def test_unknown_version_is_refused(tmp_path):
     head = json.loads(members["model.json"]) | {"version": 2}
     members["model.json"] = json.dumps(head).encode()
     members["model.sha256"] = hashlib.sha256(members["model.json"]).hexdigest().encode()
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
+    hostile(path, members)
     with pytest.raises(ModelFileError, match="version 2 of the format, and this maxmargin reads"):
         load(path)
 
@@ -270,13 +271,19 @@ def replace_with(name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (replace_with("dual_coef_", lambda a: a[:, 1:]), "support vectors miss"),
+        (replace_with("dual_coef_", lambda a: a[:, 1:]), "there are .* vectors"),
         (replace_with("dual_coef_", lambda a: a * np.nan), "NaN or infinity"),
-        (replace_with("intercept_", lambda a: np.append(a, 0.0)), "intercept_ has the wrong"),
-        (replace_with("support_vectors_", lambda a: a[:, :2]), "support_vectors_ has a wrong"),
-        (replace_with("support_vectors_", lambda a: a.astype(str)), "support_vectors_ has a"),
-        (replace_with("classes_", lambda a: a[:1]), "there are no two classes"),
-        (replace_with("n_support_", lambda a: a.astype(float)), "n_support_ holds no counts"),
+        (replace_with("intercept_", lambda a: np.append(a, 0.0)), "of 1 and 2 functions"),
+        (replace_with("support_vectors_", lambda a: a[:, :2]), "there are 3 features"),
+        (
+            replace_with("support_vectors_", lambda a: a.astype(str)),
+            "support_vectors_ must hold real numbers",
+        ),
+        (replace_with("classes_", lambda a: a[:1]), "there are 1 classes"),
+        (
+            replace_with("n_support_", lambda a: a.astype(float)),
+            "n_support_ must hold whole numbers",
+        ),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(change, message, tmp_path):
@@ -313,14 +320,16 @@ def test_sparse_matrix_with_indices_outside_is_refused(tmp_path):
     path = saved(SVC().fit(sparse.csr_array(X), TWO), tmp_path)
     name = "support_vectors_.indices"
     rewritten(path, replace_with(name, lambda indices: indices + 1000))
-    with pytest.raises(ModelFileError, match="holds no model that makes sense"):
+    with pytest.raises(ModelFileError, match="indices of a sparse matrix are out of range"):
         load(path)
 
 
-def hostile(path, members, compression=zipfile.ZIP_STORED):
-    with zipfile.ZipFile(path, "w", compression) as archive:
+def hostile(path, members):
+    with open(path, "wb") as stream:
+        archive = StoredZipWriter(stream)
         for name, data in members.items():
-            archive.writestr(name, data)
+            archive.add(name, data)
+        archive.close()
     return path
 
 
@@ -328,13 +337,16 @@ def described(arrays, content=None):
     text = json.dumps(
         {"format": "maxmargin model", "version": 1, "arrays": arrays, "content": content}
     ).encode()
-    return {"model.json": text, "model.sha256": hashlib.sha256(text).hexdigest()}
+    return {"model.json": text, "model.sha256": hashlib.sha256(text).hexdigest().encode()}
 
 
 def test_compressed_members_are_refused(tmp_path):
-    members = {**described({}), "bomb.npy": bytes(10**7)}
-    path = hostile(tmp_path / "bomb.mm", members, zipfile.ZIP_DEFLATED)
-    with pytest.raises(ModelFileError, match="is compressed; models never are"):
+    path = tmp_path / "bomb.mm"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.npy", bytes(10**7))
+        for name, data in described({}).items():
+            archive.writestr(name, data)
+    with pytest.raises(ModelFileError, match="is compressed; those of models never are"):
         load(path)
 
 
@@ -358,13 +370,13 @@ def test_pickled_array_is_refused(tmp_path):
     np.save(stream, np.array([{}], dtype=object), allow_pickle=True)
     data = stream.getvalue()
     members = {**described({"a": hashlib.sha256(data).hexdigest()}), "a.npy": data}
-    with pytest.raises(ModelFileError, match="numbers and texts are allowed"):
+    with pytest.raises(ModelFileError, match="no header of NumPy's format for numbers or texts"):
         load(hostile(tmp_path / "pickle.mm", members))
 
 
 def test_deep_nesting_is_refused(tmp_path):
     text = b'{"format":' + b"[" * 10**6
-    members = {"model.json": text, "model.sha256": hashlib.sha256(text).hexdigest()}
+    members = {"model.json": text, "model.sha256": hashlib.sha256(text).hexdigest().encode()}
     with pytest.raises(ModelFileError, match="nested too deeply"):
         load(hostile(tmp_path / "deep.mm", members))
 
@@ -386,8 +398,6 @@ FUZZ = settings(max_examples=150, suppress_health_check=[HealthCheck.function_sc
 def test_damaged_bytes_never_load(valid, data):
     content = bytearray(valid.read_bytes())
     start = data.draw(st.integers(0, len(content) - 1))
-    with zipfile.ZipFile(valid) as archive:
-        assert archive.testzip() is None
     if data.draw(st.booleans()):
         content = content[:start]
     else:
@@ -397,12 +407,8 @@ def test_damaged_bytes_never_load(valid, data):
         content[start : start + len(new)] = new
     path = valid.with_name("damaged.mm")
     path.write_bytes(content)
-    try:
-        model = load(path).estimator
-    except ModelFileError:
-        return
-    # The damage hit what zip does not use: dates and the like.
-    np.testing.assert_array_equal(model.predict(X), load(valid).estimator.predict(X))
+    with pytest.raises(ModelFileError):
+        load(path)
 
 
 LEAVES = st.one_of(

@@ -37,6 +37,18 @@ def test_interval_covers_the_truth_as_often_as_it_says():
     assert covered / 200 > 0.88
 
 
+def test_bootstrap_interval_of_a_mean_is_that_of_95_percent():
+    random = np.random.default_rng(0)
+    ratios = []
+    for _ in range(40):
+        sample = random.normal(size=400)
+        found = resampled("mean", np.mean, sample)
+        normal = 2 * 1.96 * sample.std() / np.sqrt(sample.size)
+        ratios.append((found.high - found.low) / normal)
+    # An interval of 90 % has 0.84 of this length, one of 98 % has 1.19.
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.03)
+
+
 def test_area_is_that_of_scikit_learn_with_ties():
     positive = RANDOM.integers(2, size=100)
     decision = RANDOM.integers(6, size=100) + positive

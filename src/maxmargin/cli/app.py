@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .exits import UNFINISHED, UsageError, explained
+from .exits import UNFINISHED, UsageError, explained, obey_termination
 from .screen import Screen
 from .wishes import Wishes
 
@@ -116,6 +116,7 @@ def train(
             max_seconds=max_seconds,
         )
         place = output or default_output(data)
+        require_writable(place)
         reading = Reading(format, target, impute, tuple(drop or ()))
         with screen.working(f"reading {data}"):
             samples = read_samples(data, reading, unlabelled=one_class and target is None)
@@ -166,6 +167,7 @@ def predict(
             write_columns,
         )
 
+        require_writable(output)
         with screen.working(f"reading {data}"):
             loaded, table, X = inputs_for(data, model, format)
         for name, count in loaded.schema.unseen(table).items():
@@ -225,6 +227,7 @@ def tune(
             max_seconds=max_seconds,
         )
         reading = Reading(format, target, impute, tuple(drop or ()))
+        require_writable(plot, output)
         _checked(
             tell_of_search,
             data,
@@ -345,6 +348,7 @@ def version(json: Json = False) -> None:
 
 
 def run() -> None:
+    obey_termination()
     app()
 
 
@@ -370,6 +374,15 @@ def search_checkpoint(data: str) -> Path:
 def typed() -> str:
     """The command as it was typed."""
     return shlex.join(["maxmargin", *sys.argv[1:]])
+
+
+def require_writable(*places: str | Path | None) -> None:
+    """Refuse to work for files that could not be written in the end."""
+    from ..archive import check_writable
+
+    for place in places:
+        if place is not None and str(place) != "-":
+            check_writable(place)
 
 
 def require_plots() -> None:

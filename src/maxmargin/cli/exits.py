@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 
 from .screen import Screen
 
 # Exit codes; the page on the command line lists them.
-UNEXPECTED, USAGE, DATA, MODEL, UNFINISHED, INTERRUPTED = 1, 2, 3, 4, 5, 130
+UNEXPECTED, USAGE, DATA, MODEL, UNFINISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 130, 143
+# The signals that have come, of those that end the command in order.
+came: set[int] = set()
 
 
 class UsageError(ValueError):
@@ -21,6 +25,18 @@ class UsageError(ValueError):
 
 class Stopped(Exception):
     """Ctrl-C; the text says what was kept."""
+
+
+def obey_termination() -> None:
+    """Let SIGTERM, by which schedulers end a process, do what Ctrl-C does."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(number: int, frame: Any) -> None:
+    del frame
+    came.add(number)
+    signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager
@@ -46,13 +62,15 @@ def code_of(error: BaseException) -> int:
     from ..archive import ModelFileError
     from ..data.sources import DataError
 
+    stopped = TERMINATED if signal.SIGTERM in came else INTERRUPTED
     codes = {
-        Stopped: INTERRUPTED,
-        KeyboardInterrupt: INTERRUPTED,
+        Stopped: stopped,
+        KeyboardInterrupt: stopped,
         ModelFileError: MODEL,
         UsageError: USAGE,
         DataError: DATA,
         OSError: DATA,
+        MemoryError: DATA,
     }
     return next((code for kind, code in codes.items() if isinstance(error, kind)), UNEXPECTED)
 
@@ -60,6 +78,8 @@ def code_of(error: BaseException) -> int:
 def said(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {str(error) or 'no more is given'}"
     if isinstance(error, OSError):
         return f"{error.filename or 'file'}: {error.strerror or error}"
     return str(error)

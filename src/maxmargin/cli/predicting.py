@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..archive import replacing
+from ..archive import ModelFileError, replacing
 from ..data import DataError, Schema, Vectors, read_data, targets_of
+from ..data.tables import MOST_FEATURES, checked_width
 from ..models import HeldOut, Model, load, read_libsvm
 from ..report.measures import measured
 from .screen import Screen
@@ -28,21 +29,31 @@ def load_any(path: str, n_features: int | None = None) -> Model:
     if not text:
         return load(path)
     machine = read_libsvm(path, n_features=n_features)
+    return Model(machine, plain_schema(machine, path))
+
+
+def plain_schema(machine: Any, path: str) -> Schema:
+    """That of a machine whose inputs are taken as they are."""
     width = machine.n_features_in_
-    thin = sparse.issparse(machine.support_vectors_)
-    return Model(machine, Schema((), None, np.zeros(width), np.ones(width), thin))
+    if width > MOST_FEATURES:
+        raise ModelFileError(
+            f"{path} is a model of {width:,} features; up to {MOST_FEATURES:,} are allowed: number "
+            "the features without gaps"
+        )
+    thin = sparse.issparse(getattr(machine, "support_vectors_", None))
+    return Schema((), None, np.zeros(width), np.ones(width), thin)
 
 
 def inputs_for(path: str, model_path: str, format: str | None) -> tuple[Model, Any, Any]:
     """The model, the data as they are, and the inputs that the model takes."""
     model = load_any(model_path)
-    width = model.estimator.n_features_in_
+    width = getattr(model.estimator, "n_features_in_", None)
+    if width is None:
+        raise DataError(f"{model_path} is a model of sequences, which data files do not hold")
     if model.schema is None:
-        plain = Schema((), None, np.zeros(width), np.ones(width))
-        thin = sparse.issparse(getattr(model.estimator, "support_vectors_", None))
-        model = replace(model, schema=replace(plain, sparse=thin))
+        model = replace(model, schema=plain_schema(model.estimator, model_path))
     data = read_data(path, format=format)
-    if isinstance(data, Vectors) and data.X.shape[1] != width and model.training is None:
+    if isinstance(data, Vectors) and checked_width(data) != width and model.training is None:
         # Neither svmlight text nor LIBSVM's models tell how many features there are.
         model = load_any(model_path, max(width, data.X.shape[1]))
         width = model.estimator.n_features_in_

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from .. import __version__
 from ..models import Checkpoint, ModelFileError, load_checkpoint, save_checkpoint
-from ..tuning import Journal, SearchProgress, StageNotes
+from ..tuning import Journal, JournalError, SearchProgress, StageNotes
 from .exits import Stopped
 from .screen import Screen
 from .wishes import Wishes
@@ -47,16 +47,28 @@ class Keeper:
     screen : Screen
     fresh : bool
         Whether to begin anew, whatever there is.
+    check : callable, optional
+        Raises ValueError or TypeError for a checkpoint that the run could not go on from.
 
     Attributes
     ----------
     found : Checkpoint or None
         Where an equal run stopped.
+    lost : str
+        Why the checkpoint could not be written the last time, if so.
     """
 
-    def __init__(self, path: Path, fingerprint: str, screen: Screen, fresh: bool = False) -> None:
-        self.path, self.fingerprint, self.screen = path, fingerprint, screen
+    def __init__(
+        self,
+        path: Path,
+        fingerprint: str,
+        screen: Screen,
+        fresh: bool = False,
+        check: Callable[[Checkpoint], None] | None = None,
+    ) -> None:
+        self.path, self.fingerprint, self.screen, self.check = path, fingerprint, screen, check
         self.began = time.perf_counter()
+        self.lost = ""
         self.found = None if fresh else self._found()
 
     def _found(self) -> Checkpoint | None:
@@ -70,8 +82,19 @@ class Keeper:
         if checkpoint.fingerprint != self.fingerprint:
             self.screen.say("checkpoint", f"{self.path} is of other data or options: not used")
             return None
+        try:
+            if self.check is not None:
+                self.check(checkpoint)
+        except (ValueError, TypeError) as error:
+            self.screen.say("checkpoint", f"not used: {error}")
+            return None
         self.screen.say("checkpoint", f"going on from {self.path}")
         return checkpoint
+
+    def give_up(self, reason: Exception) -> None:
+        """Begin anew, since the checkpoint found cannot be used."""
+        self.found = None
+        self.screen.say("checkpoint", f"not used: {reason}")
 
     def seconds(self) -> float:
         """Spent so far, earlier runs included."""
@@ -79,13 +102,23 @@ class Keeper:
         return before + time.perf_counter() - self.began
 
     def keep(self, state: Checkpoint) -> None:
-        save_checkpoint(replace(state, seconds=self.seconds()), self.path)
+        """Write the checkpoint; where that fails, the run goes on without."""
+        try:
+            save_checkpoint(replace(state, seconds=self.seconds()), self.path)
+            self.lost = ""
+        except OSError as error:
+            reason = f"{self.path} cannot be written: {error.strerror or error}"
+            if reason != self.lost:
+                self.screen.say("checkpoint", reason)
+            self.lost = reason
 
     def forget(self) -> None:
         self.path.unlink(missing_ok=True)
 
     def stopped(self) -> Stopped:
         """What to raise after Ctrl-C, once the checkpoint is written."""
+        if self.lost:
+            return Stopped(f"interrupted; {self.lost}, so that nothing is kept")
         return Stopped(
             f"interrupted; {self.path} holds what was reached: the same command goes on from there"
         )
@@ -133,7 +166,10 @@ class Course:
 
     def scores(self, place: int, what: str) -> list[float]:
         """Of the points of a stage that an earlier run tried."""
-        return [float(score) for score in self.journal.notes(place, what).rows.ravel()]
+        rows = self.journal.notes(place, what).rows
+        if rows.size and rows.shape[1] != 1:
+            raise JournalError(f"journal has {rows.shape[1]} scores of a point in {what!r}")
+        return [float(score) for score in rows.ravel()]
 
     def note(self, place: int, what: str, scores: list[float]) -> None:
         self.journal.note(place, StageNotes(what, np.array(scores, dtype=np.float64)[:, None]))

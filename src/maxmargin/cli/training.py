@@ -16,6 +16,7 @@ from ..data import DataError, Schema, read_data, schema_of, standardised, target
 from ..models import Checkpoint, Model, Training, save
 from ..report.measures import measured, predictions
 from ..report.words import certificate_lines, measure_in_words
+from ..tuning import JournalError
 from .choosing import Plan, planned
 from .exits import UsageError
 from .fitting import Recorder, finished, fitted, solutions_of
@@ -95,7 +96,7 @@ class TrainingRun:
         self.X = scaled(samples.X, schema)
         fingerprint = fingerprint_of(samples.X, samples.y, wishes, holdout=holdout)
         path = output.with_name(output.name + ".checkpoint")
-        self.keeper = Keeper(path, fingerprint, screen, fresh)
+        self.keeper = Keeper(path, fingerprint, screen, fresh, self._check)
         self.curve: Any = None
 
     def _split(self, holdout: float) -> tuple[np.ndarray, np.ndarray]:
@@ -117,6 +118,12 @@ class TrainingRun:
             everything, test_size=holdout, random_state=seed, stratify=classes
         )
         return np.sort(train), np.sort(test)
+
+    def _check(self, state: Checkpoint) -> None:
+        """Raise ValueError where this run could not go on from a checkpoint."""
+        if state.stage == "test" and not self.rows[1].size:
+            raise ValueError("it tests, and no samples are held out")
+        state.begun(self.plan.estimator())._check_parameters()
 
     # ---- the course of it ------------------------------------------------------------------
 
@@ -239,12 +246,17 @@ def resumable_search(
 ) -> Found:
     """The parameters that the plan leaves open, from where the checkpoint has the search."""
     with screen.working("choosing parameters") as bar:
-        course = Course(keeper, bar.update)
-        try:
-            return searched(plan, wishes, X, y, course)
-        except KeyboardInterrupt:
-            course.keep()
-            raise keeper.stopped() from None
+        while True:
+            course = Course(keeper, bar.update)
+            try:
+                return searched(plan, wishes, X, y, course)
+            except JournalError as error:
+                if keeper.found is None:
+                    raise
+                keeper.give_up(error)
+            except KeyboardInterrupt:
+                course.keep()
+                raise keeper.stopped() from None
 
 
 def scaled(X: Any, schema: Schema) -> Any:

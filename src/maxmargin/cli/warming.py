@@ -51,6 +51,7 @@ def works_of() -> list[tuple[str, Callable[[], Any]]]:
         for name in ("LinearSVR", "RidgeRegression"):
             add(f"{name}, {kind}", getattr(estimators, name)(), A, X[:, 0])
         add(f"l1, {kind}", estimators.LinearSVC(penalty="l1"), A, two)
+        add(f"OnlineSVC, {kind}", estimators.OnlineSVC(), A, three)
         joint = estimators.LinearSVC(multi_class="crammer_singer")
         add(f"Crammer–Singer, {kind}", joint, A, three)
     for precision in ("single", "double"):

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
 import io
-import lzma
 import os
-import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile, is_zipfile
 
-import numpy as np
-from scipy import sparse
-
-from .sources import DataError, Source, open_source
+from .npz import read_npz
+from .sources import ALWAYS_ALLOWED, GLANCE, DataError, Source, open_source
 from .svmlight import read_svmlight_text
+from .vectors import Vectors, fitting_form, whole
 
 if TYPE_CHECKING:
     import polars
 
 # What stands for a missing value in a text.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?")
-# Names that NPZ files give to inputs and targets, the training part first.
-INPUTS, TARGETS = ("X", "X_train", "x_train", "data"), ("y", "y_train", "target", "labels")
-# Sparse inputs fuller than this become dense, unless they are larger than so many bytes.
-DENSE_FROM, LARGEST_DENSE = 0.3, 1 << 30
+# Tables say how many rows they have; this many bytes for each of the file are believed.
+LARGEST_TABLE_RATIO = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,33 +46,6 @@ class Table:
     @property
     def samples(self) -> int:
         return int(self.frame.height)
-
-
-@dataclass(frozen=True, eq=False)
-class Vectors:
-    """Inputs as a matrix, with or without targets.
-
-    Attributes
-    ----------
-    name : str
-        Where they come from.
-    X : ndarray or csr_array of shape (samples, features)
-    y : ndarray or None
-    feature_names : tuple of str
-        Empty where there are none.
-    notes : tuple of str
-        What was guessed.
-    """
-
-    name: str
-    X: Any = field(repr=False)
-    y: np.ndarray | None = field(repr=False)
-    feature_names: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def samples(self) -> int:
-        return int(self.X.shape[0])
 
 
 def read_data(
@@ -123,87 +91,55 @@ def read_data(
 
 def read_svmlight(source: Source, features: int | None = None) -> Vectors:
     """svmlight (LIBSVM) text: ``label index:value index:value …``, a sample a line."""
-    try:
-        with source.open() as stream:
-            X, y = read_svmlight_text(stream, source.name, features)
-    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{source.name} is compressed, but damaged: {error}") from error
+    with source.open() as stream:
+        X, y = read_svmlight_text(stream, source.name, features)
     X, notes = fitting_form(X)
     return Vectors(source.name, X, whole(y), notes=notes)
 
 
-def read_npz(source: Source) -> Vectors:
-    """A NumPy archive of inputs and targets, or a sparse matrix of SciPy."""
-    content = source.read()
-    if not is_zipfile(io.BytesIO(content)):
-        raise DataError(f"{source.name} is no NPZ archive, or a damaged one")
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            if {"indptr", "indices", "data", "shape"} <= set(archive.files):
-                matrix = sparse.csr_array(sparse.load_npz(io.BytesIO(content)))
-                X, notes = fitting_form(matrix.astype(np.float64))
-                return Vectors(source.name, X, None, notes=notes)
-            inputs = next((key for key in INPUTS if key in archive.files), None)
-            if inputs is None:
-                raise DataError(
-                    f"{source.name} must have an array named {' or '.join(INPUTS)}, "
-                    f"it has {', '.join(archive.files) or 'none'}"
-                )
-            target = next((key for key in TARGETS if key in archive.files), None)
-            X, y = archive[inputs], None if target is None else archive[target]
-            names = archive["feature_names"] if "feature_names" in archive.files else []
-    except DataError:
-        raise
-    except (ValueError, OSError, EOFError, KeyError, TypeError, BadZipFile, zlib.error) as error:
-        raise DataError(f"{source.name} cannot be read as NPZ: {error}") from error
-    return _checked_vectors(source.name, X, y, names, (inputs, target))
-
-
-def _checked_vectors(name: str, X: Any, y: Any, names: Any, keys: tuple[Any, Any]) -> Vectors:
-    if X.ndim != 2 or X.dtype.kind not in "biuf":
-        raise DataError(f"{name}: {keys[0]} must be a matrix of numbers, got {X.dtype}{X.shape}")
-    X = X.astype(np.float64)
-    bad = ~np.isfinite(X)
-    if bad.any():
-        columns = np.flatnonzero(bad.any(axis=0))
-        listed = ", ".join(str(names[c]) if len(names) else str(c) for c in columns[:5])
-        raise DataError(
-            f"{name}: {int(bad.sum())} values are missing or infinite, in the columns {listed}"
-            f"{', …' if columns.size > 5 else ''}: fill them, or write the data as CSV and use "
-            "--impute median"
-        )
-    if y is not None and y.shape != (X.shape[0],):
-        raise DataError(f"{name}: {keys[1]} must have {X.shape[0]} entries, got shape {y.shape}")
-    feature_names = tuple(map(str, names)) if len(names) == X.shape[1] else ()
-    notes = (f"inputs are {keys[0]}" + ("" if y is None else f", targets {keys[1]}"),)
-    return Vectors(name, X, y, feature_names, notes)
-
-
 def read_table(source: Source) -> Table:
     """A table of CSV, TSV, Parquet or Arrow."""
-    polars = _polars()
-    try:
-        if source.format == "parquet":
-            return Table(source.name, polars.read_parquet(io.BytesIO(source.read())))
-        if source.format == "arrow":
-            return Table(source.name, polars.read_ipc(io.BytesIO(source.read())))
-        return _read_text(source)
-    except polars.exceptions.PolarsError as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{source.name} cannot be read as {source.format}: {first}") from error
-
-
-def _read_text(source: Source) -> Table:
-    polars = _polars()
     content = source.read()
+    with polars_errors(f"{source.name} cannot be read as {source.format}"):
+        if source.format in ("parquet", "arrow"):
+            return Table(source.name, _read_binary(source, content))
+        return _read_text(source, content)
+
+
+@contextmanager
+def polars_errors(what: str) -> Iterator[None]:
+    """Turn all that polars raises, panics of its own code among them, into `DataError`."""
+    errors = _polars().exceptions
+    try:
+        yield
+    except (errors.PolarsError, errors.PanicException, OSError) as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"{what}: {first}") from error
+
+
+def _read_binary(source: Source, content: bytes) -> polars.DataFrame:
+    polars = _polars()
+    parquet = source.format == "parquet"
+    lazy = (polars.scan_parquet if parquet else polars.scan_ipc)(io.BytesIO(content))
+    rows = lazy.select(polars.len()).collect().item()
+    size = 8 * rows * max(1, len(lazy.collect_schema()))
+    if size > max(ALWAYS_ALLOWED, LARGEST_TABLE_RATIO * len(content)):
+        raise DataError(
+            f"{source.name} says that it holds {rows:,} rows, which is more than "
+            f"{LARGEST_TABLE_RATIO} times its size: write it as CSV if you trust it"
+        )
+    return (polars.read_parquet if parquet else polars.read_ipc)(io.BytesIO(content))
+
+
+def _read_text(source: Source, content: bytes) -> Table:
+    polars = _polars()
     notes = []
     try:
         content.decode()
     except UnicodeDecodeError:
         content = content.decode("latin-1").encode()
         notes.append("the text is not UTF-8: read as Latin-1")
-    lines = content[: 1 << 16].decode(errors="ignore").splitlines()
-    lines = [line for line in lines if line.strip()]
+    lines = first_lines(content)
     if not lines:
         raise DataError(f"{source.name} is empty")
     separator = "\t" if source.format == "tsv" else separator_of(lines)
@@ -222,6 +158,19 @@ def _read_text(source: Source) -> Table:
     if not header:
         notes.append("the first line holds values, not names")
     return Table(source.name, frame, header, tuple(notes))
+
+
+def first_lines(content: bytes) -> list[str]:
+    """The lines that are not blank among the first 64 kB; two of them, if there are, at least."""
+    lines: list[str] = []
+    start = 0
+    while start < len(content) and (start < GLANCE or len(lines) < 2):
+        end = content.find(b"\n", start)
+        end = len(content) if end < 0 else end
+        line = content[start:end].decode(errors="ignore").strip("\r")
+        lines += [line] if line.strip() else []
+        start = end + 1
+    return lines
 
 
 def separator_of(lines: list[str]) -> str:
@@ -246,21 +195,6 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return text.strip().lower() not in ("nan", "inf", "infinity")
-
-
-def fitting_form(X: Any) -> tuple[Any, tuple[str, ...]]:
-    """Sparse inputs in the form in which they are cheaper to compute with."""
-    entries = X.shape[0] * X.shape[1]
-    if entries and X.nnz > DENSE_FROM * entries and 8 * entries <= LARGEST_DENSE:
-        return X.toarray(), (f"kept dense: {X.nnz / entries:.0%} of the entries are not 0",)
-    return X, ()
-
-
-def whole(values: np.ndarray) -> np.ndarray:
-    """Numbers as integers, where all are whole."""
-    if values.dtype.kind == "f" and (np.abs(values) < 2**53).all() and (values % 1 == 0).all():
-        return values.astype(np.int64)
-    return values
 
 
 def _polars() -> Any:

@@ -40,11 +40,17 @@ COMPRESSED: dict[bytes, Callable[..., Any]] = {
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
 }
+# What decompressing damaged files raises; an OSError of bz2 and gzip has no number.
+DAMAGE = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile, OSError, ValueError)
 NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 # label index:value index:value … # comment
 SVMLIGHT_LINE = re.compile(
     rb"\s*" + NUMBER + rb"(?:\s+qid:\d+)?(?:\s+\d+:" + NUMBER + rb")+\s*(?:#.*)?"
 )
+
+
+# What is decompressed is at most so many bytes, or so many for each byte of the file.
+ALWAYS_ALLOWED, LARGEST_RATIO = 1 << 26, 40
 
 
 class DataError(ValueError):
@@ -74,19 +80,60 @@ class Source:
     content: bytes | None
     opener: Callable[..., Any] | None
 
+    @property
+    def size(self) -> int:
+        """Of the file as it is, in bytes."""
+        return len(self.content or b"") if self.path is None else self.path.stat().st_size
+
     def open(self) -> IO[bytes]:
         """A stream of the decompressed content."""
-        if self.path is not None:
-            return open(self.path, "rb") if self.opener is None else self.opener(self.path, "rb")
-        stream = io.BytesIO(self.content or b"")
-        return stream if self.opener is None else self.opener(stream, "rb")
+        place: Any = io.BytesIO(self.content or b"") if self.path is None else self.path
+        if self.opener is None:
+            return open(place, "rb") if self.path is not None else place
+        most = max(ALWAYS_ALLOWED, LARGEST_RATIO * self.size)
+        return io.BufferedReader(Decompressed(self.opener(place, "rb"), self.name, most))
 
     def read(self, most: int = -1) -> bytes:
+        with self.open() as stream:
+            return stream.read(most)
+
+
+class Decompressed(io.RawIOBase):
+    """A stream that ends with `DataError` where it is damaged or a bomb.
+
+    Parameters
+    ----------
+    inner : binary stream
+        That decompresses.
+    name : str
+        Of the file, for errors.
+    most : int
+        Bytes that it may give.
+    """
+
+    def __init__(self, inner: Any, name: str, most: int) -> None:
+        super().__init__()
+        self.inner, self.name, self.left, self.most = inner, name, most, most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
         try:
-            with self.open() as stream:
-                return stream.read(most)
-        except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+            count = int(self.inner.readinto(buffer))
+        except DAMAGE as error:
             raise DataError(f"{self.name} is compressed, but damaged: {error}") from error
+        self.left -= count
+        if self.left < 0:
+            raise DataError(
+                f"{self.name} holds more than {self.most:,} bytes once decompressed, which is more "
+                f"than {LARGEST_RATIO} times its size: decompress it first if you trust it"
+            )
+        return count
+
+    def close(self) -> None:
+        self.inner.close()
+        super().close()
 
 
 def open_source(path: str | os.PathLike[str], format: str | None = None) -> Source:

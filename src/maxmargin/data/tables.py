@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .readers import Table, Vectors
+from .readers import Table, polars_errors
 from .sources import DataError
+from .vectors import Vectors
 
 # Names of columns that are likely to be what is asked for, best first.
 TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
@@ -20,6 +21,8 @@ IMPUTATIONS = ("median",)
 IDENTIFIER_SHARE, FEWEST_IDENTIFIERS = 0.5, 21
 # Tables with more features than this, most of them 0, become sparse.
 LARGEST_DENSE, SPARSE_BELOW = 1000, 0.1
+# Features of vectors with fewer entries than features.
+MOST_FEATURES = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,20 @@ class Column:
     @property
     def width(self) -> int:
         return len(self.categories) if self.kind == "category" else 1
+
+    def check(self) -> None:
+        """Raise ValueError where the parts do not fit together."""
+        if self.kind not in KINDS:
+            raise ValueError(f"the kind of a column must be one of {KINDS}, got {self.kind!r}")
+        if len(set(self.categories)) < len(self.categories):
+            raise ValueError(f"column {self.name!r} has a category twice")
+        if self.kind == "category":
+            fits = self.fill is None or isinstance(self.fill, str)
+        else:
+            fits = not self.categories and not isinstance(self.fill, str)
+            fits = fits and np.isfinite(0.0 if self.fill is None else self.fill)
+        if not fits:
+            raise ValueError(f"column {self.name!r} of kind {self.kind} cannot hold {self.fill!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +106,18 @@ class Schema:
 
     def check(self) -> None:
         """Raise ValueError where the parts do not fit together."""
-        if self.center.shape != self.scale.shape or self.scale.ndim != 1:
-            raise ValueError("center and scale of the schema differ in shape")
-        if not (np.isfinite(self.center).all() and (self.scale > 0).all()):
-            raise ValueError("center and scale of the schema must be finite and positive")
+        for array in (self.center, self.scale):
+            if array.dtype != np.float64 or array.ndim != 1 or not np.isfinite(array).all():
+                raise ValueError("center and scale of the schema must be finite float64 vectors")
+        if self.center.shape != self.scale.shape or (self.scale <= 0).any():
+            raise ValueError("scale of the schema must be positive and as long as center")
         if self.columns and sum(column.width for column in self.columns) != self.width:
             raise ValueError("the columns of the schema do not make up its features")
-        if any(column.kind not in KINDS for column in self.columns):
-            raise ValueError(f"the kind of a column must be one of {KINDS}")
+        names = [column.name for column in self.columns]
+        if len(set(names)) < len(names) or self.target in names:
+            raise ValueError("the schema names a column twice")
+        for column in self.columns:
+            column.check()
 
     def features(self, data: Table | Vectors) -> Any:
         """The inputs of a machine.
@@ -136,14 +157,16 @@ class Schema:
         if not columns:
             names = [name for name in data.frame.columns if name != self.target]
             columns = tuple(Column(name, "number") for name in names)
-        absent = [column.name for column in columns if column.name not in data.frame.columns]
+        present = set(data.frame.columns)
+        absent = [column.name for column in columns if column.name not in present]
         if absent:
             raise DataError(
                 f"{data.name} lacks the column{'s' * (len(absent) > 1)} {listed(absent)} that the "
                 f"model was trained on; it has {listed(data.frame.columns)}"
             )
-        refuse_missing(data, [column for column in columns if column.fill is None])
-        parts = [encoded(data, column) for column in columns]
+        with polars_errors(f"{data.name} holds what is neither number, time nor text"):
+            refuse_missing(data, [column for column in columns if column.fill is None])
+            parts = [encoded(data, column) for column in columns]
         if any(sparse.issparse(part) for part in parts):
             return sparse.csr_array(sparse.hstack(parts, format="csr"))
         return np.hstack(parts) if parts else np.empty((data.samples, 0))
@@ -178,11 +201,19 @@ def schema_of(
     if isinstance(data, Vectors):
         if target is not None or drop:
             raise DataError(f"{data.name} has no columns with names to choose or to drop")
-        width = data.X.shape[1]
+        width = checked_width(data)
         schema = Schema((), None, np.zeros(width), np.ones(width), sparse.issparse(data.X))
         return schema, data.notes
+    with polars_errors(f"{data.name} holds what is neither number, time nor text"):
+        return _schema_of_table(data, target, impute, drop, unlabelled)
+
+
+def _schema_of_table(
+    data: Table, target: str | None, impute: str | None, drop: tuple[str, ...], unlabelled: bool
+) -> tuple[Schema, tuple[str, ...]]:
     notes = list(data.notes)
-    unknown = [name for name in drop if name not in data.frame.columns]
+    present = set(data.frame.columns)
+    unknown = [name for name in drop if name not in present]
     if unknown:
         raise DataError(
             f"{data.name} has no column {listed(unknown)} to drop; it has "
@@ -214,6 +245,17 @@ def schema_of(
     return schema, tuple(notes)
 
 
+def checked_width(data: Vectors) -> int:
+    """The number of features, if a number for each of them can be kept."""
+    width, entries = data.X.shape[1], data.X.nnz if sparse.issparse(data.X) else data.X.size
+    if width > max(MOST_FEATURES, entries):
+        raise DataError(
+            f"{data.name} has {width:,} features by its largest index, but only {entries:,} "
+            f"entries; up to {MOST_FEATURES:,} are allowed: number the features without gaps"
+        )
+    return int(width)
+
+
 def target_column(data: Table, names: list[str], target: str | None) -> tuple[str, str]:
     """Name of the column to predict, and what is to be said about the choice."""
     if target is not None:
@@ -242,6 +284,8 @@ def described(data: Table, name: str) -> tuple[Column | None, str]:
         return Column(name, "time"), f"{name!r} counts as days since 1970"
     if str(series.dtype) == "Null":
         return None, f"{name!r} is empty and left out"
+    if not is_text(series):
+        return None, f"{name!r} is left out: {series.dtype} is neither number nor text"
     texts = as_texts(series)
     categories = sorted({*texts.tolist()} - {""})
     if len(categories) >= max(IDENTIFIER_SHARE * data.samples, FEWEST_IDENTIFIERS):
@@ -310,10 +354,12 @@ def numbers(data: Table, column: Column) -> np.ndarray:
 def missing(data: Table, name: str) -> np.ndarray:
     """Which values of a column are missing."""
     series = data.frame[name]
-    gone = series.is_null()
     if series.dtype.is_float():
-        gone = gone | series.is_nan().fill_null(True)
-    return np.array(gone.to_numpy(), dtype=bool)
+        # Expressions of polars take a hundred times as long, which tells in wide tables.
+        return np.isnan(series.to_numpy())
+    if not series.null_count():
+        return np.zeros(data.samples, dtype=bool)
+    return np.array(series.is_null().to_numpy(), dtype=bool)
 
 
 def refuse_missing(data: Table, columns: Any) -> None:
@@ -329,10 +375,18 @@ def refuse_missing(data: Table, columns: Any) -> None:
         )
 
 
+def is_text(series: Any) -> bool:
+    """Whether a column can be taken as texts: strings, categories, numbers and times."""
+    kind = series.dtype
+    return not (kind.is_nested() or kind.is_object() or str(kind) in ("Binary", "Unknown"))
+
+
 def as_texts(series: Any) -> np.ndarray:
     """A column as texts, empty where a value is missing."""
     import polars
 
+    if not is_text(series):
+        raise DataError(f"column {series.name!r} must hold numbers or texts, got {series.dtype}")
     return np.array(series.cast(polars.String).fill_null("").to_list(), dtype=object)
 
 
@@ -342,6 +396,12 @@ def targets_of(data: Table | Vectors, schema: Schema) -> np.ndarray | None:
         return data.y
     if schema.target is None or schema.target not in data.frame.columns:
         return None
+    with polars_errors(f"the target {schema.target!r} of {data.name} is neither number nor text"):
+        return _targets_of_table(data, schema)
+
+
+def _targets_of_table(data: Table, schema: Schema) -> np.ndarray:
+    assert schema.target is not None
     gone = missing(data, schema.target)
     if gone.any():
         raise DataError(

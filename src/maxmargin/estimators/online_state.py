@@ -6,8 +6,10 @@ The JSON holds parameters, kernel, labels of the classes and counters; each mach
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import os
+import re
 from typing import Any
 
 import numpy as np
@@ -16,17 +18,41 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
-from ..archive import ONLINE, Contents, ModelFileError, read_archive, write_archive
+from ..archive import (
+    CSR,
+    ONLINE,
+    Contents,
+    ModelFileError,
+    csr_from,
+    read_archive,
+    write_archive,
+)
 from ..kernels import FromFunction, Kernel
 from ..kernels.base import count
 from ..kernels.compose import Composition
+from ..kernels.inner_product import VectorKernel
 from ..solvers.online import OnlineMachine, OnlineSettings, OnlineState
-from ..solvers.online_compiled import COUNTERS, SIZE
+from ..solvers.online_compiled import COUNTERS, SIZE, ZEROS
 from ..solvers.online_points import Frame
+from .inputs import is_precomputed, takes_strings
 from .online_machines import Committee
 
+# What nonsense in a file leads to.
+ERRORS = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+)
+LABELS = (bool, int, float, str)
+LABEL_TYPE, LARGEST_LABELS = re.compile(r"[<>|=]?(?:[biufU]\d{1,9}|O)"), 1 << 28
+LARGEST = 2**62
+# Sparse inputs become a table of at most so many entries, or so many for each entry they have.
+LARGEST_TABLE, THINNEST_TABLE = 1 << 25, 100
 ARRAYS = tuple(name for name in OnlineState._fields if name not in ("inputs", "frame"))
-CSR = ("data", "indices", "indptr")
 
 
 class SavedToFile(BaseEstimator):
@@ -56,7 +82,7 @@ class SavedToFile(BaseEstimator):
         contents = read_archive(path, ONLINE)
         try:
             return decoded(cls, contents)
-        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        except ERRORS as error:
             raise ModelFileError(
                 f"{os.fspath(path)} holds no online model that makes sense: {error}"
             ) from error
@@ -104,49 +130,172 @@ def encoded(model: Any, rows: bool) -> Contents:
 
 def decoded(cls: type, contents: Contents) -> Any:
     values, arrays = contents
-    parameters = {name: decoded_value(value) for name, value in values["parameters"].items()}
-    weights = values["class_weight"]
-    parameters["class_weight"] = dict(weights["pairs"]) if isinstance(weights, dict) else weights
-    model = cls(**parameters)
-    model.kernel_ = decoded_value(values["kernel"])
-    model.classes_ = np.array(values["labels"], dtype=np.dtype(values["labels_dtype"]))
-    model.class_weight_ = arrays["class_weight"]
+    _check_parts(values)
+    model = cls(**_parameters(values))
+    model._check_parameters()
+    settings, dtype = _settings(cls, values["settings"]), values["dtype"]
+    kernel = decoded_value(values["kernel"])
+    _require(isinstance(kernel, Kernel) and not is_precomputed(kernel), "kernel is none")
+    _require(takes_strings(kernel) == takes_strings(model.kernel), "two kernels for other inputs")
+    _require(isinstance(dtype, str) and dtype in ("float32", "float64"), f"dtype is {dtype!r}")
+    model.kernel_, model.classes_ = kernel, _labels(values)
+    model.class_weight_ = _weights(arrays["class_weight"], model.classes_.size)
     model.n_seen_ = values["seen"]
-    if values["features"] is not None:
-        model.n_features_in_ = values["features"]
-    if values["feature_names"]:
-        model.feature_names_in_ = np.array(values["feature_names"], dtype=object)
-    settings = OnlineSettings(**values["settings"])
+    features, names = values["features"], values["feature_names"]
+    if features is not None:
+        model.n_features_in_ = features
+    if names:
+        _require(len(names) == features, f"there are {len(names)} names for {features} features")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    count = 1 if model.classes_.size == 2 else model.classes_.size
+    _require(len(values["inputs"]) == count, f"{model.classes_.size} classes need {count} machines")
+    kinds = {described["kind"] for described in values["inputs"]}
+    _require(len(kinds) == 1, "machines have inputs of different kinds")
     machines = []
+    used = {"class_weight"}
     for place, described in enumerate(values["inputs"]):
+        own = [f"{place}.{name}" for name in ARRAYS]
         known = {name: arrays[f"{place}.{name}"] for name in ARRAYS}
-        inputs, frame = _decoded_inputs(f"{place}.inputs", described, arrays)
+        part = f"{place}.inputs"
+        inputs, frame = _decoded_inputs(part, described, arrays)
         state = OnlineState(**known, inputs=inputs, frame=frame)
-        check_state(state)
-        machines.append(
-            OnlineMachine.restored(model.kernel_, settings, np.dtype(values["dtype"]), state)
-        )
+        check_state(state, np.dtype(dtype), model.n_seen_)
+        check_inputs(kernel, inputs, frame, features)
+        machines.append(OnlineMachine.restored(kernel, settings, np.dtype(dtype), state))
+        used |= {*own, *(name for name in arrays if name == part or name.startswith(part + "."))}
+    _require(used == arrays.keys(), "it has arrays that belong to nothing")
     model.machines_ = Committee(machines)
     return model
 
 
-def check_state(state: OnlineState) -> None:
-    """Whether all arrays of a machine are of one length and hold numbers that are some."""
-    examples = state.alpha.size
-    if state.counters.shape != (COUNTERS,) or state.counters[SIZE] != examples:
-        raise ValueError(f"its counters are not those of {examples} examples")
-    if (0 if state.inputs is None else count(state.inputs)) != examples:
-        raise ValueError(f"its inputs are not those of {examples} examples")
-    for name in ("alpha", "gradient", "lower", "upper", "diagonal", "number"):
-        if getattr(state, name).shape != (examples,):
-            raise ValueError(f"{name} has not the {examples} entries that alpha has")
-    if state.rows.shape not in ((0,), (examples * (examples + 1) // 2,)):
-        raise ValueError(f"rows are not those of {examples} examples")
-    for name in ("alpha", "gradient", "diagonal", "scale", "rows"):
-        if not np.isfinite(getattr(state, name)).all():
-            raise ValueError(f"{name} contains NaN or infinity")
-    if np.isnan(state.lower).any() or np.isnan(state.upper).any():
-        raise ValueError("bounds contain NaN")
+# What the JSON consists of.
+PARTS: dict[str, Any] = {
+    "parameters": dict,
+    "class_weight": dict | str | None,
+    "kernel": dict,
+    "settings": dict,
+    "dtype": str,
+    "labels": list,
+    "labels_dtype": str,
+    "seen": int,
+    "features": int | None,
+    "feature_names": list,
+    "inputs": list,
+}
+
+
+def _check_parts(values: Any) -> None:
+    _require(isinstance(values, dict) and values.keys() == PARTS.keys(), "parts are missing")
+    for name, kind in PARTS.items():
+        _require(isinstance(values[name], kind), f"{name} is of a wrong type")
+    _require(all(isinstance(name, str) for name in values["feature_names"]), "a name is no text")
+    for name, least in (("seen", 0), ("features", 1)):
+        number = values[name]
+        fine = number is None or (not isinstance(number, bool) and least <= number <= LARGEST)
+        _require(fine, f"{name} is {number!r}")
+
+
+def _parameters(values: dict[str, Any]) -> dict[str, Any]:
+    parameters = {name: decoded_value(value) for name, value in values["parameters"].items()}
+    weights = values["class_weight"]
+    if isinstance(weights, dict):
+        pairs = weights["pairs"]
+        weights = dict(pairs)
+        _require(len(weights) == len(pairs), "class_weight names a class twice")
+    return {**parameters, "class_weight": weights}
+
+
+def _settings(cls: type, given: dict[str, Any]) -> OnlineSettings:
+    """What the machines were told: checked as parameters of the estimator are."""
+    settings = OnlineSettings(**given)
+    cls(**settings._asdict())._check_parameters()
+    return settings
+
+
+def _labels(values: dict[str, Any]) -> np.ndarray:
+    given, name = values["labels"], values["labels_dtype"]
+    _require(LABEL_TYPE.fullmatch(name), f"labels are of type {name!r}")
+    _require(all(isinstance(label, LABELS) for label in given), "labels are no numbers or texts")
+    dtype = np.dtype(name)
+    _require(dtype.itemsize * len(given) <= LARGEST_LABELS, f"labels are of type {name!r}")
+    labels = np.array(given, dtype=dtype)
+    _require(labels.ndim == 1 and labels.tolist() == given, f"labels are not of type {dtype}")
+    ordered = all(a < b for a, b in itertools.pairwise(given))
+    _require(len(given) >= 2 and ordered, "labels are not two or more in ascending order")
+    return labels
+
+
+def _weights(array: np.ndarray, classes: int) -> np.ndarray:
+    _check_array("class_weight", array, np.float64, (classes,))
+    _require((array >= 0).all() and np.isfinite(array).all(), "class_weight is not positive")
+    return array
+
+
+def check_state(state: OnlineState, dtype: np.dtype, seen: int) -> None:
+    """Raise ValueError where the arrays of a machine are not what learning leaves behind."""
+    n = state.alpha.size
+    for name in ("alpha", "gradient", "lower", "upper", "diagonal"):
+        _check_array(name, getattr(state, name), np.float64, (n,))
+    _check_array("number", state.number, np.int64, (n,))
+    _check_array("counters", state.counters, np.int64, (COUNTERS,))
+    _check_array("scale", state.scale, np.float64, (1,))
+    triangle = () if state.rows.size == 0 else (n * (n + 1) // 2,)
+    _check_array("rows", state.rows, dtype, triangle or (0,))
+    for name in ("alpha", "gradient", "lower", "upper", "diagonal", "scale", "rows"):
+        _require(np.isfinite(getattr(state, name)).all(), f"{name} contains NaN or infinity")
+    lower, upper = state.lower, state.upper
+    one_sided = ((lower == 0) & (upper > 0)) | ((lower < 0) & (upper == 0))
+    _require(one_sided.all(), "bounds are not those of labels")
+    inside = (state.alpha >= lower) & (state.alpha <= upper)
+    _require(inside.all(), "alpha is outside of its bounds")
+    counters, zeros = state.counters, int((state.alpha == 0).sum())
+    _require((counters >= 0).all() and counters[SIZE] == n, f"counters are not those of {n}")
+    _require(counters[ZEROS] == zeros, f"counters are not those of {zeros} zeros")
+    _require(state.scale[0] >= 0, "scale is negative")
+    own = np.unique(state.number)
+    _require(own.size == n, "an example is in the support set twice")
+    _require(n == 0 or (own[0] >= 0 and own[-1] < seen), "an example was never seen")
+    _require(count(state.inputs) == n, f"inputs are not those of {n} examples")
+
+
+def check_inputs(kernel: Kernel, inputs: Any, frame: Frame | None, features: int | None) -> None:
+    """Raise ValueError where a kernel cannot be evaluated at inputs."""
+    if takes_strings(kernel):
+        _require(features is None and _are_texts(inputs), "inputs are no texts")
+    else:
+        real = sparse.issparse(inputs) or isinstance(inputs, np.ndarray)
+        real = real and inputs.ndim == 2 and inputs.dtype in (np.float32, np.float64)
+        _require(real and inputs.shape[1] == features, f"inputs are not of {features} features")
+        values = inputs.data if sparse.issparse(inputs) else inputs
+        _require(np.isfinite(values).all(), "inputs contain NaN or infinity")
+    if frame is not None and frame.dense and sparse.issparse(inputs):
+        most = max(LARGEST_TABLE, THINNEST_TABLE * inputs.nnz)
+        _require(inputs.shape[0] * inputs.shape[1] <= most, "sparse inputs would fill the memory")
+    if frame is not None and frame.centre is not None:
+        stationary = isinstance(kernel, VectorKernel) and kernel._stationary
+        _require(stationary, "the kernel is not one that allows a centre")
+        _check_array("centre", frame.centre, frame.centre.dtype, (features,))
+        _require(frame.centre.dtype.kind == "f", "centre holds no real numbers")
+        _require(np.isfinite(frame.centre).all(), "centre contains NaN or infinity")
+    if count(inputs):
+        _require(np.isfinite(kernel(inputs[:1], inputs[:1])).all(), "kernel is not finite")
+
+
+def _are_texts(inputs: Any) -> bool:
+    array = np.asarray(inputs)
+    return array.ndim == 1 and (array.dtype.kind in "US" or array.size == 0)
+
+
+def _check_array(name: str, array: np.ndarray, dtype: Any, shape: tuple[int, ...]) -> None:
+    if array.dtype != np.dtype(dtype) or array.shape != shape:
+        raise ValueError(
+            f"{name} must be {np.dtype(dtype)}{list(shape)}, got {array.dtype}{list(array.shape)}"
+        )
+
+
+def _require(fulfilled: Any, otherwise: str) -> None:
+    if not fulfilled:
+        raise ValueError(otherwise)
 
 
 def _encoded_inputs(name: str, state: OnlineState, arrays: dict[str, np.ndarray]) -> Any:
@@ -156,8 +305,6 @@ def _encoded_inputs(name: str, state: OnlineState, arrays: dict[str, np.ndarray]
         described = {"dense": frame.dense, "centre": frame.centre is not None}
         if frame.centre is not None:
             arrays[f"{name}.centre"] = frame.centre
-    if inputs is None:
-        return {**described, "kind": "none"}
     if sparse.issparse(inputs):
         for part in CSR:
             arrays[f"{name}.{part}"] = getattr(inputs, part)
@@ -179,16 +326,17 @@ def _decoded_inputs(
     name: str, described: dict[str, Any], arrays: dict[str, np.ndarray]
 ) -> tuple[Any, Frame | None]:
     frame = None
-    if described["dense"] is not None:
-        frame = Frame(described["dense"], arrays.get(f"{name}.centre"))
-    if described["kind"] == "none":
-        return None, frame
-    if described["kind"] == "csr":
-        container = sparse.csr_matrix if described["matrix"] else sparse.csr_array
-        parts = tuple(arrays[f"{name}.{part}"] for part in CSR)
-        return container(parts, shape=tuple(described["shape"])), frame
+    dense, centred, kind = described["dense"], described["centre"], described["kind"]
+    _require(dense is None or isinstance(dense, bool), f"dense is {dense!r}")
+    _require(kind in ("csr", "array", "list"), f"inputs are of kind {kind!r}")
+    _require(isinstance(centred, bool), f"centre is {centred!r}")
+    if dense is not None:
+        frame = Frame(dense, arrays[f"{name}.centre"] if centred else None)
+    if kind == "csr":
+        parts = {part: arrays[f"{name}.{part}"] for part in CSR}
+        return csr_from(parts, described["shape"], bool(described["matrix"])), frame
     array = arrays[name]
-    return (array.tolist() if described["kind"] == "list" else array), frame
+    return (array.tolist() if kind == "list" else array), frame
 
 
 # ---- values and kernels --------------------------------------------------------------------

@@ -10,11 +10,23 @@ import numpy as np
 
 from ..archive import Contents, ModelFileError, read_archive, write_archive
 from ..solvers import Solution
+from ..solvers.linear import LinearSolution
 from ..tuning import Journal, StageNotes
+from .records import RECORDS
 from .training import HeldOut, Measure, SearchTable
-from .values import RECORDS, Decoder, Encoder
+from .values import Decoder, Encoder
 
 STAGES = ("search", "test", "all")
+# What nonsense in a file leads to.
+ERRORS = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,31 +90,33 @@ def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
     """Read a checkpoint; `ModelFileError` where it is damaged or none."""
     contents = read_archive(path)
     try:
-        checkpoint = Decoder(contents.arrays).decode(contents.values)
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+        decoder = Decoder(contents.arrays)
+        checkpoint = decoder.decode(contents.values)
+        decoder.check_complete()
+    except ERRORS as error:
         raise ModelFileError(f"{os.fspath(path)} is no checkpoint: {error}") from error
     if not isinstance(checkpoint, Checkpoint) or checkpoint.stage not in STAGES:
         raise ModelFileError(f"{os.fspath(path)} is no checkpoint")
-    if not _readable(checkpoint.journal):
+    if not 0.0 <= checkpoint.seconds < np.inf or not _readable(checkpoint.journal):
         raise ModelFileError(f"{os.fspath(path)} holds no search that could go on")
-    for solution in checkpoint.solutions:
-        dual = getattr(solution, "alpha", getattr(solution, "beta", None))
-        if not isinstance(dual, np.ndarray) or not np.isfinite(dual).all():
-            raise ModelFileError(f"{os.fspath(path)} holds no point from which to go on")
+    if not all(map(_has_point, checkpoint.solutions)):
+        raise ModelFileError(f"{os.fspath(path)} holds no point from which to go on")
     return checkpoint
 
 
-def _readable(journal: Any) -> bool:
+def _has_point(solution: Any) -> bool:
+    """Whether a fit can go on from a solution."""
+    match solution:
+        case Solution():
+            return bool(np.isfinite(solution.alpha).all())
+        case LinearSolution():
+            parts = (solution.w, solution.beta, solution.b)
+            return all(bool(np.isfinite(part).all()) for part in parts)
+    return False
+
+
+def _readable(journal: Journal | None) -> bool:
     """Whether a search can go on from a journal, or there is none."""
     if journal is None:
         return True
-    if not isinstance(journal, Journal) or not isinstance(journal.stages, list):
-        return False
-    return isinstance(journal.seconds, float) and all(
-        isinstance(notes, StageNotes)
-        and isinstance(notes.rows, np.ndarray)
-        and notes.rows.ndim == 2
-        and notes.rows.dtype == np.float64
-        and isinstance(notes.state, dict)
-        for notes in journal.stages
-    )
+    return 0.0 <= journal.seconds < np.inf and all(n.rows.ndim == 2 for n in journal.stages)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,23 +13,34 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__, estimators, tuning
 from ..archive import Contents, ModelFileError, read_archive, write_archive
 from ..data.tables import Schema
-from ..estimators.base import KernelMachine, learned
-from ..estimators.classifier import KernelClassifier
+from ..estimators.base import learned
 from ..estimators.expansion import like
-from ..estimators.inputs import is_function, is_precomputed
-from ..estimators.linear_base import LinearMachine
-from ..kernels import Kernel
+from ..estimators.inputs import is_function
 from ..kernels.base import take
+from .conforming import conforms
+from .fitted import ESTIMATORS, SCHEMAS, check_fitted
 from .training import Training
 from .values import Decoder, Encoder
 
-ESTIMATORS: dict[str, type] = {
-    name: getattr(estimators, name)
-    for name in estimators.__all__
-    if name not in ("Certificates", "LabelCurve", "OnlineSVC")
+# The parts of a model file, and what JSON has for them.
+PARTS: dict[str, Any] = {
+    "maxmargin": str,
+    "estimator": str,
+    "parameters": dict,
+    "attributes": dict,
+    "schema": dict | None,
+    "training": dict | None,
 }
-# Fitted attributes: no parameter ends with an underscore.
-ATTRIBUTE = re.compile(r"_?[a-zA-Z]\w*_")
+# What nonsense in a file leads to.
+ERRORS = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+)
 # Parameters that do not outlive the process.
 FLEETING = ("callback", "random_state")
 
@@ -102,13 +112,14 @@ def save(
             f"{name}: of a pipeline, save the last step"
         )
     check_is_fitted(estimator)
-    encoder = Encoder(resumable)
     parameters = estimator.get_params(deep=False)
     if is_function(parameters.get("kernel")):
         raise ValueError(
             "kernel is a Python function, and model files hold no code: use a kernel of "
             "maxmargin.kernels or 'precomputed', or pickle the model"
         )
+    check_fitted(estimator)
+    encoder = Encoder(resumable)
     parameters = {key: value for key, value in parameters.items() if key not in FLEETING}
     values = {
         "maxmargin": __version__,
@@ -139,7 +150,7 @@ def load(path: str | os.PathLike[str]) -> Model:
         return _model(contents)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
+    except ERRORS as error:
         raise ModelFileError(
             f"{os.fspath(path)} holds no model that makes sense: {error}"
         ) from error
@@ -191,83 +202,33 @@ def _encoded(encoder: Encoder, place: str, named: dict[str, Any]) -> dict[str, A
 
 
 def _model(contents: Contents) -> Model:
-    values, strict = contents.values, Decoder(contents.arrays, finite=True)
+    values, decoder = contents.values, Decoder(contents.arrays)
+    _check_types(values)
     kind = ESTIMATORS.get(values["estimator"])
     if kind is None:
         raise ModelFileError(f"{values['estimator']!r} is no estimator of this maxmargin")
-    parameters = {name: strict.decode(value) for name, value in values["parameters"].items()}
     estimator: Any = kind()
-    estimator.set_params(**parameters)
+    estimator.set_params(**decoder.decode_all(values["parameters"]))
     estimator._check_parameters()
-    for name, value in values["attributes"].items():
-        if not ATTRIBUTE.fullmatch(name) or name.endswith("__") or hasattr(kind, name):
+    known = SCHEMAS[kind.__name__].attributes
+    for name, value in decoder.decode_all(values["attributes"]).items():
+        if name not in known:
             raise ModelFileError(f"{name!r} is no attribute of a fitted {kind.__name__}")
-        setattr(estimator, name, strict.decode(value))
-    if isinstance(estimator, KernelMachine):
-        _check_kernel_machine(estimator)
-    elif isinstance(estimator, LinearMachine):
-        _check_linear_machine(estimator)
-    lenient = Decoder(contents.arrays)
-    schema, training = lenient.decode(values["schema"]), lenient.decode(values["training"])
-    _require(schema is None or isinstance(schema, Schema), "its schema is none")
-    _require(training is None or isinstance(training, Training), "its record of training is none")
+        setattr(estimator, name, value)
+    check_fitted(estimator)
+    schema, training = decoder.decode(values["schema"]), decoder.decode(values["training"])
+    if not conforms(schema, Schema | None) or not conforms(training, Training | None):
+        raise ModelFileError("its schema or its record of training is none")
     features = getattr(estimator, "n_features_in_", None)
-    if schema is not None:
-        schema.check()
-        _require(schema.width == features, "schema and machine differ in their features")
+    if schema is not None and schema.width != features:
+        raise ModelFileError("schema and machine differ in their features")
+    decoder.check_complete()
     return Model(estimator, schema, training)
 
 
-def _check_kernel_machine(estimator: Any) -> None:
-    coef, n_support = estimator.dual_coef_, estimator.n_support_
-    _require(isinstance(estimator.kernel_, Kernel), "kernel_ is no kernel")
-    _require(coef.ndim == 2 and _real(coef), "dual_coef_ is no matrix")
-    _require(n_support.ndim == 1 and n_support.dtype.kind == "i", "n_support_ holds no counts")
-    _require((n_support >= 0).all() and n_support.sum() == coef.shape[1], "support vectors miss")
-    _require(estimator.support_.shape == (coef.shape[1],), "support_ has the wrong length")
-    functions, intercepts = 1, 1
-    if isinstance(estimator, KernelClassifier):
-        classes = estimator.classes_.size
-        _require(estimator.classes_.ndim == 1 and classes >= 2, "there are no two classes")
-        _require(n_support.size == classes, "n_support_ has the wrong length")
-        functions = intercepts = 1 if classes == 2 else classes
-        if classes > 2 and coef.shape[0] == classes - 1:
-            functions, intercepts = classes - 1, classes * (classes - 1) // 2
-        for sigmoid in (estimator.probA_, estimator.probB_):
-            _require(sigmoid.size in (0, intercepts), "the sigmoids have the wrong length")
-    _require(coef.shape[0] == functions, "dual_coef_ has the wrong number of rows")
-    _require(estimator.intercept_.shape == (intercepts,), "intercept_ has the wrong length")
-    if is_precomputed(estimator.kernel):
-        columns = estimator.n_features_in_
-        _require(((estimator.support_ >= 0) & (estimator.support_ < columns)).all(), "support_")
-        return
-    vectors = estimator.support_vectors_
-    if hasattr(estimator, "n_features_in_"):
-        shape = (coef.shape[1], estimator.n_features_in_)
-        _require(vectors.shape == shape and _real(vectors), "support_vectors_ has a wrong shape")
-        if shape[0]:
-            estimator.kernel_(vectors[:1], vectors[:1])
-    else:
-        _require(len(vectors) == coef.shape[1], "support_vectors_ has the wrong length")
-    _require(sparse.issparse(coef) == sparse.issparse(vectors), "dense and sparse are mixed")
-
-
-def _check_linear_machine(estimator: Any) -> None:
-    coef, intercept = estimator.coef_, np.atleast_1d(estimator.intercept_)
-    functions = coef.shape[0] if coef.ndim == 2 else 1
-    _require(_real(coef) and coef.shape[-1] == estimator.n_features_in_, "coef_ has a wrong shape")
-    _require(intercept.ndim == 1 and _real(intercept), "intercept_ is no vector")
-    _require(intercept.size in (1, functions), "intercept_ has the wrong length")
-    if hasattr(estimator, "classes_"):
-        classes = estimator.classes_.size
-        _require(classes >= 2, "there are no two classes")
-        _require(functions == (1 if classes == 2 else classes), "coef_ has a wrong shape")
-
-
-def _real(array: Any) -> bool:
-    return array.dtype.kind == "f"
-
-
-def _require(fulfilled: Any, otherwise: str) -> None:
-    if not fulfilled:
-        raise ModelFileError(otherwise)
+def _check_types(values: Any) -> None:
+    if not isinstance(values, dict) or values.keys() != PARTS.keys():
+        raise ModelFileError(f"its description must consist of {', '.join(PARTS)}")
+    for name, kind in PARTS.items():
+        if not isinstance(values[name], kind):
+            raise ModelFileError(f"its {name} is of a wrong type")

@@ -20,37 +20,23 @@ import numpy as np
 from scipy import sparse
 
 from .. import kernels
-from ..archive import KINDS, ModelFileError
-from ..data.tables import Column, Schema
-from ..dual import Certificate
-from ..estimators import Certificates
+from ..archive import CSR, KINDS, ModelFileError, csr_from
 from ..kernels import Kernel
 from ..kernels.compose import Composition
 from ..solvers import Solution
 from ..solvers.linear import LinearSolution
-from .training import FitCurve, HeldOut, Measure, SearchTable, Training
+from .records import RECORDS, check_fields, check_record
 
 KERNELS: dict[str, type] = {
     name: getattr(kernels, name)
     for name in kernels.__all__
     if name not in ("EncodedSequences", "FromFunction", "Gram", "Kernel")
 }
-RECORDS: dict[str, type] = {
-    record.__name__: record
-    for record in (
-        Certificate,
-        Certificates,
-        Column,
-        FitCurve,
-        HeldOut,
-        LinearSolution,
-        Measure,
-        Schema,
-        SearchTable,
-        Solution,
-        Training,
-    )
-}
+
+
+# The keys of the dictionaries that stand for values.
+FORMS = [{"float"}, {"tuple"}, {"set"}, {"items"}, {"array"}, {"objects"}]
+FORMS += [{"csr", "matrix"}, {"kernel", "fields"}, {"record", "fields"}]
 
 
 class Encoder:
@@ -134,27 +120,34 @@ class Encoder:
         }
 
 
-CSR = ("data", "indices", "indptr")
-
-
 class Decoder:
-    """Turns JSON of `Encoder` back into values.
+    """Turns JSON of `Encoder` back into values, checked for their types.
 
     Parameters
     ----------
     arrays : dict
-    finite : bool
-        Whether arrays of real numbers must be finite.
     """
 
-    def __init__(self, arrays: dict[str, np.ndarray], finite: bool = False) -> None:
-        self.arrays, self.finite = arrays, finite
+    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+        self.arrays = arrays
+        self.used: set[str] = set()
+
+    def check_complete(self) -> None:
+        """Raise `ModelFileError` where there are arrays that nothing refers to."""
+        if self.used != self.arrays.keys():
+            name = min(self.arrays.keys() - self.used)
+            raise ModelFileError(f"array {name!r} belongs to nothing")
+
+    def decode_all(self, named: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.decode(value) for name, value in named.items()}
 
     def decode(self, value: Any) -> Any:
         if isinstance(value, list):
             return [self.decode(entry) for entry in value]
         if not isinstance(value, dict):
             return value
+        if set(value) not in FORMS:
+            raise ModelFileError(f"{str(value)[:80]} is of no known type")
         match value:
             case {"float": str(text)}:
                 return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[text]
@@ -177,10 +170,8 @@ class Decoder:
         raise ModelFileError(f"{str(value)[:80]} is of no known type")
 
     def _array(self, name: str) -> np.ndarray:
-        array = self.arrays[name]
-        if self.finite and array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise ModelFileError(f"array {name!r} contains NaN or infinity")
-        return array
+        self.used.add(name)
+        return self.arrays[name]
 
     def _objects(self, entries: list[Any]) -> np.ndarray:
         array = np.empty(len(entries), dtype=object)
@@ -188,28 +179,19 @@ class Decoder:
         return array
 
     def _csr(self, parts: dict[str, Any], matrix: bool) -> Any:
-        rows, columns = parts["shape"]
-        if not (isinstance(rows, int) and isinstance(columns, int) and min(rows, columns) >= 0):
-            raise ModelFileError(f"{parts['shape']} is no shape of a matrix")
-        data, indices, indptr = (self._array(parts[name]) for name in CSR)
-        if data.dtype.kind != "f" or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
-            raise ModelFileError("a sparse matrix has parts of the wrong type")
-        if indptr.shape != (rows + 1,) or data.ndim != 1 or data.shape != indices.shape:
-            raise ModelFileError("a sparse matrix has parts of the wrong length")
-        container = sparse.csr_matrix if matrix else sparse.csr_array
-        result = container((data, indices, indptr), shape=(rows, columns))
-        result.check_format(full_check=True)
-        return result
+        arrays = {name: self._array(parts[name]) for name in CSR}
+        return csr_from(arrays, parts["shape"], matrix)
 
     def _made(self, known: dict[str, type], name: str, fields: dict[str, Any]) -> Any:
         if name not in known:
             raise ModelFileError(f"{name!r} is unknown to this version of maxmargin")
-        if set(fields) - set(field_names(known[name])):
-            raise ModelFileError(f"{name} has fields unknown to this version of maxmargin")
-        decoded = {key: self.decode(field) for key, field in fields.items()}
+        decoded = self.decode_all(fields)
+        check_fields(known[name], decoded)
         if issubclass(known[name], Composition):
             return known[name](*decoded["kernels"])
-        return known[name](**decoded)
+        made = known[name](**decoded)
+        check_record(made)
+        return made
 
 
 def field_names(record: type) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from .auto import AutoSVC
 from .base import Evaluation, History, Limits, Objective, Point, Vector
 from .course import Outcome, Stage, Task
-from .journal import Journal, SearchInterrupted, SearchProgress, StageNotes
+from .journal import Journal, JournalError, SearchInterrupted, SearchProgress, StageNotes
 from .objectives import (
     BootstrapError,
     CrossValidationError,
@@ -50,6 +50,7 @@ __all__ = [
     "HoldOutError",
     "IRpropPlus",
     "Journal",
+    "JournalError",
     "KernelPolarisation",
     "KernelTargetAlignment",
     "LeaveOneOutError",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..kernels import Kernel
 from ..kernels.base import Inputs, count, take
 from .base import Float, Limits, Objective, Point
-from .journal import Guarded, Interrupted, Journal, SearchProgress, StageNotes
+from .journal import Guarded, Interrupted, Journal, SearchProgress, StageNotes, recalling
 from .objectives import CrossValidationError, OverPairs, Prior, folds
 from .optimizers import Choice, Optimiser, Result
 from .paths import CurveOfC, VotingError, cross_validate_C
@@ -203,12 +203,15 @@ class Search:
         """Run an optimiser, from where the journal has it, in a share of the time that is left."""
         self._place += 1
         notes = self.journal.notes(self._place, what)
-        optimiser.record, optimiser.recalled = [], notes.rows
-        result = optimiser.run(objective, evaluations=len(notes.rows))
-        if len(notes.rows):
-            objective.restore(notes.state)
-            optimiser.seconds = float(notes.rows[-1, 0])
-            result = result._replace(seconds=optimiser.seconds)
+        with recalling(what):
+            if len(notes.rows) and notes.rows.shape[1] not in (2, 2 + optimiser.size):
+                raise ValueError(f"evaluations have {notes.rows.shape[1]} numbers")
+            optimiser.record, optimiser.recalled = [], notes.rows
+            result = optimiser.run(objective, evaluations=len(notes.rows))
+            if len(notes.rows):
+                objective.restore(notes.state)
+                optimiser.seconds = float(notes.rows[-1, 0])
+                result = result._replace(seconds=optimiser.seconds)
         if notes.status:
             result = result._replace(status=notes.status)
         elif result.status == "evaluations" and not self._ended:
@@ -282,6 +285,9 @@ class Search:
         splits = folds(self.codes.astype(np.float64), k, self.task.random_state)
         sizes = np.array([split.test.size for split in splits])
         rows = self.journal.notes(place, "path of C").rows
+        with recalling("path of C"):
+            if rows.size and rows.shape != (k, Cs.size):
+                raise ValueError(f"errors are {rows.shape[0]} × {rows.shape[1]}")
         known = {i: list(map(float, row)) for i, row in enumerate(rows) if not np.isnan(row).any()}
         limit, asked = time.perf_counter() + self.left(), len(known) * Cs.size
         sound = dict(known)

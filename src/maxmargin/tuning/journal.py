@@ -7,6 +7,8 @@ of evaluations, they come to stand where they stood, to the last bit.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -40,6 +42,10 @@ class SearchProgress(NamedTuple):
     value: float
     best: float
     seconds: float
+
+
+class JournalError(ValueError):
+    """A journal is not of this search, or damaged."""
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -114,7 +120,7 @@ class Journal:
             return StageNotes(what)
         notes = self.stages[place]
         if notes.what != what:
-            raise ValueError(
+            raise JournalError(
                 f"journal must be of an equal search, got one whose stage {place + 1} is "
                 f"{notes.what!r} instead of {what!r}: begin with a new Journal"
             )
@@ -125,6 +131,19 @@ class Journal:
     def note(self, place: int, notes: StageNotes) -> None:
         """Write a stage down in place of what was known of it."""
         self.stages[place : place + 1] = [notes]
+
+
+@contextmanager
+def recalling(what: str) -> Iterator[None]:
+    """Turn what goes wrong while a journal is taken up into `JournalError`."""
+    try:
+        yield
+    except JournalError:
+        raise
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
+        raise JournalError(
+            f"journal cannot be taken up in its stage {what!r} ({error}): begin with a new Journal"
+        ) from error
 
 
 class Interrupted(Exception):

@@ -19,7 +19,7 @@ from ...kernels.base import Inputs, take
 from ..base import Evaluation, Float, Objective, Point
 from ..machine import Fit, hinge_fit
 from .adjoint import saddle_of, sensitivities
-from .samples import Samples
+from .samples import Samples, checked_start
 from .splits import FixedSplits, RandomSplits, Split, Splits, folds
 
 
@@ -105,7 +105,10 @@ class SplitObjective(Samples, Objective[Point]):
         return {"starts": copies, "splits": self.splits.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self._state.starts = {number: start.copy() for number, start in state["starts"].items()}
+        starts = {k: checked_start(start, self.n) for k, start in state["starts"].items()}
+        if any(type(number) is not int or start is None for number, start in starts.items()):
+            raise ValueError("starts must be vectors by number of a split")
+        self._state.starts = starts
         self.splits.restore(state["splits"])
 
     def __getstate__(self) -> dict[str, object]:

@@ -19,7 +19,7 @@ from ...kernels.base import Inputs, take
 from ...threads import single_threaded_blas
 from ..base import Evaluation, Float, Objective, Point
 from ..machine import optimum
-from .samples import Samples
+from .samples import Samples, checked_start
 
 
 class RadiusMargin(Samples, Objective[Point]):
@@ -63,7 +63,7 @@ class RadiusMargin(Samples, Objective[Point]):
         return {"alpha": self._alpha, "beta": self._beta}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self._alpha, self._beta = state["alpha"], state["beta"]
+        self._alpha, self._beta = (checked_start(state[k], self.n) for k in ("alpha", "beta"))
 
     def _evaluated(self, point: Point) -> Evaluation:
         solved = self._solved(point)

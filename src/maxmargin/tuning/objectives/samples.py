@@ -46,3 +46,14 @@ class Samples:
         self.X: Any = as_inputs(X)
         self.n = count(X)
         self.y = signs(y, self.n)
+
+
+def checked_start(start: Any, size: int) -> Float | None:
+    """Where a solver goes on: a finite vector of that size, or None; else ValueError."""
+    if start is None:
+        return None
+    if not (isinstance(start, np.ndarray) and start.shape == (size,) and start.dtype == np.float64):
+        raise ValueError(f"the start of a solver must be float64[{size}]")
+    if not np.isfinite(start).all():
+        raise ValueError("the start of a solver contains NaN or infinity")
+    return start.copy()

@@ -25,7 +25,7 @@ from ...kernels.base import Inputs
 from ..base import Evaluation, Float, Objective, Point
 from ..machine import Fit, Int, hinge_fit, left_out_fit
 from .adjoint import Derivative, Saddle, bounded_part, saddle_of
-from .samples import Samples
+from .samples import Samples, checked_start
 
 # Added to the diagonal of K_uu, so that H⁻¹ is not rounding where free vectors coincide; their span
 # is then small instead of zero.
@@ -70,7 +70,7 @@ class SpanBound(Samples, Objective[Point]):
         return {"start": self._start}
 
     def restore(self, state: dict[str, Any]) -> None:
-        self._start = state["start"]
+        self._start = checked_start(state["start"], self.n)
 
     def evaluate(self, point: Point) -> Evaluation:
         K = point.kernel(self.X)

@@ -140,6 +140,8 @@ class Optimiser(ABC, Generic[P]):
         """The objective at a point, with its sign such that small is good."""
         if self.evaluations < len(self.recalled):
             given = self._recalled(self.evaluations)
+            if gradient and objective.differentiable and given.gradient is None:
+                raise ValueError("an evaluation in the journal has no gradient")
         else:
             given = objective.evaluate(point) if gradient else Evaluation(objective.value(point))
         return self._noted(objective, point, given)
