@@ -59,9 +59,15 @@ class Parts(NamedTuple):
         starts = [0, *self.ends[:-1].tolist()]
         inside = np.concatenate([np.arange(starts[k], self.ends[k]) for k in numbers])
         sizes = [int(self.ends[k]) - starts[k] for k in numbers]
-        arrays = (self.places, self.linear, self.lower, self.upper, self.ridge)
         chosen = Parts(
-            np.cumsum(sizes), *(array[inside] for array in arrays), self.matrix, self.points
+            ends=np.cumsum(sizes),
+            places=self.places[inside],
+            linear=self.linear[inside],
+            lower=self.lower[inside],
+            upper=self.upper[inside],
+            ridge=self.ridge[inside],
+            matrix=self.matrix,
+            points=self.points,
         )
         return chosen, inside
 
