@@ -20,6 +20,7 @@ from . import response
 from .cholesky import solve
 from .losses import Float
 from .records import Budget, LinearProblem, OutOfTime, Point, TraceRows
+from .systems import in_pieces
 
 # Features in a working set: at least so many, at most so many, and this multiple of those in use.
 LEAST_FEATURES, MOST_FEATURES, FEATURES_FACTOR = 64, 3000, 2
@@ -100,7 +101,10 @@ class ProximalLasso:
         part = matrix.columns(chosen)
         gram, border = np.zeros((chosen.size, chosen.size)), np.zeros(chosen.size)
         rows = np.flatnonzero(self.h)
-        part.add_outer(rows, self.h[rows], gram, border)
+        for piece in in_pieces(rows, part.row_cost.outer):
+            if self.ended():
+                raise OutOfTime
+            part.add_outer(rows[piece], self.h[rows[piece]], gram, border)
         lower = np.tril(gram)
         gram = lower + np.tril(gram, -1).T
         slope = np.append(-self.pull[chosen], -self.total)
