@@ -42,6 +42,7 @@ PROBLEMS = {
     "full, few features": lambda: SVC(C=10.0, gamma=2.0).fit(*chess(2500)),
     "blocks": lambda: SVC(C=1.0, solver="blocks").fit(*blobs(4200, 30)),
     "blocks, many features": lambda: SVC(C=1.0, solver="blocks").fit(*blobs(2600, 150)),
+    "blocks, little memory": lambda: SVC(solver="blocks", cache_size=9).fit(*blobs(4200, 10)),
     "rows": lambda: SVC(C=1.0, solver="rows").fit(*blobs(800, 20)),
     "float32": lambda: SVC(C=1.0).fit(*as_float32(blobs(4200, 30))),
     "single": lambda: SVC(C=1.0, precision="single", tol=1e-2).fit(*blobs(4200, 80)),

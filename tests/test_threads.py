@@ -68,6 +68,12 @@ def test_little_work_is_not_divided():
     assert part_length(10_000, WORTH_A_THREAD) < 10_000
 
 
+def test_sizes_may_be_numbers_of_numpy():
+    parts = []
+    in_parts(lambda *part: parts.append(part), np.int64(1000), np.int64(PLENTY), np.int32(100))
+    assert sorted(parts)[-1][-1] == 1000
+
+
 def test_there_is_work_for_more_than_sixteen_threads():
     assert len(range(0, 10**6, part_length(10**6, 10**9))) > 100
 

@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,7 +36,7 @@ SMALLEST = 1 << 18
 KEPT = 64 << 20
 # Larger arrays are not asked for before it is known that there is so much memory: a container ends
 # processes that use more than there is, where another system refuses.
-CHECKED = 1 << 26
+CHECKED = 1 << 28
 # Bytes of main memory where the system does not tell.
 ASSUMED = 4e9
 # Limits of a control group beyond this are none.
@@ -85,7 +86,8 @@ class Pool:
 
     def trim(self) -> None:
         """Give back what is more than may be kept; the largest are worth most."""
-        may_stay = self.peak - self.leased if self.fits else kept_between_fits()
+        between = kept_between_fits()
+        may_stay = max(self.peak, between) - self.leased if self.fits else between
         excess = sum(kept.warm for kept in self.kept) - may_stay
         self.kept.sort(key=_warm)
         while excess > 0:
@@ -217,16 +219,12 @@ def _fresh(size: int) -> mmap.mmap:
 def free_memory(swap: bool = False, system: Path = Path("/")) -> float:
     """Bytes of memory that are not in use: of the machine, with its swap space if that counts, and
     of the control groups (containers) that this process is in."""
-    known = {}
-    with suppress(OSError, ValueError):
-        for line in _read(system / "proc/meminfo").splitlines():
-            name, _, value = line.partition(":")
-            if name in ("MemAvailable", "SwapFree"):
-                known[name] = 1024.0 * int(value.split()[0])
-    free = known.get("MemAvailable", 0.5 * _main_memory())
+    info = _numbers(f"{system}/proc/meminfo")
+    free = 1024.0 * info["MemAvailable:"] if "MemAvailable:" in info else 0.5 * _main_memory()
     if swap:
-        free += known.get("SwapFree", 0.0)
-    return min([free, _left_of_addresses(), *_left_in_groups(system)])
+        free += 1024.0 * info.get("SwapFree:", 0.0)
+    groups = [_left(*group) for group in _groups(system)]
+    return min([free, _left_of_addresses(), *groups])
 
 
 def _left_of_addresses() -> float:
@@ -235,7 +233,7 @@ def _left_of_addresses() -> float:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit == resource.RLIM_INFINITY:
             return math.inf
-        pages = int(_read(Path("/proc/self/statm")).split()[0])
+        pages = int(_read("/proc/self/statm").split()[0])
         return max(0.0, float(limit - pages * mmap.PAGESIZE))
     except (AttributeError, OSError, ValueError):
         return math.inf
@@ -260,12 +258,13 @@ V1 = GroupFiles("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactiv
 V2 = GroupFiles("memory.max", "memory.current", "inactive_file")
 
 
-def _left_in_groups(system: Path) -> list[float]:
-    """What each control group from that of this process upwards has left, if it has a limit."""
-    left = []
+@cache
+def _groups(system: Path) -> list[tuple[str, GroupFiles]]:
+    """The control groups from that of this process upwards that can have a limit."""
+    found: list[tuple[str, GroupFiles]] = []
     with suppress(OSError, ValueError, IndexError):
-        groups = [line.split(":", 2) for line in _read(system / "proc/self/cgroup").splitlines()]
-        mounts = [line.split() for line in _read(system / "proc/self/mountinfo").splitlines()]
+        groups = [line.split(":", 2) for line in _read(f"{system}/proc/self/cgroup").splitlines()]
+        mounts = [line.split() for line in _read(f"{system}/proc/self/mountinfo").splitlines()]
         for _, controllers, path in groups:
             version = V1 if "memory" in controllers.split(",") else V2
             if controllers and version is V2:
@@ -281,27 +280,35 @@ def _left_in_groups(system: Path) -> list[float]:
                 below = path[len(root) :] if path.startswith(f"{root}/") else ""
                 folder = top / below.strip("/")
                 for group in (folder, *folder.parents):
-                    left.append(_left(group, version))
+                    if (group / version.limit).exists():
+                        found.append((str(group), version))
                     if group == top:
                         break
-    return [bytes_left for bytes_left in left if bytes_left < NO_LIMIT]
+    return found
 
 
-def _left(group: Path, files: GroupFiles) -> float:
+def _left(group: str, files: GroupFiles) -> float:
+    """What a control group has left of its limit, if it has one."""
     try:
-        limit = float(_read(group / files.limit))  # "max" is no number
-        used = float(_read(group / files.used))
+        limit = float(_read(f"{group}/{files.limit}"))  # "max" is no number
         if limit >= NO_LIMIT:
             return math.inf
+        used = float(_read(f"{group}/{files.used}"))
     except (OSError, ValueError):
         return math.inf
-    with suppress(OSError, ValueError):
-        for line in _read(group / "memory.stat").splitlines():
-            name, value = line.split()
-            if name == files.cache:
-                used -= float(value)
+    used -= _numbers(f"{group}/memory.stat").get(files.cache, 0.0)
     return max(0.0, limit - used)
 
 
-def _read(path: Path) -> str:
-    return path.read_text(encoding="ascii", errors="replace")
+def _numbers(path: str) -> dict[str, float]:
+    """The lines "name number …" of a file; none where it cannot be read."""
+    try:
+        lines = [line.split() for line in _read(path).splitlines()]
+        return {line[0]: float(line[1]) for line in lines}
+    except (OSError, ValueError, IndexError):
+        return {}
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="ascii", errors="replace") as file:
+        return file.read()
