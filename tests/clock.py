@@ -10,6 +10,7 @@ not.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -66,3 +67,32 @@ class Stopwatch:
         """How many times longer everything takes than on an idle machine."""
         wall, seconds = self.wall, self.seconds
         return wall / seconds if 0.0 < seconds < wall else 1.0
+
+
+class Overrun:
+    """By how much work goes on after a limit: ``with Overrun(0.5) as over: work()``.
+
+    `seconds` are those after the limit, without waits; 0 where the work ended before. Limits are
+    on the clock of the wall, on a busy machine too, so the waits before them are no excuse.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.limit, self.seconds = limit, 0.0
+        self._after: Stopwatch | None = None
+        self._timer = threading.Timer(limit, self._passed)
+        self._timer.daemon = True
+
+    def _passed(self) -> None:
+        self._after = Stopwatch()
+
+    def __enter__(self) -> Overrun:
+        self._timer.start()
+        self._began = time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        late = time.perf_counter() - self._began - self.limit
+        self._timer.cancel()
+        after = self._after
+        # The timer may come too late, or not at all: what it did not see counts in full.
+        self.seconds = max(0.0, late if after is None else late - after.wall + after.seconds)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from clock import Stopwatch, threads_of
+from clock import Overrun, Stopwatch, threads_of
 
 SPIN = "while True: pass"
 counted = pytest.mark.skipif(
@@ -83,6 +83,30 @@ def test_waits_of_many_threads_do_not_hide_what_they_compute():
         computed = time.process_time() - began
         assert watch.seconds >= 0.9 * computed / os.cpu_count()
         assert watch.delay > 1.5
+
+
+def test_work_within_its_limit_has_no_overrun():
+    with Overrun(10.0) as over:
+        pass
+    assert over.seconds == 0.0
+
+
+def test_overrun_is_the_time_after_the_limit():
+    with Overrun(0.1) as over:
+        time.sleep(0.5)
+    assert 0.3 < over.seconds < 0.8
+
+
+@counted
+def test_overrun_on_a_busy_machine_is_that_of_an_idle_one():
+    with busy_machine():
+        time.sleep(0.3)
+        with Overrun(0.5) as over:
+            end = time.perf_counter() + 0.5
+            while time.perf_counter() < end:
+                pass
+            work(0.4)
+    assert 0.3 < over.seconds < 0.8
 
 
 def test_a_process_that_does_not_exist_has_done_nothing():

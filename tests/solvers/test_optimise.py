@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from checks import assert_feasible
-from clock import Stopwatch
+from clock import Overrun, Stopwatch
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin import solve
@@ -63,12 +63,14 @@ def test_max_steps_is_kept_exactly(crawling, steps, driver):
 @pytest.mark.parametrize("seconds", [0.2, 0.5])
 def test_max_seconds_is_kept(crawling, driver, seconds):
     solve(*crawling, driver=driver, face=False, max_steps=10)
-    watch = Stopwatch()
-    solution = solve(*crawling, driver=driver, face=False, max_seconds=seconds)
-    took, wall = watch.seconds, watch.wall
+    for _ in range(2):  # the first compiles what has to be compiled
+        watch = Stopwatch()
+        with Overrun(seconds) as over:
+            solution = solve(*crawling, driver=driver, face=False, max_seconds=seconds)
+        took, wall = watch.seconds, watch.wall
     assert solution.status == "time_limit"
     assert seconds <= wall
-    assert took <= seconds + 0.5
+    assert over.seconds <= 0.25
     assert took - 0.1 <= solution.seconds <= wall
 
 
@@ -76,9 +78,11 @@ def test_max_seconds_is_kept(crawling, driver, seconds):
 def test_max_seconds_is_kept_while_the_kernel_is_slow(driver):
     X, y = chess_board(1100, random_state=0)
     problem, gram = hinge(y, 1e6).problem, slow_gaussian(0.2).bind(X)
-    watch = Stopwatch()
-    solution = solve(problem, gram, driver=driver, max_seconds=0.3)
-    assert watch.seconds < 0.3 + 0.5
+    solve(problem, Gaussian(0.5).bind(X), driver=driver, max_steps=10)
+    for _ in range(2):  # the first compiles what has to be compiled
+        with Overrun(0.3) as over:
+            solution = solve(problem, gram, driver=driver, max_seconds=0.3)
+    assert over.seconds < 0.5
     assert solution.status == "time_limit"
     assert_feasible(solution.alpha, problem)
 
