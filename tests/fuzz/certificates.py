@@ -2,8 +2,8 @@
 
 A fit that says "converged" must have an exact violation of at most tol, plus the rounding of a
 computation in float64, of which no more than tol counts: where float64 cannot tell, there is
-nothing to be said. The same holds for the relative gap, but a gap of 1e-14 of the losses at f = 0 is
-none: where all samples are met exactly, the optimum may vanish.
+nothing to be said. The same holds for the relative gap, but a gap of 1e-14 of the losses at f = 0
+is none: where all samples are met exactly, the optimum may vanish.
 """
 
 from __future__ import annotations
