@@ -19,6 +19,8 @@ from .refusals import explained, overflows
 
 # CPU seconds that a fit of under 100 samples may take.
 LONGEST = 5.0
+# What compiles for the first time takes long once, and a limit may end a fit before it all is.
+ATTEMPTS = 3
 FINISHED = ("converged", "stationary", "epochs", "one class")
 
 
@@ -48,12 +50,13 @@ def examine(case: Case) -> list[Failure]:
     before = snapshot(case)
     fit = attempted(case)
     failures = []
-    if fit.seconds > allowed_seconds(case):
-        # What compiles for the first time takes long once.
+    limit = allowed_seconds(case)
+    for _ in range(ATTEMPTS):
+        if fit.seconds <= limit:
+            break
         fit = attempted(case)
-        if fit.seconds > allowed_seconds(case):
-            limit = allowed_seconds(case)
-            failures.append(Failure("time", f"fit took {fit.seconds:.1f} s, allowed are {limit:g}"))
+    if fit.seconds > limit:
+        failures.append(Failure("time", f"fit took {fit.seconds:.2f} s, allowed are {limit:g}"))
     if snapshot(case) != before:
         failures.append(Failure("inputs", "fit has changed its inputs"))
     noise = [w for w in fit.warnings if issubclass(w.category, RuntimeWarning)]
