@@ -96,6 +96,14 @@ def test_error_has_its_exit_code(error, code):
     assert code_of(error) == code
 
 
+def test_ctrl_c_in_the_middle_of_an_import_is_told_without_another(monkeypatch):
+    for name in ("maxmargin.archive", "maxmargin.data.sources"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert code_of(KeyboardInterrupt()) == 130
+    with pytest.raises(ImportError):
+        code_of(OSError())
+
+
 def test_lack_of_memory_is_told_in_a_sentence():
     assert said(MemoryError("Unable to allocate 4 GiB")).startswith("not enough memory: Unable")
 

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -118,6 +119,18 @@ def test_contents_of_2_gib_are_as_python_writes_them(monkeypatch):
     assert read_content(ours, members["large"]) == bytes(2000)
     with pytest.raises(ZipError, match="more than 3 members"):
         read_members(ours, len(ours.getvalue()), 3)
+
+
+def test_crc_must_be_right_even_where_header_and_directory_agree():
+    stream = io.BytesIO()
+    writer = StoredZipWriter(stream)
+    writer.add("a", b"some")
+    writer.close()
+    crc = zlib.crc32(b"some").to_bytes(4, "little")
+    forged = io.BytesIO(stream.getvalue().replace(crc, b"\x01\x02\x03\x04"))
+    member = read_members(forged, len(forged.getvalue()), 10)["a"]
+    with pytest.raises(ZipError, match="'a' does not match its CRC-32"):
+        read_content(forged, member)
 
 
 def test_file_written_on_windows_is_read(tmp_path):

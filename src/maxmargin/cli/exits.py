@@ -59,13 +59,13 @@ def explained(screen: Screen) -> Iterator[None]:
 
 def code_of(error: BaseException) -> int:
     """The exit code of an error; `UNEXPECTED` for those that are our fault."""
+    if isinstance(error, Stopped | KeyboardInterrupt):
+        # It may have come in the middle of an import: nothing is to be imported now.
+        return TERMINATED if signal.SIGTERM in came else INTERRUPTED
     from ..archive import ModelFileError
     from ..data.sources import DataError
 
-    stopped = TERMINATED if signal.SIGTERM in came else INTERRUPTED
     codes = {
-        Stopped: stopped,
-        KeyboardInterrupt: stopped,
         ModelFileError: MODEL,
         UsageError: USAGE,
         DataError: DATA,
