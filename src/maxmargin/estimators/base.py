@@ -30,7 +30,7 @@ from .conditioning import (
     without,
 )
 from .expansion import coefficients, delivered, expansion_values, like
-from .fitting import Outcome, Settings, Task, Trainer
+from .fitting import Settings, Trainer
 from .grams import Grams, memory_budget, working_dtype
 from .inputs import (
     checked_weights,
@@ -44,6 +44,7 @@ from .inputs import (
 )
 from .progress import CallbackSupportMixin, Reporter, with_callbacks
 from .samples import Samples, chosen, distinct, size_in_bytes
+from .tasks import Outcome, Task
 
 # Inputs of more bytes are not copied for the sake of their order.
 LARGEST_REORDERED = 1 << 28

@@ -18,10 +18,11 @@ from ..dual import Machine
 from . import parameters as p
 from .base import KernelMachine
 from .expansion import coefficients
-from .fitting import Outcome, Task, Trainer
+from .fitting import Trainer
 from .multiclass import by_class, packed, pairs, scores, unpacked, votes
 from .probability import Sigmoids, fitted_sigmoids, probabilities
 from .samples import Samples
+from .tasks import Outcome, Task
 
 
 def _has_probabilities(classifier: Any) -> bool:

@@ -14,9 +14,9 @@ from ..kernels.inner_product import VectorKernel
 from ..memory import room
 from ..threads import PRODUCT_PART, in_parts, single_threaded_blas
 from .conditioning import fits_single, weights_of_features, widened
-from .fitting import Outcome, Task
 from .inputs import is_function
 from .samples import Samples
+from .tasks import Outcome, Task
 
 # Kernel values of new samples and support vectors that are held at a time.
 PREDICTION_BLOCK = 1 << 23

@@ -30,6 +30,7 @@ from ..threads import single_threaded_blas
 from .clock import Clock, OutOfTime
 from .grams import Grams
 from .progress import Reporter
+from .tasks import Outcome, Task
 
 # A solution whose certificate does not show what is promised is sent back to work at most this many
 # times, to reach this part of it.
@@ -43,52 +44,6 @@ LEAST_SECONDS = 0.02
 # Of the memory that a fit may take, the part for rows, beside which a solver takes two fifths of
 # that for blocks and their factors; and the part for a matrix that several problems share.
 ROWS_SHARE, LARGEST_KEPT = 0.7, 0.5
-
-
-class Task(NamedTuple):
-    """One dual problem of a fit.
-
-    Attributes
-    ----------
-    name : str
-        What messages call it.
-    machine : Machine
-    samples : tuple of int arrays
-        The distinct samples it is about: of one class, then of the other; empty for all samples.
-    classes : tuple of int
-        The two classes, where Gram blocks inside classes are shared.
-    start : float array or None
-        Where the solver begins.
-    remake : callable or None
-        Makes the machine of some of the samples, from their labels, weights and class weights.
-    """
-
-    name: str
-    machine: Machine
-    samples: tuple[np.ndarray, ...] = ()
-    classes: tuple[int, int] | None = None
-    start: np.ndarray | None = None
-    remake: Callable[..., Machine] | None = None
-
-    @property
-    def indices(self) -> np.ndarray | None:
-        return np.concatenate(self.samples) if self.samples else None
-
-
-class Outcome(NamedTuple):
-    """A solved task."""
-
-    solution: Solution
-    expansion: Expansion
-    certificate: Certificate
-
-    @property
-    def finished(self) -> bool:
-        return self.solution.converged
-
-    def ended(self, status: str) -> Outcome:
-        """The same with another status."""
-        return self._replace(solution=replace(self.solution, status=status))
 
 
 class Settings(NamedTuple):

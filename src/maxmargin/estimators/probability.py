@@ -21,9 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from .fitting import Outcome, Task, Trainer, told_by
+from .fitting import Trainer, told_by
 from .multiclass import labels_of, pairs
 from .samples import Samples
+from .tasks import Outcome, Task
 
 FOLDS = 5
 # Probabilities of pairs stay away from 0 and 1, where the coupling is degenerate.

@@ -10,9 +10,10 @@ from sklearn.utils import column_or_1d
 
 from ..dual import Machine, epsilon_svr, nu_svr
 from . import parameters as p
-from .fitting import FEASIBLE, Outcome, Task
+from .fitting import FEASIBLE
 from .samples import Samples
 from .single import SingleMachine
+from .tasks import Outcome, Task
 from .tube import TubeSearch
 
 # Values of C, in units of the range of y, that stand for an infinite one.
@@ -59,6 +60,7 @@ class KernelRegressor(RegressorMixin, SingleMachine):
     def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
         super()._write(X, samples, tasks, outcomes)
         self.intercept_ = self.intercept_ + self._offset_
+        del self._offset_
 
     def predict(self, X):
         """The value of the function at each sample.

@@ -10,8 +10,9 @@ import numpy as np
 from ..dual import Machine
 from .base import KernelMachine
 from .expansion import coefficients
-from .fitting import Outcome, Task, Trainer
+from .fitting import Trainer
 from .samples import Samples
+from .tasks import Outcome, Task
 
 
 class SingleMachine(KernelMachine):

@@ -18,7 +18,8 @@ import numpy as np
 
 from ..dual import Certificate, epsilon_svr
 from ..dual.problem import ROUNDING, Float
-from .fitting import Outcome, Task, Trainer
+from .fitting import Trainer
+from .tasks import Outcome, Task
 
 # Values of ε to try, at most.
 MOST_TRIES = 60

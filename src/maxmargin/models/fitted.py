@@ -262,6 +262,7 @@ ONE_FUNCTION = {
 LINEAR_MACHINE = {
     "n_features_in_": Size("features"),
     "n_iter_": int,
+    "fit_status_": Optional(int),
     "_cost_": Optional(float),
     "solution_": Optional(LinearSolution | list[LinearSolution]),
     **EVERY,

@@ -1,0 +1,58 @@
+"""The dual problems of a fit, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..dual import Certificate, Expansion, Machine
+from ..solvers import Solution
+
+
+class Task(NamedTuple):
+    """One dual problem of a fit.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    machine : Machine
+    samples : tuple of int arrays
+        The distinct samples it is about: of one class, then of the other; empty for all samples.
+    classes : tuple of int
+        The two classes, where Gram blocks inside classes are shared.
+    start : float array or None
+        Where the solver begins.
+    remake : callable or None
+        Makes the machine of some of the samples, from their labels, weights and class weights.
+    """
+
+    name: str
+    machine: Machine
+    samples: tuple[np.ndarray, ...] = ()
+    classes: tuple[int, int] | None = None
+    start: np.ndarray | None = None
+    remake: Callable[..., Machine] | None = None
+
+    @property
+    def indices(self) -> np.ndarray | None:
+        return np.concatenate(self.samples) if self.samples else None
+
+
+class Outcome(NamedTuple):
+    """A solved task."""
+
+    solution: Solution
+    expansion: Expansion
+    certificate: Certificate
+
+    @property
+    def finished(self) -> bool:
+        return self.solution.converged
+
+    def ended(self, status: str) -> Outcome:
+        """The same with another status."""
+        return self._replace(solution=replace(self.solution, status=status))
