@@ -136,6 +136,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             grams = Grams(self.kernel_, samples.X, dtype)
             as_delivered = partial(delivered, samples)
             trainer = Trainer(grams, settings, clock, reporter, jobs, as_delivered)
+            trainer.offset = getattr(self, "_offset_", 0.0)
             tasks = resumed(self._tasks(samples, trainer), previous, self)
             reporter.begin(len(tasks), **data)
             outcomes = self._solved(samples, tasks, trainer)

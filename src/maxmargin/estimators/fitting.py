@@ -88,6 +88,7 @@ class Trainer:
     ) -> None:
         self.grams, self.settings, self.clock = grams, settings, clock
         self.reporter, self.jobs, self.delivered = reporter, jobs, delivered
+        self.offset = 0.0  # what is added to the intercept in the end
         self.stopped = threading.Event()
         self.interrupted = False
         self.taken = 0  # bytes of what problems share
@@ -333,9 +334,15 @@ class Trainer:
         rounding = KNOWN_TO * self.grams.largest_entry * float(np.linalg.norm(solution.alpha))
         if rounding > s.tol:
             return False
-        if solution.status == "stationary" or shown.relative_gap <= s.gap:
-            return True
         problem, alpha = task.machine.problem, solution.alpha
+        if solution.status == "stationary" or np.isinf(s.gap):
+            return True
+        value = max(abs(shown.primal), abs(shown.dual))
+        # Rounding moves free variables off the margin, at the price of their boxes.
+        free = problem.free(alpha) & np.isfinite(problem.upper) & np.isfinite(problem.lower)
+        price = float((problem.upper - problem.lower)[free].sum())
+        if shown.relative_gap <= s.gap and rounding * price <= s.gap * value:
+            return True
         bias = problem.bias(alpha, solution.gradient)
         least = gap_resolution(problem, alpha, bias, self.grams.largest_entry)
         # An optimum of 0 has no relative gap.
@@ -362,6 +369,11 @@ class Trainer:
                 unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
                 return Outcome(solution, task.machine.read(solution.alpha, solution.bias), unknown)
         certificate, bias = certificate_and_bias(problem, alpha, expansion)
+        if self.offset:
+            # Of the intercept only so many digits can be delivered.
+            middle = task.machine.read(alpha, bias).intercept
+            change = (middle + self.offset) - self.offset - middle
+            certificate, bias = certificate_and_bias(problem, alpha, expansion, bias + change)
         outcome = Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
         if solution.status == "precision" and self.is_proven(task, outcome):
             return outcome.ended("converged")

@@ -28,6 +28,7 @@ from .online_function import FunctionOfStream
 from .online_progress import QuietReporter
 from .online_state import SavedToFile
 from .online_training import TrainedOnline, one_or_all, without_frame
+from .samples import chosen
 
 
 class OnlineSVC(
@@ -342,8 +343,10 @@ class OnlineSVC(
         """Inputs, codes of the classes and bounds of examples whose classes are known."""
         X, y = self._next_inputs(X), labels_of_stream(y, known=True)
         check_consistent_length(X, y)
-        self._accept_classes(y, None, first=False)
         weight = checked_weights(sample_weight, y.size, may_vanish=True)
+        if not weight.all():
+            X, y, weight = chosen(X, np.flatnonzero(weight)), y[weight > 0], weight[weight > 0]
+        self._accept_classes(y, None, first=False)
         codes = np.searchsorted(self.classes_, y)
         return X, codes, self._bound(codes, weight)
 

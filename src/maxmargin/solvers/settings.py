@@ -14,7 +14,7 @@ from .solution import Progress
 
 # Variables of a small problem, and the steps after which its run ends where no limit is set: a few
 # seconds.
-SMALL, SMALL_STEPS = 250, 1e6
+SMALL, SMALL_STEPS = 250, 5e5
 # Square matrices that are worked on take this part of the memory for rows besides. They may have so
 # many rows in any case, and never more than the latter.
 FACE_SHARE, SMALL_SIDE, LARGEST_SIDE = 0.4, 1024, 1 << 20

@@ -313,6 +313,7 @@ def effort(strategy: str, size: int, samples: int, features: int) -> float:
 def standard_deviations(X: Any) -> Float:
     """Of each feature; 1 where it is constant."""
     if sparse.issparse(X):
+        X = X if X.has_canonical_format else X.copy()  # SciPy brings it into form in place
         mean = np.asarray(X.mean(axis=0)).ravel()
         square = np.asarray(X.power(2).mean(axis=0)).ravel()
         deviations = np.sqrt(np.maximum(square - mean**2, 0.0))
