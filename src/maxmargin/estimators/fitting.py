@@ -343,10 +343,10 @@ class Trainer:
         price = float((problem.upper - problem.lower)[free].sum())
         if shown.relative_gap <= s.gap and rounding * price <= s.gap * value:
             return True
+        # An optimum of 0 has no relative gap; ν-machines have one where nothing can be told apart.
         bias = problem.bias(alpha, solution.gradient)
         least = gap_resolution(problem, alpha, bias, self.grams.largest_entry)
-        # An optimum of 0 has no relative gap.
-        return max(shown.gap, abs(shown.primal), abs(shown.dual)) <= least
+        return not problem.linear.any() and max(shown.gap, value) <= least
 
     def _read(
         self, task: Task, solution: Solution, exact: Gram, gram: Gram | None = None
