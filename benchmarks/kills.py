@@ -32,8 +32,9 @@ OPTIONS = ("--C", "1000", "--gamma", "2", "--no-report", "--quiet")
 SEARCH = ("--strategy", "posterior", "--no-probability", "--no-report", "--json")
 TUNE = ("--strategy", "posterior", "--json")
 SIGNALS = {"INT": signal.SIGINT, "TERM": signal.SIGTERM, "KILL": signal.SIGKILL}
-# How a process ends by a signal: by code once the command has begun, else as the shell tells.
-ENDS = {"INT": (130, -2), "TERM": (143, -15), "KILL": (-9,)}
+# How a process ends by a signal: by code once the command has begun, else by the signal itself. An
+# interrupt inside a text that an import executes makes CPython end by SIGINT, handled or not.
+ENDS = {"INT": (130, -2), "TERM": (143, -15, -2), "KILL": (-9,)}
 FINISH_EVERY = 3
 
 

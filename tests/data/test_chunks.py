@@ -116,6 +116,12 @@ def test_zero_may_be_the_index_of_any_chunk(tmp_path):
     np.testing.assert_array_equal(read.toarray(), [[0, 0, 0, 1], [2, 0, 0, 4], [0, 5, 0, 0]])
 
 
+def test_file_of_labels_alone_has_one_feature(tmp_path):
+    (tmp_path / "data.svm").write_text("1\n-1\n")
+    source = SvmlightChunks(tmp_path / "data.svm")
+    np.testing.assert_array_equal(source.read(0).toarray(), [[0.0], [0.0]])
+
+
 def test_too_few_features_are_refused(tmp_path):
     X, y = samples(50)
     dump_svmlight_file(X, y, str(tmp_path / "data.svm"), zero_based=False)

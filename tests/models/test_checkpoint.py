@@ -98,9 +98,11 @@ def test_model_is_no_checkpoint(tmp_path):
         load_checkpoint(tmp_path / "model.mm")
 
 
-def test_point_that_is_not_finite_is_refused(tmp_path):
-    solution = SVC().fit(X, Y).solution_
-    solution.alpha[0] = np.nan
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e300])
+@pytest.mark.parametrize("machine", [SVC(), LinearSVC()])
+def test_point_that_is_not_finite_is_refused(machine, value, tmp_path):
+    solution = machine.fit(X, Y).solution_
+    getattr(solution, "alpha" if isinstance(machine, SVC) else "beta")[0] = value
     save_checkpoint(Checkpoint("abc", "all", {}, [solution]), tmp_path / "run.checkpoint")
     with pytest.raises(ModelFileError, match="no point from which to go on"):
         load_checkpoint(tmp_path / "run.checkpoint")

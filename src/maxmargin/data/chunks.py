@@ -77,7 +77,7 @@ class SvmlightChunks:
         if not sizes:
             raise ValueError(f"{self.path} has no samples")
         self._from_one = smallest > 0
-        found = largest if self._from_one else largest + 1
+        found = max(1, largest if self._from_one else largest + 1)
         self.d = found if features is None else features
         if found > self.d:
             raise ValueError(f"features must be at least {found} for {self.path}, got {features}")

@@ -17,6 +17,8 @@ from .training import HeldOut, Measure, SearchTable
 from .values import Decoder, Encoder
 
 STAGES = ("search", "test", "all")
+# Squares of what is larger may overflow, so that no fit can go on from there.
+FARTHEST = 1e100
 # What nonsense in a file leads to.
 ERRORS = (
     ValueError,
@@ -108,11 +110,12 @@ def _has_point(solution: Any) -> bool:
     """Whether a fit can go on from a solution."""
     match solution:
         case Solution():
-            return bool(np.isfinite(solution.alpha).all())
+            parts: tuple[Any, ...] = (solution.alpha,)
         case LinearSolution():
             parts = (solution.w, solution.beta, solution.b)
-            return all(bool(np.isfinite(part).all()) for part in parts)
-    return False
+        case _:
+            return False
+    return all(bool((np.abs(part) < FARTHEST).all()) for part in parts)
 
 
 def _readable(journal: Journal | None) -> bool:
