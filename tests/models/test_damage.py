@@ -279,6 +279,8 @@ def test_model_without_one_of_its_attributes_is_complete_or_refused(name, tmp_pa
         "_cost_",
         "epsilon_",
     }
+    if isinstance(model, LinearSVR | LogisticRegression):
+        optional.add("fit_status_")  # files of earlier versions have none
     required = set(read_archive(forged(model, tmp_path, lambda *_: None)).values["attributes"])
     for attribute in sorted(required - optional):
 
