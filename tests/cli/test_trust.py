@@ -1,10 +1,12 @@
 """The command on bad ground: full disks, closed folders, little memory; and what it must not do."""
 
+import ctypes
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from maxmargin.archive import check_writable, replacing
 from maxmargin.archive.replacing import ENDING, HOST
 from maxmargin.cli import predicting, warming
 from maxmargin.cli.app import app
-from maxmargin.cli.exits import code_of, said
+from maxmargin.cli.exits import code_of, obey_termination, said
 from maxmargin.cli.resuming import Course
 from maxmargin.cli.screen import Screen
 from maxmargin.cli.training import Reading, TrainingRun, read_samples, resumable_search
@@ -268,6 +270,22 @@ def test_sigterm_does_what_ctrl_c_does(tmp_path):
     assert code == 143, errors
     assert "the same command goes on from there" in errors
     assert load_checkpoint(tmp_path / "d.mm.checkpoint").stage == "test"
+
+
+def test_interrupt_in_a_callback_is_not_lost(monkeypatch):
+    """Python drops what is raised in a callback of ctypes, as compiling makes many of them."""
+    monkeypatch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+    monkeypatch.setattr(signal, "getsignal", lambda _: None)
+    obey_termination()
+    assert sys.unraisablehook is not sys.__unraisablehook__
+
+    @ctypes.CFUNCTYPE(None)
+    def interrupted():
+        raise KeyboardInterrupt
+
+    interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        time.sleep(10.0)
 
 
 # ---- warm-up --------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -28,9 +30,21 @@ class Stopped(Exception):
 
 
 def obey_termination() -> None:
-    """Let SIGTERM, by which schedulers end a process, do what Ctrl-C does."""
+    """Let SIGTERM, by which schedulers end a process, do what Ctrl-C does; neither gets lost."""
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _repeat_interrupt
+
+
+def _repeat_interrupt(unraisable: Any) -> None:
+    """Python drops what is raised in a callback, as LLVM makes them: interrupt again, outside."""
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+        return
+    timer = threading.Timer(0.02, _thread.interrupt_main)
+    timer.daemon = True
+    timer.start()
 
 
 def _terminate(number: int, frame: Any) -> None:
