@@ -42,9 +42,17 @@ def _repeat_interrupt(unraisable: Any) -> None:
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return
-    timer = threading.Timer(0.02, _thread.interrupt_main)
+    timer = threading.Timer(0.02, _interrupt_main_thread)
     timer.daemon = True
     timer.start()
+
+
+def _interrupt_main_thread() -> None:
+    if hasattr(signal, "pthread_kill"):
+        # Also ends a system call that waits.
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def _terminate(number: int, frame: Any) -> None:
