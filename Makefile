@@ -19,12 +19,12 @@ SPREAD := --numprocesses=$(WORKERS) --dist=worksteal
 
 # Kernel values, problems and certificates, the loop and its steps: what compiled code computes.
 NOJIT := tests/dual tests/kernels/test_kernel_values.py tests/kernels/test_kernel_gradients.py \
-  tests/kernels/test_exponential.py tests/solvers/test_smo.py tests/solvers/test_planning.py \
-  tests/solvers/test_face.py tests/solvers/test_several.py
+  tests/kernels/vector/test_exp.py tests/solvers/smo tests/solvers/newton/test_step.py \
+  tests/solvers/drivers/test_batch.py
 # What leans on other libraries: kernel values, certificates, readers, files, estimators, commands.
 OLDEST := tests/test_oldest.py tests/kernels/test_kernel_values.py \
-  tests/kernels/test_vector_kernels.py tests/dual tests/data tests/models \
-  tests/estimators/test_sklearn_checks.py tests/estimators/test_linear_sklearn.py \
+  tests/kernels/vector/test_standard.py tests/dual tests/data tests/models \
+  tests/estimators/test_sklearn_checks.py tests/estimators/linear/test_sklearn.py \
   tests/tuning/test_optimizers.py tests/report/test_html.py \
   tests/cli/test_choices.py tests/cli/test_commands.py
 

@@ -51,7 +51,7 @@ class Contender:
         """Settings whose fits together touch all code that a fit may run."""
         yield {}
         if self.library == OURS:
-            from maxmargin.estimators.base import SOLVERS
+            from maxmargin.estimators.kernel.machine import SOLVERS
 
             for solver, precision in product(SOLVERS, ("single", "double")):
                 if solver not in ("auto", "rows"):

@@ -44,7 +44,7 @@ PACKAGE = "src/maxmargin"
 COPIED = ("src", "tests", "benchmarks", "examples", "docs", ".ci")
 LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "results", "*.egg-info")
 # About this tool, not about the package.
-UNUSABLE = {"tests/test_mutants.py"}
+UNUSABLE = {"tests/benchmarks/test_mutants.py"}
 CAUGHT, SURVIVED = "caught", "survived"
 
 
@@ -119,7 +119,7 @@ def ordered_tests(root: Path, mutant: Mutant) -> list[str]:
     mentioned = re.compile(rf"\b{re.escape(function)}\b" if function else r"(?!)")
 
     def rank(name: str) -> int:
-        if name == mutant.module or Path(name).stem == f"test_{module.stem}":
+        if name in (mutant.module, f"tests/{folder}/test_{module.stem}.py"):
             return 0
         if not name.startswith("tests/"):
             return 4

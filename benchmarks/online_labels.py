@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin import OnlineSVC
-from maxmargin.estimators.active_learning import LabelCurve
+from maxmargin.estimators.online.active import LabelCurve
 
 from .problems import MNIST, realdata
 

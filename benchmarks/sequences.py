@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from maxmargin.kernels import CombinedOligo, EncodedSequences, Oligo, TripletOligo, WeightedOligo
+from maxmargin.kernels import (
+    CombinedOligo,
+    EncodedSequences,
+    Oligo,
+    TripletOligo,
+    WeightedOligo,
+)
 
 COUNT, LENGTH, SIGMA = 2_000, 50, 1.27
 REPEATS = 5

@@ -14,12 +14,7 @@ import numpy as np
 
 from maxmargin.data import chess_board, sparse_coordinate
 from maxmargin.kernels import Gaussian
-from maxmargin.tuning import (
-    KernelTargetAlignment,
-    LogLikelihood,
-    Point,
-    RadiusMargin,
-)
+from maxmargin.tuning import KernelTargetAlignment, LogLikelihood, Point, RadiusMargin
 
 # Milliseconds aimed at; those of the thesis author's library on the reference machine, where known.
 TARGETS = {

@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin.dual import epsilon_svr, hinge, nu_svc, squared_hinge
-from maxmargin.solvers.active import Active
-from maxmargin.solvers.rows import FullRows
+from maxmargin.solvers.drivers.working_set import Active
+from maxmargin.solvers.rows.lru import FullRows
 
 
 def active_at(problem, K, alpha):

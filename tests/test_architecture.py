@@ -10,11 +10,8 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.read_text(encodi
 
 # A part imports only from the parts before it; `data` knows only arrays.
 ORDER = (
-    "code_cache",
-    "compiled",
-    "routines",
-    "memory",
-    "threads",
+    "runtime",
+    "linalg",
     "archive",
     "kernels",
     "dual",

@@ -9,7 +9,7 @@ __version__ = "0.1.0.dev0"
 
 # Where each public name lives; it is imported when it is first used.
 _PLACES = {
-    "release_memory": "memory",
+    "release_memory": "runtime.buffers",
     "solve": "solvers",
     "AutoSVC": "tuning",
     "LinearSVC": "estimators",
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         OnlineSVC,
         RidgeRegression,
     )
-    from .memory import release_memory
+    from .runtime.buffers import release_memory
     from .solvers import solve
     from .tuning import AutoSVC, SVCSearch
 

@@ -9,9 +9,9 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 from maxmargin.cli.app import app, default_output
-from maxmargin.cli.choosing import planned
-from maxmargin.cli.exits import UsageError
-from maxmargin.cli.wishes import Wishes
+from maxmargin.cli.errors import UsageError
+from maxmargin.cli.options import Wishes
+from maxmargin.cli.plan import planned
 from maxmargin.models import load
 
 RANDOM = np.random.default_rng(0)
@@ -153,7 +153,7 @@ def test_quiet_says_nothing(table):
 
 def test_time_limit_is_told_and_kept(table, monkeypatch):
     monkeypatch.setattr("maxmargin.cli.app.typed", lambda: "maxmargin train")
-    monkeypatch.setattr("maxmargin.cli.training.finished", lambda _: False)
+    monkeypatch.setattr("maxmargin.cli.commands.train.finished", lambda _: False)
     monkeypatch.setattr("maxmargin.cli.fitting.finished", lambda _: False)
     done = train(table, "--C", 1, "--max-seconds", 0.5, "--holdout", 0)
     assert done.exit_code == 5

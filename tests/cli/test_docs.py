@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer.main
 
-from maxmargin.cli import exits
+from maxmargin.cli import errors as exits
 from maxmargin.cli.app import app
 from maxmargin.data.sources import ENDINGS
 from maxmargin.tuning import STRATEGIES

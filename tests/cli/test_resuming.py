@@ -16,12 +16,12 @@ from clock import Stopwatch
 from benchmarks.kills import compare, finished, stopped, write_data
 from maxmargin import SVC
 from maxmargin.cli import fitting
-from maxmargin.cli.exits import Stopped
+from maxmargin.cli.commands.train import Reading, TrainingRun, read_samples
+from maxmargin.cli.errors import Stopped
+from maxmargin.cli.options import Wishes
 from maxmargin.cli.resuming import Keeper
 from maxmargin.cli.screen import Screen
 from maxmargin.cli.searching import Trial
-from maxmargin.cli.training import Reading, TrainingRun, read_samples
-from maxmargin.cli.wishes import Wishes
 from maxmargin.data import chess_board
 from maxmargin.models import load_checkpoint
 
@@ -136,7 +136,7 @@ def test_search_is_not_repeated(tmp_path, monkeypatch):
     data = board(tmp_path / "board.csv", 100, noise=0.0)
     options = {"C": None, "gamma": None, "strategy": "kta"}
     run_of(data, **options)._searched()
-    monkeypatch.setattr("maxmargin.cli.training.searched", None)
+    monkeypatch.setattr("maxmargin.cli.commands.train.searched", None)
     machine = run_of(data, **options).run().estimator
     assert machine.status_ == "converged"
 

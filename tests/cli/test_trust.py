@@ -16,13 +16,14 @@ from typer.testing import CliRunner
 from maxmargin import SVC, OnlineSVC, estimators
 from maxmargin.archive import check_writable, replacing
 from maxmargin.archive.replacing import ENDING, HOST
-from maxmargin.cli import predicting, warming
 from maxmargin.cli.app import app
-from maxmargin.cli.exits import code_of, obey_termination, said
+from maxmargin.cli.commands import predict as predicting
+from maxmargin.cli.commands import warmup as warming
+from maxmargin.cli.commands.train import Reading, TrainingRun, read_samples, resumable_search
+from maxmargin.cli.errors import code_of, obey_termination, said
+from maxmargin.cli.options import Wishes
 from maxmargin.cli.resuming import Course
 from maxmargin.cli.screen import Screen
-from maxmargin.cli.training import Reading, TrainingRun, read_samples, resumable_search
-from maxmargin.cli.wishes import Wishes
 from maxmargin.data import chess_board
 from maxmargin.models import (
     Checkpoint,

@@ -7,7 +7,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from maxmargin import LinearSVC, LinearSVR, LogisticRegression, RidgeRegression
 from maxmargin.data.chunks import ParquetChunks, SvmlightChunks
-from maxmargin.estimators import linear_base
+from maxmargin.estimators.linear import base as linear_base
 from maxmargin.solvers.linear import ArrayChunks
 
 

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 import realdata
 
-from maxmargin.data import GeneStart, read_fasta, read_gene_starts, reverse_complement, start_sites
+from maxmargin.data import (
+    GeneStart,
+    read_fasta,
+    read_gene_starts,
+    reverse_complement,
+    start_sites,
+)
 
 STOP = "TAA"
 

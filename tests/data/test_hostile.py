@@ -14,7 +14,7 @@ import polars
 import pytest
 from scipy import sparse
 
-from maxmargin.cli.training import Reading, read_samples
+from maxmargin.cli.commands.train import Reading, read_samples
 from maxmargin.data import DataError, read_data, schema_of
 from maxmargin.data.sources import ALWAYS_ALLOWED
 from maxmargin.data.tables import MOST_FEATURES

@@ -8,9 +8,15 @@ from strategies import BOUNDED, cases, gram_of
 
 from maxmargin import solve
 from maxmargin.data import chess_board
-from maxmargin.dual import certify_expansion, hard_margin, hinge, kernel_expansion, sharp_expansion
+from maxmargin.dual import (
+    certify_expansion,
+    hard_margin,
+    hinge,
+    kernel_expansion,
+    sharp_expansion,
+)
 from maxmargin.kernels import Gaussian, Gram
-from maxmargin.kernels.held import HeldRows, KnownSums
+from maxmargin.kernels.row_sums import HeldRows, KnownSums
 
 
 class Counting(Gram):

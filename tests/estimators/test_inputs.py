@@ -12,8 +12,9 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from maxmargin.estimators import fitting, grams
 from maxmargin.estimators.inputs import is_structured
+from maxmargin.estimators.kernel import gram_pool as grams
+from maxmargin.estimators.kernel import training as fitting
 from maxmargin.kernels import FromFunction, Gaussian, Linear, Oligo, Precomputed
 
 ALL = [SVC, NuSVC, SVR, NuSVR, OneClassSVM]
@@ -202,7 +203,7 @@ def test_single_precision_that_was_thought_enough_is_finished_in_double(monkeypa
 
 
 def test_prediction_in_blocks_is_prediction_at_once(iris, monkeypatch):
-    from maxmargin.estimators import expansion
+    from maxmargin.estimators.kernel import prediction as expansion
 
     X, y = iris
     for kernel in ("rbf", "linear", "precomputed", lambda A, B: A @ B.T):

@@ -15,11 +15,11 @@ from scipy import sparse
 
 from maxmargin import SVC, SVR, LinearSVC, LogisticRegression, OneClassSVM, OnlineSVC
 from maxmargin import kernels as k
-from maxmargin.cli.choosing import planned
-from maxmargin.cli.exits import UsageError
-from maxmargin.cli.predicting import load_any
-from maxmargin.cli.training import Reading, read_samples
-from maxmargin.cli.wishes import Wishes
+from maxmargin.cli.commands.predict import load_any
+from maxmargin.cli.commands.train import Reading, read_samples
+from maxmargin.cli.errors import UsageError
+from maxmargin.cli.options import Wishes
+from maxmargin.cli.plan import planned
 from maxmargin.data import Column, DataError, Schema
 from maxmargin.data.chunks import SvmlightChunks
 from maxmargin.models import (

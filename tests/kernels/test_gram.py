@@ -7,7 +7,7 @@ from scipy import sparse
 
 from maxmargin.kernels import FromFunction, Gaussian, Gram, Linear, Precomputed, Scaled
 from maxmargin.kernels.base import STRIPE
-from maxmargin.kernels.gaussian_matrix import COLUMNS
+from maxmargin.kernels.vector.gaussian_blocks import COLUMNS
 
 RANDOM = np.random.default_rng(11)
 X = RANDOM.normal(size=(60, FEATURES)) + 2.0

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin import SVC, LinearSVR, LogisticRegression, NuSVR, OneClassSVM, OnlineSVC, estimators
+from maxmargin import (
+    SVC,
+    LinearSVR,
+    LogisticRegression,
+    NuSVR,
+    OneClassSVM,
+    OnlineSVC,
+    estimators,
+)
 from maxmargin import kernels as k
 from maxmargin.archive import Contents, ModelFileError, read_archive, stored_zip, write_archive
 from maxmargin.archive.container import array_bytes

@@ -3,14 +3,7 @@
 import numpy as np
 
 from maxmargin.data import chess_board, two_blobs
-from maxmargin.kernels import (
-    Gaussian,
-    Linear,
-    MetricGaussian,
-    Normalised,
-    Polynomial,
-    Sigmoid,
-)
+from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Normalised, Polynomial, Sigmoid
 
 KERNELS = {
     "linear": Linear(),

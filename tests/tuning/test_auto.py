@@ -19,13 +19,7 @@ from maxmargin import SVC, AutoSVC, SVCSearch
 from maxmargin.data import chess_board
 from maxmargin.kernels import CombinedOligo, Gaussian, Polynomial
 from maxmargin.tuning import gaussian_start
-from maxmargin.tuning.auto import (
-    divided,
-    effort,
-    in_units,
-    standard_deviations,
-    subsample,
-)
+from maxmargin.tuning.auto import divided, effort, in_units, standard_deviations, subsample
 from maxmargin.tuning.chosen import listed, rounded
 
 

@@ -8,7 +8,14 @@ from tuning.problems import blobs, board
 from maxmargin import SVC
 from maxmargin.dual import hinge
 from maxmargin.kernels import Gaussian, Linear
-from maxmargin.tuning import C_path, CrossValidationError, CurveOfC, Point, cross_validate_C, folds
+from maxmargin.tuning import (
+    C_path,
+    CrossValidationError,
+    CurveOfC,
+    Point,
+    cross_validate_C,
+    folds,
+)
 
 CS = np.logspace(-3, 4, 8)
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .exits import UNFINISHED, UsageError, explained, obey_termination
+from .errors import UNFINISHED, UsageError, explained, obey_termination
+from .options import Wishes
 from .screen import Screen
-from .wishes import Wishes
 
 app = typer.Typer(
     name="maxmargin",
@@ -90,8 +90,8 @@ def train(
     """Tune, train, certify and save a machine, and write a report."""
     screen = Screen(quiet, json)
     with explained(screen):
+        from .commands.train import Reading, TrainingRun, as_json, read_samples
         from .fitting import finished
-        from .training import Reading, TrainingRun, as_json, read_samples
 
         wishes = Wishes(
             linear=linear,
@@ -158,7 +158,7 @@ def predict(
     screen = Screen(quiet, json, aside=output is None or output == "-")
     with explained(screen):
         from ..report.words import measure_in_words
-        from .predicting import (
+        from .commands.predict import (
             as_columns,
             comparison,
             inputs_for,
@@ -213,8 +213,8 @@ def tune(
     """Search for the parameters of a machine, and tell what was tried."""
     screen = Screen(quiet, json)
     with explained(screen):
-        from .training import Reading
-        from .tuning import tell_of_search
+        from .commands.train import Reading
+        from .commands.tune import tell_of_search
 
         wishes = Wishes(
             strategy=strategy,
@@ -246,9 +246,9 @@ def inspect(model: ModelFile, quiet: Quiet = False, json: Json = False) -> None:
     """Tell what a model is, how well it is proven, and what it was trained on."""
     screen = Screen(quiet, json)
     with explained(screen):
-        from .inspecting import described
-        from .predicting import load_any
-        from .training import as_json
+        from .commands.inspect import described
+        from .commands.predict import load_any
+        from .commands.train import as_json
 
         loaded = load_any(model)
         for subject, text in described(loaded):
@@ -273,7 +273,7 @@ def report(
         require_plots()
         from ..data import targets_of
         from ..report.html import write_report
-        from .predicting import inputs_for
+        from .commands.predict import inputs_for
 
         loaded, table, X = inputs_for(data, model, format)
         with screen.working("writing the report"):
@@ -295,7 +295,7 @@ def convert(
     """Write a model in another format."""
     screen = Screen(quiet, json)
     with explained(screen):
-        from .converting import converted
+        from .commands.convert import converted
 
         notes = _checked(converted, source, destination, codes=codes)
         screen.say_all("saved", [str(destination), *notes])
@@ -311,7 +311,7 @@ def demo(
     """Go from a file to a report, on data that ship with scikit-learn."""
     screen = Screen()
     with explained(screen):
-        from .demo import write_demo_data
+        from .commands.demo import write_demo_data
 
         path = write_demo_data(folder)
         screen.say("demo", f"wrote {path}; now: maxmargin train {path}\n")
@@ -327,7 +327,7 @@ def warmup(quiet: Quiet = False, json: Json = False) -> None:
     """Compile everything ahead, so that no later fit has to."""
     screen = Screen(quiet, json)
     with explained(screen):
-        from .warming import compile_everything
+        from .commands.warmup import compile_everything
 
         with screen.working("compiling") as bar:
             seconds = compile_everything(bar.update)
@@ -339,7 +339,7 @@ def warmup(quiet: Quiet = False, json: Json = False) -> None:
 def version(json: Json = False) -> None:
     """Tell the version of maxmargin and of what it stands on."""
     screen = Screen(as_json=json)
-    from .inspecting import versions
+    from .commands.inspect import versions
 
     found = versions()
     for name, number in found.items():

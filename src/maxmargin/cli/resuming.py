@@ -16,9 +16,9 @@ from scipy import sparse
 from .. import __version__
 from ..models import Checkpoint, ModelFileError, load_checkpoint, save_checkpoint
 from ..tuning import Journal, JournalError, SearchProgress, StageNotes
-from .exits import Stopped
+from .errors import Stopped
+from .options import Wishes
 from .screen import Screen
-from .wishes import Wishes
 
 # Seconds between two checkpoints of a search, and between two movements of its bar.
 KEEP_EVERY, SHOW_EVERY = 2.0, 0.1

@@ -11,9 +11,9 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from ..models.training import SearchTable
 from ..report.tuning_plot import search_table
 from ..tuning import AutoSVC, median_gamma
-from .choosing import Plan
+from .options import Wishes
+from .plan import Plan
 from .resuming import Course
-from .wishes import Wishes
 
 # Samples that a search of our own uses, and its folds.
 SAMPLES, FOLDS = 1000, 3

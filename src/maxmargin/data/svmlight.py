@@ -18,7 +18,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..compiled import compiled_strict
+from ..runtime.jit import compiled_strict
 from .sources import DataError
 
 # Bytes of text that are parsed at a time, unless a line is longer.

@@ -1,7 +1,7 @@
 """What is optimised: the dual problem, the machines it serves, and proof of a solution."""
 
 from .certificate import Certificate, certify, certify_expansion
-from .expansion import kernel_expansion, sharp_expansion
+from .kernel_sums import kernel_expansion, sharp_expansion
 from .machines import (
     Expansion,
     Machine,

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.base import Gram
-from .expansion import kernel_expansion
+from .kernel_sums import kernel_expansion
 from .passes import gap_and_infeasibility, gradient_and_value
 from .problem import ROUNDING, DualProblem, Float
 

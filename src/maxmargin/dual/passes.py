@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compiled import compiled_fused, compiled_strict
+from ..runtime.jit import compiled_fused, compiled_strict
 
 
 @compiled_fused

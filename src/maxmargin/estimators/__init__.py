@@ -1,12 +1,12 @@
 """What users call: classification, regression and novelty detection."""
 
 from .certificates import Certificates
-from .classification import SVC, NuSVC
-from .linear import LinearSVC, LinearSVR
-from .linear_models import LogisticRegression, RidgeRegression
-from .novelty import OneClassSVM
-from .online import OnlineSVC
-from .regression import SVR, NuSVR
+from .kernel.one_class import OneClassSVM
+from .kernel.svc import SVC, NuSVC
+from .kernel.svr import SVR, NuSVR
+from .linear.glm import LogisticRegression, RidgeRegression
+from .linear.svm import LinearSVC, LinearSVR
+from .online.svc import OnlineSVC
 
 __all__ = [
     "SVC",

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels import Kernel, Linear, Precomputed
-from ..kernels.inner_product import VectorKernel
+from ..kernels.vector.base import VectorKernel
 
 # Inputs are centred where that makes their largest squared norm smaller by this factor.
 WORTH_CENTRING = 1e4

@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import validate_data
 
-from ..compiled import compiled_strict
 from ..kernels import (
     EncodedSequences,
     Gaussian,
@@ -22,9 +21,10 @@ from ..kernels import (
     Precomputed,
     Sigmoid,
 )
-from ..kernels.oligo_encoding import as_strings
-from ..kernels.sequence import SequenceKernel
-from .samples import in_usual_layout
+from ..kernels.sequence.encoding import as_strings
+from ..kernels.sequence.oligo import SequenceKernel
+from ..runtime.jit import compiled_strict
+from .distinct import in_usual_layout
 
 # Entries of inputs whose variance is computed at a time.
 VARIANCE_BLOCK = 1 << 20

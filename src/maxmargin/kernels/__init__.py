@@ -2,11 +2,11 @@
 
 from .base import Gram, Kernel
 from .compose import Normalised, Product, Scaled, Sum
-from .given import FromFunction, Precomputed
-from .metric import MetricGaussian
-from .oligo_encoding import EncodedSequences
-from .sequence import CombinedOligo, Oligo, TripletOligo, WeightedOligo
-from .vector import Gaussian, Linear, Polynomial, Sigmoid
+from .precomputed import FromFunction, Precomputed
+from .sequence.encoding import EncodedSequences
+from .sequence.oligo import CombinedOligo, Oligo, TripletOligo, WeightedOligo
+from .vector.metric import MetricGaussian
+from .vector.standard import Gaussian, Linear, Polynomial, Sigmoid
 
 __all__ = [
     "CombinedOligo",

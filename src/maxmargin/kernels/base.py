@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..memory import room
-from .held import HeldRows, KnownSums
-from .memory_lines import mirror
+from ..runtime.buffers import room
+from .row_sums import HeldRows, KnownSums
+from .vector.strides import mirror
 
 Array = NDArray[Any]
 Float = NDArray[np.float64]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .base import Array, Float, Gram, Inputs, Kernel, checked_weights, count, finite_number
-from .elementwise import chunks
+from .vector.elementwise import chunks
 
 
 @dataclass(frozen=True, init=False, repr=False)

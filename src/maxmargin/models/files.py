@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__, estimators, tuning
 from ..archive import Contents, ModelFileError, read_archive, write_archive
 from ..data.tables import Schema
-from ..estimators.base import learned
-from ..estimators.expansion import like
 from ..estimators.inputs import is_function
+from ..estimators.kernel.machine import learned
+from ..estimators.kernel.prediction import like
 from ..kernels.base import take
 from .conforming import conforms
 from .fitted import ESTIMATORS, SCHEMAS, check_fitted

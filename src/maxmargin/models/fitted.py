@@ -16,8 +16,8 @@ from .. import estimators
 from ..archive import ModelFileError
 from ..dual import Certificate
 from ..estimators import Certificates
-from ..estimators.base import learned
 from ..estimators.inputs import is_precomputed, takes_strings
+from ..estimators.kernel.machine import learned
 from ..kernels import Kernel
 from ..solvers import Solution
 from ..solvers.linear import LinearSolution

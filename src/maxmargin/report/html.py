@@ -18,17 +18,7 @@ from .convergence import ConvergenceDisplay
 from .display import Display
 from .measures import measured, predictions
 from .metric_plot import MetricDisplay
-from .page import (
-    bullets,
-    code,
-    figure,
-    figures,
-    measures_table,
-    page,
-    paragraph,
-    rows,
-    section,
-)
+from .page import bullets, code, figure, figures, measures_table, page, paragraph, rows, section
 from .quality import (
     CalibrationDisplay,
     ConfusionDisplay,

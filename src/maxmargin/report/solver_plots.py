@@ -10,7 +10,7 @@ from ..kernels import Gram
 from ..solvers import Solution, solve
 from ..solvers.linear import CLASSIFICATION, Intercept, as_matrix, fit_linear
 from ..solvers.linear.records import LinearTrace
-from ..solvers.records import PLANNED
+from ..solvers.smo.state import PLANNED
 from .display import BLUE, GREY, Display, colour_of, dense, marker_of
 
 # Epochs shown side by side, and edges of the histogram in t, the ratio being ±(10^(t²/2) − 1).

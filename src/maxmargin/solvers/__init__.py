@@ -1,9 +1,9 @@
 """How it is optimised: one compiled loop and the drivers that feed it."""
 
-from .lectures import chunking, projected_gradient
-from .optimise import solve
-from .records import SELECTIONS
-from .solution import STATUSES, Progress, Solution, Trace
+from .result import STATUSES, Progress, Solution, Trace
+from .smo.state import SELECTIONS
+from .solver import solve
+from .textbook.lectures import chunking, projected_gradient
 
 __all__ = [
     "SELECTIONS",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..dual.problem import DualProblem
-from . import records as r
-from .solution import Progress
+from .result import Progress
+from .smo import state as r
 
 # Variables of a small problem, and the steps after which its run ends where no limit is set: a few
 # seconds.

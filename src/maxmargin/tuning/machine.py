@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 
-from ..compiled import compiled, compiled_fused, largest, smallest
 from ..dual import hinge
+from ..runtime.jit import compiled, compiled_fused, largest, smallest
 from ..solvers import solve
-from ..solvers.face import delete_from_factor, solve_factored
-from ..solvers.rows import gather_block
+from ..solvers.newton.step import delete_from_factor, solve_factored
+from ..solvers.rows.lru import gather_block
 from .base import Float
 
 Int = NDArray[np.int64]

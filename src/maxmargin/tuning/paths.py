@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..dual import DualProblem
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import Gram, Inputs, count
+from ..runtime.parallel import single_threaded_blas
 from ..solvers import solve
-from ..solvers.rows import gather_block
-from ..threads import single_threaded_blas
+from ..solvers.rows.lru import gather_block
 from .base import Evaluation, Float, Objective, Point
 from .machine import LARGEST, ROUGH, Int, hinge_fit
 from .objectives.samples import as_inputs, signs

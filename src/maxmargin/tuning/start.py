@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from ..kernels import Gaussian, Kernel, MetricGaussian
 from ..kernels.base import Inputs
-from ..kernels.inner_product import as_vectors
+from ..kernels.vector.base import as_vectors
 
 # Samples from which the median is taken.
 SUBSAMPLE = 1000

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from ..runtime.parallel import single_threaded_blas
 from ..solvers.interrupt import held_interrupts, interrupted_when
-from ..threads import single_threaded_blas
 from .base import Float, Objective, Point
 from .course import PATH_C, Outcome, Search, Task
 from .journal import Journal, SearchInterrupted, SearchProgress

@@ -1,9 +1,10 @@
 """Linear machines: losses, solvers and certificates for data as it is, without kernels."""
 
-from .chunked import ArrayChunks, ChunkedMatrix, is_chunked
+from .data.chunked import ArrayChunks, ChunkedMatrix, is_chunked
+from .data.matrix import as_matrix
+from .dual.joint import fit_joint
+from .dual.joint_certificate import JointProblem
 from .fit import fit_linear
-from .joint import fit_joint
-from .joint_certificate import JointProblem
 from .losses import (
     CLASSIFICATION,
     REGRESSION,
@@ -15,7 +16,6 @@ from .losses import (
     squared_epsilon_insensitive,
     squared_hinge,
 )
-from .matrix import as_matrix
 from .records import Intercept, LinearProgress, LinearSolution, LinearTrace, Point
 
 __all__ = [

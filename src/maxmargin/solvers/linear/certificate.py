@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dual.certificate import Certificate
-from .chunked import dense
+from .data.chunked import dense
+from .data.matrix import DenseMatrix, Matrix, SparseMatrix
 from .losses import LOGISTIC, Float, Loss, in_type
-from .matrix import DenseMatrix, Matrix, SparseMatrix
 from .records import Intercept, LinearProblem
 
 # Problems with more entries, zeros included, are certified in float64.

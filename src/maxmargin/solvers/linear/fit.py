@@ -9,16 +9,19 @@ from typing import Any
 import numpy as np
 
 from ...dual.certificate import Certificate
-from ...threads import single_threaded_blas
+from ...runtime.parallel import single_threaded_blas
 from ..interrupt import held_interrupts
 from .certificate import feasible
-from .chunked import ChunkedMatrix
-from .coordinate import Switches, check_switches, run_coordinate, warm_up
-from .intercept import settled_intercept
-from .lasso import run_lasso
+from .data.chunked import ChunkedMatrix
+from .data.intercept import settled_intercept
+from .data.matrix import as_matrix
+from .data.units import Units, units_of
+from .dual.coordinate import Switches, check_switches, run_coordinate, warm_up
 from .losses import LOGISTIC, Float, Loss
-from .matrix import as_matrix
-from .newton import ProximalNewton
+from .primal.lasso import run_lasso
+from .primal.newton import ProximalNewton
+from .primal.repair import repaired
+from .primal.systems import never
 from .records import (
     Budget,
     Intercept,
@@ -28,9 +31,6 @@ from .records import (
     Point,
     TraceRows,
 )
-from .repair import repaired
-from .systems import never
-from .units import Units, units_of
 
 FREE_INTERCEPT = Intercept(True)
 SOLVERS = ("auto", "newton", "coordinate")

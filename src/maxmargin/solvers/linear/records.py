@@ -11,8 +11,8 @@ import numpy as np
 
 from ...dual.certificate import Certificate
 from ..interrupt import Interrupt
+from .data.matrix import Matrix
 from .losses import Float, Loss
-from .matrix import Matrix
 
 
 class Intercept(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...threads import in_turn
+from ...runtime.parallel import in_turn
 
 # Entries of a part, at least: fewer are not worth the wait for a core that may be busy otherwise.
 WORTH_A_PART = 300_000

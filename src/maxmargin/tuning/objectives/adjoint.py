@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.base import Inputs, take
-from ...solvers.face import solve_factored
+from ...solvers.newton.step import solve_factored
 from ..base import Float, Point
 from ..machine import Fit, Int, factored
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...compiled import compiled
 from ...kernels.base import Inputs, count, take
+from ...runtime.jit import compiled
 from ..base import Evaluation, Float, Objective, Point
 from .samples import as_inputs
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...compiled import compiled
 from ...kernels.base import Inputs
+from ...runtime.jit import compiled
 from ..base import Evaluation, Float
 from .holdout import SplitObjective
 from .splits import RandomSplits, Splits

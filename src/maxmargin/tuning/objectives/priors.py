@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.base import Kernel
-from ...kernels.metric import Chart, MetricGaussian
+from ...kernels.vector.metric import Chart, MetricGaussian
 from ..base import Evaluation, Objective, Point
 
 # Width of the prior on log γ.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...kernels.base import Inputs, take
-from ...threads import single_threaded_blas
+from ...runtime.parallel import single_threaded_blas
 from ..base import Evaluation, Float, Objective, Point
 from ..machine import optimum
 from .samples import Samples, checked_start

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compiled import compiled
+from ...runtime.jit import compiled
 from ..base import Float, Limits, Objective, P
 from .base import Optimiser, require_finite, require_gradient
 

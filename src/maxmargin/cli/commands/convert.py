@@ -1,0 +1,38 @@
+"""`convert`: models from one format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ...models import save, write_libsvm
+from ..errors import UsageError
+from .predict import load_any
+
+LIBSVM, ONNX = (".libsvm", ".model", ".txt"), ".onnx"
+
+
+def converted(source: str, destination: Path, *, codes: bool = False) -> list[str]:
+    """Write the model in the format of the destination's ending; what is to be known about it."""
+    model = load_any(source)
+    ending = destination.suffix.lower()
+    notes = []
+    if ending == ".mm":
+        save(model, destination)
+    elif ending in LIBSVM:
+        write_libsvm(model.estimator, destination, codes=codes)
+        if model.schema is not None and model.schema.scaled:
+            notes.append("it takes inputs as the model has them: (x − center) / scale")
+        classes = getattr(model.estimator, "classes_", np.empty(0))
+        if codes and classes.dtype.kind not in "iu":
+            notes.append(", ".join(f"{code} is {label}" for code, label in enumerate(classes)))
+    elif ending == ONNX:
+        from ...models.onnx import write_onnx
+
+        write_onnx(model, destination)
+        if model.schema is not None and model.schema.scaled:
+            notes.append("scaling is part of it: it takes features as they are in the data")
+    else:
+        raise UsageError(f"{destination} must end with .mm, {', '.join(LIBSVM)} or {ONNX}")
+    return notes

@@ -1,0 +1,183 @@
+"""Which machine suits a file: what a sensible person would pick, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .. import estimators
+from .errors import UsageError
+from .options import Wishes
+
+# Numbers with more different values than this are measurements, not classes.
+MOST_CLASSES = 20
+# Features of sparse data, and samples, from which on a linear machine is the better start.
+MANY_FEATURES, MANY_SAMPLES = 1000, 100_000
+# Samples up to which probabilities, at five more fits, come without being asked for.
+PROBABILITY_UPTO = 10_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be trained.
+
+    Attributes
+    ----------
+    machine : str
+        Name of an estimator.
+    parameters : dict
+        Those that are given.
+    search : str
+        How the others are found: "auto" (kernel and C), "kernel" (of a regression), "linear" (C),
+        or "" where nothing is searched for.
+    scale : bool
+        Whether features are brought to one scale.
+    reasons : tuple of str
+    """
+
+    machine: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    search: str = ""
+    scale: bool = True
+    reasons: tuple[str, ...] = ()
+
+    def estimator(self, **found: Any) -> Any:
+        """The machine with these parameters."""
+        return getattr(estimators, self.machine)(**self.parameters, **found)
+
+
+def planned(wishes: Wishes, X: Any, y: np.ndarray | None) -> Plan:
+    """The plan for these samples."""
+    refuse_contradictions(wishes)
+    parameters = given_parameters(wishes)
+    if wishes.one_class:
+        machine, search, reasons = "OneClassSVM", "", ["asked for"]
+    elif is_regression(wishes, y):
+        machine, search, reasons = _regression(wishes, X, y)
+    else:
+        machine, search, reasons = _classification(wishes, X, y)
+    known = getattr(estimators, machine)().get_params()
+    unknown = [name for name in parameters if name not in known]
+    if unknown:
+        options = ", ".join(f"--{name}" for name in unknown)
+        raise UsageError(f"{options} is no option of {machine}, which was chosen: {reasons[0]}")
+    if (wishes.strategy or wishes.metric) and search != "auto":
+        raise UsageError(
+            "--strategy and --metric choose how the kernel of a classifier is tuned; here "
+            f"{machine} is trained ({reasons[0]})"
+        )
+    scale = wishes.scale if wishes.scale is not None else wishes.gamma is None
+    if wishes.scale is None and not scale:
+        reasons.append("features are taken as they are, since gamma is given; --scale changes that")
+    if "probability" in known:
+        parameters["probability"] = likely(wishes, X, reasons)
+    elif wishes.probability:
+        raise UsageError(f"{machine} tells no probabilities: leave --probability out")
+    if "random_state" in known:
+        parameters["random_state"] = wishes.seed
+    return Plan(machine, parameters, search, scale, tuple(reasons))
+
+
+def refuse_contradictions(wishes: Wishes) -> None:
+    kinds = [name for name in ("svc", "svr", "one_class") if getattr(wishes, name)]
+    if len(kinds) > 1:
+        options = " and ".join(f"--{name.replace('_', '-')}" for name in kinds)
+        raise UsageError(f"{options} exclude each other: choose one")
+    if wishes.one_class and (wishes.linear or wishes.online):
+        raise UsageError("--one-class goes with neither --linear nor --online")
+    if wishes.online and (wishes.linear or wishes.svr):
+        raise UsageError("--online is a classifier with a kernel: leave --linear and --svr out")
+    if wishes.linear and wishes.kernel not in (None, "linear"):
+        raise UsageError(f"--linear and --kernel {wishes.kernel} exclude each other: choose one")
+
+
+def given_parameters(wishes: Wishes) -> dict[str, Any]:
+    names = ("kernel", "C", "degree", "coef0", "nu", "epsilon", "loss", "tol")
+    parameters = {name: getattr(wishes, name) for name in names}
+    parameters["gamma"] = None if wishes.gamma is None else number_or_name(wishes.gamma)
+    if wishes.linear:
+        parameters["kernel"] = None
+    return {name: value for name, value in parameters.items() if value is not None}
+
+
+def number_or_name(gamma: str) -> float | str:
+    if gamma in ("scale", "auto"):
+        return gamma
+    try:
+        return float(gamma)
+    except ValueError:
+        raise UsageError(f"--gamma must be a number, 'scale' or 'auto', got {gamma!r}") from None
+
+
+def is_regression(wishes: Wishes, y: Any) -> bool:
+    if wishes.svr or wishes.svc or wishes.online:
+        return wishes.svr
+    return y.dtype.kind in "fiu" and (
+        np.unique(y).size > MOST_CLASSES or not (np.asarray(y, float) % 1 == 0).all()
+    )
+
+
+def _regression(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]]:
+    if y.dtype.kind not in "biuf":
+        raise UsageError(f"--svr needs numbers as targets, got texts such as {str(y[0])!r}")
+    reason = "asked for" if wishes.svr else f"the target has {np.unique(y).size} different numbers"
+    if not wishes.svr:
+        reason += ", so it is a measurement; --svc would take them as classes"
+    if wishes.linear:
+        return "LinearSVR", "" if wishes.C else "linear", [reason]
+    linear, why = prefers_linear(X)
+    if linear and not explicit(wishes):
+        return "LinearSVR", "linear", [f"{reason}; {why}"]
+    if wishes.nu is not None:
+        return "NuSVR", "" if explicit(wishes) else "kernel", [reason]
+    return "SVR", "" if explicit(wishes) else "kernel", [reason]
+
+
+def _classification(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]]:
+    count = np.unique(y).size
+    if count < 2:
+        raise UsageError(
+            f"the target has only one value, {y[0]!r}: nothing to tell apart; --one-class learns "
+            "where samples are"
+        )
+    reason = f"{count} classes"
+    if wishes.online:
+        return "OnlineSVC", "", [reason]
+    if wishes.linear:
+        return "LinearSVC", "" if wishes.C else "linear", [f"{reason}; linear as asked for"]
+    if wishes.nu is not None:
+        return "NuSVC", "", [f"{reason}; nu is given"]
+    if explicit(wishes):
+        return "SVC", "", [f"{reason}; parameters are given, so none are searched for"]
+    linear, why = prefers_linear(X)
+    if linear and not (wishes.strategy or wishes.metric):
+        return "LinearSVC", "linear", [f"{reason}; {why}"]
+    return "SVC", "auto", [f"{reason}; a Gaussian kernel, which fits most data"]
+
+
+def explicit(wishes: Wishes) -> bool:
+    """Whether the machine is given by its parameters."""
+    return any(value is not None for value in (wishes.C, wishes.gamma, wishes.kernel, wishes.nu))
+
+
+def prefers_linear(X: Any) -> tuple[bool, str]:
+    """Whether a linear machine is the better start, and why."""
+    samples, features = X.shape
+    if sparse.issparse(X) and features > MANY_FEATURES:
+        return True, f"linear, since {features:,} sparse features rarely need a kernel"
+    if samples > MANY_SAMPLES:
+        return True, f"linear, since {samples:,} samples take long with a kernel; --kernel rbf does"
+    return False, ""
+
+
+def likely(wishes: Wishes, X: Any, reasons: list[str]) -> bool:
+    """Whether to fit probabilities."""
+    if wishes.probability is not None:
+        return wishes.probability
+    if X.shape[0] > PROBABILITY_UPTO:
+        reasons.append("without probabilities, which take five more fits; --probability adds them")
+        return False
+    return True

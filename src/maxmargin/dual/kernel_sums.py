@@ -1,0 +1,168 @@
+"""Kα for every sample: in float64, or as sharply as a certificate needs it.
+
+A certificate depends on the value of Kα at support vectors and near the margin. Of samples at a
+bound that are held there by more than rounding, it needs only to know that they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import itemgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.base import Gram
+from ..kernels.row_sums import add_rows
+from ..runtime.buffers import room
+from ..runtime.parallel import WORTH_A_THREAD, in_parts
+from .problem import DualProblem, Float, Int
+
+# A block of at most this many rows and columns of the Gram matrix is held at a time: 32 MB, or what
+# stays in the cache where inputs have so few features that reading values takes as long as
+# computing them.
+BLOCK, CACHED_BLOCK, FEW_FEATURES = (1024, 4096), (512, 1024), 64
+# Up to so many support vectors are met in one block.
+ONE_BLOCK = 1000
+# Rows and columns of a block that serves twice; of few features, where there are not so many that
+# they are shared among threads, fewer: the block stays in the cache.
+SIDE, CACHED_SIDE = 512, 256
+# Where values of few features are worth a second thread, there are so many times as many of them.
+FEW_FEATURES_SHARE = 6
+# Rounding is taken to be this many times the largest error seen at about so many support vectors.
+SAFETY, PROBED = 4.0, 1000
+# Parts of the pairs of blocks, at most: each has sums of its own.
+MOST_SUMS = 64
+
+Pause = Callable[[], object]
+
+
+def kernel_expansion(
+    coef: Float, gram: Gram, pause: Pause | None = None, samples: Int | None = None
+) -> Float:
+    """Kα for every sample or for those given, from the rows of the samples with a coefficient,
+    block by block.
+
+    `pause` is called after each block and may raise.
+    """
+    if gram.dtype != np.float64:
+        raise ValueError(f"gram must be bound in float64, got {gram.dtype}")
+    if coef.shape != (gram.n,):
+        raise ValueError(
+            f"coef must have one entry for each of the {gram.n} samples, got shape {coef.shape}"
+        )
+    return _expansion(coef, gram, pause, np.arange(gram.n) if samples is None else samples)
+
+
+def sharp_expansion(
+    problem: DualProblem, alpha: Float, gram: Gram, exact: Gram, pause: Pause | None = None
+) -> Float:
+    """Kα for every sample, from `gram` in float32 and, wherever more than a sign depends on it,
+    from `exact` in float64."""
+    coef = problem.per_sample(alpha)
+    if problem.constrained:
+        return kernel_expansion(coef, exact, pause)
+    support = np.flatnonzero(coef)
+    probed = support[:: max(1, support.size // PROBED)]
+    asked = coef == 0
+    asked[probed] = True
+    rough = np.full(gram.n, np.nan)
+    rough[asked] = _expansion(coef, gram, pause, np.flatnonzero(asked))
+    sharp = rough.copy()
+    sharp[support] = _expansion_at_support(coef, exact, pause)
+    known = coef != 0
+    while True:
+        seen = float(np.nanmax(np.abs(sharp - rough)[known], initial=0.0))
+        error = max(SAFETY * seen, gram.rounding * float(np.linalg.norm(coef)))
+        wanted = np.flatnonzero(~known & ~_decided(problem, alpha, sharp, error))
+        if not wanted.size:
+            return sharp
+        sharp[wanted] = kernel_expansion(coef, exact, pause, wanted)
+        known[wanted] = True
+
+
+def _expansion(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
+    """The same, of sums that are known only what changed."""
+    known = gram.summed
+    if known is not None:
+        change = coef - known.coef
+        if np.count_nonzero(change) < np.count_nonzero(coef):
+            return known.values[samples] + _sums(change, gram, pause, samples)
+    return _sums(coef, gram, pause, samples)
+
+
+def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
+    support, total = np.flatnonzero(coef), np.zeros(gram.n)
+    if gram.whole is not None:
+        add_rows(total, gram.whole, support, coef[support])
+        return total if samples.size == gram.n else total[samples]
+    if gram.held is not None:
+        present = gram.held.slot[support] >= 0
+        total = gram.held.sums(support[present], coef[support[present]])
+        support = support[~present]
+    result = total[samples]
+    if not support.size:
+        return result
+    weights, (height, width) = coef.astype(gram.dtype), _block(gram)
+    for left in range(0, samples.size, width):
+        part = slice(left, left + width)
+        columns = samples[part] if samples[part].size < gram.n else None
+        for top in range(0, support.size, height):
+            rows = support[top : top + height]
+            result[part] += weights[rows] @ gram.rows(rows, columns)
+            if pause is not None:
+                pause()
+    return result
+
+
+def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float:
+    """The same for the samples with a coefficient, each block serving twice."""
+    support = np.flatnonzero(coef)
+    weights = coef[support]
+    if support.size <= ONE_BLOCK:
+        return np.asarray(gram.matrix_among(support, pause) @ weights)
+    gram, places = gram.among(support), np.arange(support.size)
+    work, side = support.size**2, SIDE
+    if _has_few_features(gram):
+        work //= FEW_FEATURES_SHARE
+        side = SIDE if work >= WORTH_A_THREAD else CACHED_SIDE
+    blocks = [places[top : top + side] for top in range(0, support.size, side)]
+    # What is prepared for the columns of a block serves all pairs with these columns.
+    pairs = [(upper, lower) for k, lower in enumerate(blocks) for upper in blocks[: k + 1]]
+    results = []
+
+    def some_pairs(start: int, stop: int) -> None:
+        result, memory = np.zeros(support.size), room((side * side,), gram.dtype)
+        results.append((start, result))
+        for upper, lower in pairs[start:stop]:
+            shape = upper.size, lower.size
+            values = gram.rows(upper, lower, memory[: upper.size * lower.size].reshape(shape))
+            result[lower] += weights[upper] @ values
+            if lower is not upper:
+                result[upper] += values @ weights[lower]
+            if pause is not None:
+                pause()
+
+    in_parts(some_pairs, len(pairs), min(work, MOST_SUMS * WORTH_A_THREAD // 2), grain=1)
+    total: Float = np.sum([result for _, result in sorted(results, key=itemgetter(0))], axis=0)
+    return total
+
+
+def _block(gram: Gram) -> tuple[int, int]:
+    return CACHED_BLOCK if _has_few_features(gram) else BLOCK
+
+
+def _has_few_features(gram: Gram) -> bool:
+    return getattr(gram.X, "ndim", 1) == 2 and gram.X.shape[1] < FEW_FEATURES
+
+
+def _decided(
+    problem: DualProblem, alpha: Float, kernel_alpha: Float, error: float
+) -> NDArray[np.bool_]:
+    """Samples all of whose variables are held at their bounds by more than the error."""
+    gradient = problem.gradient(alpha, kernel_alpha)
+    pull = gradient - problem.bias(alpha, gradient)[problem.group]
+    below = ~problem.can_fall(alpha) & (pull < -error)
+    above = ~problem.can_rise(alpha) & (pull > error)
+    held = (below | above).reshape(problem.copies, problem.samples)
+    return np.asarray(held.all(axis=0))

@@ -1,0 +1,318 @@
+"""What the classifiers share: classes, their weights, votes and probabilities."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state, column_or_1d, compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from ...dual import Machine
+from .. import parameters as p
+from ..distinct import Samples
+from ..tasks import Outcome, Task
+from .machine import KernelMachine
+from .multiclass import by_class, packed, pairs, scores, unpacked, votes
+from .prediction import coefficients
+from .probability import Sigmoids, fitted_sigmoids, probabilities
+from .training import Trainer
+
+
+def _has_probabilities(classifier: Any) -> bool:
+    if not classifier.probability:
+        raise AttributeError("predict_proba is not available when probability=False")
+    return True
+
+
+class KernelClassifier(ClassifierMixin, KernelMachine):
+    """A machine for two classes, or several of them for more."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        p.check_option(self, "probability", (False, True, "platt"))
+        p.check_class_weight(self)
+        p.check_option(self, "decision_function_shape", ("ovr", "ovo"))
+        p.check_boolean(self, "break_ties")
+        p.check_option(self, "multi_class", ("ovo", "ovr"))
+        p.check_jobs(self)
+        check_random_state(self.random_state)
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on labelled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            For ``kernel="precomputed"`` the Gram matrix, of shape (n_samples, n_samples). For a
+            callable or a kernel on other things (sequences), a list of these.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 3 counts as three copies of the sample, a weight of 0 (or below) as none.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    # ---- classes ---------------------------------------------------------------------------
+
+    def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
+        if not clearly_labels(y):
+            check_classification_targets(y)
+        classes, codes = classes_and_codes(y)
+        if classes.size < 2:
+            raise ValueError(
+                f"The number of classes has to be greater than one; got {classes.size} class"
+            )
+        factors = np.ones(classes.size)
+        if isinstance(self.class_weight, dict):
+            factors = compute_class_weight(self.class_weight, classes=classes, y=y)
+            weight = np.where(factors[codes] > 0, weight, 0.0)
+        # In an order of their own: sums do not depend on the order of the samples.
+        order = np.argsort(weight) if weight.min() < weight.max() else slice(None)
+        totals = np.bincount(codes[order], weight[order], minlength=classes.size)
+        present = np.flatnonzero(totals)
+        if present.size < 2:
+            raise ValueError(self._one_class_left(classes, present))
+        if self.class_weight == "balanced":
+            factors = totals.sum() / (present.size * np.where(totals > 0, totals, 1.0))
+        self.classes_ = classes[present]
+        self.class_weight_ = np.asarray(factors, dtype=np.float64)[present]
+        places = np.full(classes.size, -1.0)
+        places[present] = np.arange(present.size)
+        return places[codes], weight
+
+    def _has_several_problems(self) -> bool:
+        return self.classes_.size > 2 or bool(self.probability)
+
+    def _one_class_left(self, classes: np.ndarray, present: np.ndarray) -> str:
+        left = f": {classes[present[0]]!r}" if present.size else ""
+        return (
+            "Invalid input - all samples with positive weights belong to the same class"
+            f"{left}. Give samples of two classes a positive weight"
+        )
+
+    # ---- the problems ----------------------------------------------------------------------
+
+    @abstractmethod
+    def _machine(
+        self, labels: np.ndarray, weight: np.ndarray, factor: np.ndarray, strict: bool = False
+    ) -> Machine:
+        """The machine for labels ±1, weights of samples and weights of their classes.
+
+        With `strict`, parameters that do not suit these samples are an error.
+        """
+
+    def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:
+        codes = samples.y.astype(np.int64)
+        count = self.classes_.size
+        weight, factor = samples.weight, self.class_weight_[codes]
+        if count == 2:
+            labels = np.where(codes == 0, 1.0, -1.0)
+            name = f"{self.classes_[0]} vs {self.classes_[1]}"
+            machine = self._machine(labels, weight, factor, strict=True)
+            return [Task(name, machine, remake=self._machine)]
+        if self.multi_class == "ovr":
+            trainer.keep_matrix()
+            return [
+                Task(
+                    f"{label} vs rest",
+                    self._machine(np.where(codes == c, 1.0, -1.0), weight, factor),
+                    remake=self._machine,
+                )
+                for c, label in enumerate(self.classes_)
+            ]
+        members = [np.flatnonzero(codes == c) for c in range(count)]
+        trainer.share(members)
+        return [self._pair(i, j, members, weight, factor) for i, j in pairs(count)]
+
+    def _pair(
+        self, i: int, j: int, members: list[np.ndarray], weight: np.ndarray, factor: np.ndarray
+    ) -> Task:
+        parts = members[i], members[j]
+        both = np.concatenate(parts)
+        labels = np.ones(both.size)
+        labels[parts[0].size :] = -1.0
+        return Task(
+            f"{self.classes_[i]} vs {self.classes_[j]}",
+            self._machine(labels, weight[both], factor[both]),
+            parts,
+            (i, j),
+            remake=self._machine,
+        )
+
+    def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        # Of samples without weight any: they have no coefficient.
+        codes = samples.y[samples.member].astype(np.int64)
+        coef = [coefficients(task, outcome, samples) for task, outcome in zip(tasks, outcomes)]
+        intercept = np.array([outcome.expansion.intercept for outcome in outcomes])
+        count = self.classes_.size
+        if count > 2 and self.multi_class == "ovo":
+            dual_coef, support, self.n_support_ = packed(coef, codes, count)
+        else:
+            if count == 2:
+                # The problem has the first class on the positive side, the model the second.
+                coef, intercept = [-coef[0]], -intercept
+            support = by_class(coef, codes)
+            dual_coef = np.array([values[support] for values in coef])
+            self.n_support_ = np.bincount(codes[support], minlength=count).astype(np.int32)
+        self._write_support(X, dual_coef, support)
+        self.intercept_ = intercept + 0.0
+        self.n_iter_ = np.array([outcome.solution.steps for outcome in outcomes], dtype=np.int32)
+
+    # ---- prediction ------------------------------------------------------------------------
+
+    def _in_pairs(self) -> bool:
+        """Whether several pairs vote; as fitted, not as `multi_class` says now."""
+        count = self.classes_.size
+        return count > 2 and self.dual_coef_.shape[0] == count - 1
+
+    def _functions(self) -> tuple[Any, np.ndarray]:
+        if not self._in_pairs():
+            return self.dual_coef_, self.intercept_
+        coef = self.dual_coef_
+        if sparse.issparse(coef):
+            return type(coef)(unpacked(coef.toarray(), self.n_support_)), self.intercept_
+        return unpacked(coef, self.n_support_), self.intercept_
+
+    def decision_function(self, X):
+        """The function whose sign decides.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Or (n_samples, n_training_samples) for ``kernel="precomputed"``, of which only the
+            columns in `support_` matter.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            For two classes one number, positive for ``classes_[1]``. For more classes, a column
+            for each class with ``decision_function_shape="ovr"`` (votes, ties broken by
+            confidence), a column for each pair with ``"ovo"`` (positive for the first of the
+            two). With ``multi_class="ovr"`` always a column for each class.
+        """
+        return self._shaped(self._values(X))
+
+    def _shaped(self, values: np.ndarray) -> np.ndarray:
+        count = self.classes_.size
+        if count == 2:
+            return values.ravel()
+        if self._in_pairs() and self.decision_function_shape == "ovr":
+            return scores(values, count)
+        return values
+
+    def predict(self, X):
+        """The class of each sample.
+
+        Pairs of classes vote; of classes with equal votes the first wins, or, with `break_ties`,
+        the one with the largest decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        return self.classes_[self._winners(self._values(X))]
+
+    def _winners(self, values: np.ndarray) -> np.ndarray:
+        count = self.classes_.size
+        if count == 2:
+            return (values.ravel() >= 0).astype(np.intp)
+        if not self._in_pairs():
+            return np.argmax(values, axis=1)
+        if self.break_ties:
+            return np.argmax(scores(values, count), axis=1)
+        return np.argmax(votes(values, count), axis=1)
+
+    # ---- probabilities ---------------------------------------------------------------------
+
+    def _complete(
+        self, samples: Samples, tasks: list[Task], outcomes: list[Outcome], trainer: Trainer
+    ) -> None:
+        none = np.empty(0)
+        sigmoids = Sigmoids(none, none)
+        if self.probability and not trainer.interrupted:
+            sigmoids = fitted_sigmoids(
+                tasks,
+                outcomes,
+                samples,
+                trainer,
+                factor=self.class_weight_,
+                two_parameters=self.probability == "platt",
+                seed=self._seed(),
+            )
+        self.probA_, self.probB_ = sigmoids
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X):
+        """Probabilities of the classes, highest for the class that `predict` gives.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        if not self.probA_.size:
+            raise NotFittedError(
+                "predict_proba is not available when fitted with probability=False: "
+                "set probability=True and fit again"
+            )
+        values = self._values(X)
+        winners = self._winners(values)
+        if self.classes_.size == 2:
+            values = -values
+        sigmoids = Sigmoids(self.probA_, self.probB_)
+        return probabilities(values, sigmoids, self._in_pairs(), winners)
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X):
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        return np.log(self.predict_proba(X))
+
+
+def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different labels, ascending, and for each label given its place among them."""
+    if y.size and y.dtype.kind in "biuf":
+        low, high = y.min(), y.max()
+        codes = y == high
+        if low < high and np.count_nonzero(y == low) + np.count_nonzero(codes) == y.size:
+            return np.array([low, high]), codes.astype(np.intp)
+    classes = np.unique(y)
+    return classes, np.searchsorted(classes, y)
+
+
+def clearly_labels(y: np.ndarray) -> bool:
+    """Whether y holds labels by its type or its values; else scikit-learn is asked, and refuses."""
+    if y.dtype.kind == "f":
+        return bool(np.isfinite(y).all() and (y == np.trunc(y)).all())
+    return y.dtype.kind in "biuUS"

@@ -1,0 +1,353 @@
+"""The Gram matrices of a fit: of all samples, of two classes, of a fold; computed once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...kernels import Gram, Kernel, Precomputed
+from ...kernels.base import STRIPE
+from ...kernels.precomputed import PrecomputedGram
+from ...kernels.row_sums import HeldRows, KnownSums
+from ...kernels.vector.base import VectorKernel
+from ...kernels.vector.gaussian_rows import FEW
+from ...runtime.buffers import free_memory, room
+from ...runtime.parallel import in_parts
+from ...solvers.drivers.batch import LARGEST_TOGETHER
+from ...solvers.drivers.decomposition import features
+from ...solvers.drivers.shards import CHEAP_FEATURES
+from ..conditioning import fits_single
+from ..distinct import chosen
+
+# What cache_size="auto" stands for: so many bytes, if half of the free memory is that much, and
+# at least the latter, beside which matrices of half as many bytes are not worth the question.
+GENEROUS, MODEST = 3 << 29, 1 << 27
+# A limit beyond what is free is of no use: this part of it is taken instead.
+MOST_OF_FREE = 0.8
+# Elements of inputs that are widened at a time.
+WIDENED_BLOCK = 1 << 21
+# Kernel values that are held at a time where they are only added up.
+COMBINED_BLOCK = 1 << 22
+# Below this many samples float64 costs nothing worth saving; of float64 inputs below these.
+SMALL = 2000
+MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
+NO_MATRIX = np.empty((0, 0))
+# A problem on so few samples is solved in less time than it takes to prepare for larger ones.
+LARGEST_FEW = 1000
+# Samples beyond which float32 is worth a try where float64 decides.
+WORTH_ROUGH = 4000
+# Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
+PROBED, PROBED_ROWS = 300, 30
+
+
+def memory_budget(cache_size: float | str, samples: int, jobs: int = 1) -> float:
+    """Bytes that the Gram matrix may take, whole or in part, with what is made of it: `cache_size`
+    in MB, which is kept, or "auto"."""
+    few = 8.0 * samples * samples <= MODEST / 4
+    if cache_size == "auto":
+        return MODEST if few else max(MODEST, min(GENEROUS * jobs, 0.5 * free_memory()))
+    given = float(cache_size) * 1e6
+    return given if few or given <= MODEST else min(given, MOST_OF_FREE * free_memory())
+
+
+def working_dtype(precision: str, kernel: Kernel, X: Any, penalty: float, tol: float) -> np.dtype:
+    """float32 rows where asked for, or where they save much and cost no accuracy."""
+    if precision == "single":
+        return np.dtype(np.float32 if fits_single(kernel, X) else np.float64)
+    single = precision == "auto" and is_large(X) and single_is_enough(kernel, X, penalty, tol)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def is_large(X: Any) -> bool:
+    """Whether rows of the Gram matrix are worth saving on."""
+    if getattr(X, "dtype", None) == np.float32:
+        return X.shape[0] > SMALL
+    if np.ndim(X) != 2 or X.shape[0] <= SMALL:
+        return False
+    return bool(X.shape[0] > MANY_SAMPLES or np.prod(X.shape) > MANY_ENTRIES)
+
+
+def single_is_enough(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool:
+    """Whether the rounding of float32 rows stays below tol once α is summed over them.
+
+    Errors of entries have either sign and are measured on some samples. The norm of α is below C√n,
+    and mostly so far below that the largest of many errors is covered; the certificate tells.
+    """
+    if isinstance(kernel, Precomputed):
+        return X.dtype == np.float32
+    some = X[:: max(1, X.shape[0] // PROBED)]
+    rows = np.arange(0, some.shape[0], PROBED // PROBED_ROWS)
+    single, double = (kernel.bind(some, dtype).rows(rows) for dtype in (np.float32, np.float64))
+    error = float(np.sqrt(np.mean(np.square(single - double))))
+    return bool(error * penalty * np.sqrt(X.shape[0]) < tol)
+
+
+class KeptGram(Gram):
+    """A Gram matrix that stays in memory once it was computed whole; rows and sums that a solver
+    leaves do until released."""
+
+    def __init__(self, inner: Gram) -> None:
+        super().__init__(inner.kernel, inner.X, inner.dtype)
+        self.inner, self.whole, self.tiled = inner, inner.whole, inner.tiled
+        self._computing = threading.Lock()
+
+    def keep_rows(self, rows: HeldRows) -> None:
+        if self.whole is None and self.held is None:
+            self.held = rows
+
+    def keep_sums(self, sums: KnownSums) -> None:
+        self.summed = sums
+
+    def release(self) -> None:
+        self.summed = self.held = None
+
+    def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
+        if self.whole is None:
+            return self.inner.rows(indices, columns, out)
+        block = self.whole[indices] if columns is None else self.whole[np.ix_(indices, columns)]
+        if out is None:
+            return block
+        out[...] = block
+        return out
+
+    def diagonal(self) -> np.ndarray:
+        return self.inner._cached_diagonal()
+
+    def points_across(self) -> np.ndarray | None:
+        return self.inner.points_across()
+
+    def among(self, samples: np.ndarray) -> Gram:
+        return self.inner.among(samples)
+
+    def matrix_among(
+        self, samples: np.ndarray, pause: Callable[[], object] | None = None
+    ) -> np.ndarray:
+        return self.inner.matrix_among(samples, pause)
+
+    def matrix(self, pause: Callable[[], object] | None = None) -> np.ndarray:
+        with self._computing:
+            if self.whole is None:
+                self.whole = self.inner.matrix(pause)
+        return self.whole
+
+
+class WidenedGram(Gram):
+    """The Gram matrix in float64 of inputs in any precision, prepared a few at a time."""
+
+    def __init__(self, kernel: Kernel, X: Any) -> None:
+        super().__init__(kernel, X, np.float64)
+
+    def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
+        columns = np.arange(self.n) if columns is None else np.asarray(columns)
+        if out is None:
+            out = room((len(indices), columns.size), np.float64)
+        left = chosen(self.X, indices).astype(np.float64, copy=False)
+        step = max(64, WIDENED_BLOCK // max(self.X.shape[1], len(indices)))
+        for start in range(0, columns.size, step):
+            part = slice(start, start + step)
+            right = chosen(self.X, columns[part]).astype(np.float64, copy=False)
+            out[:, part] = self.kernel(left, right)
+        return out
+
+
+class Shared(NamedTuple):
+    """What is known of samples in the order of their classes: see `Parts`."""
+
+    matrix: np.ndarray
+    points: np.ndarray
+    of_class: list[slice]
+    evaluations: int = 0  # that were made for it alone
+
+    def places(self, classes: tuple[int, ...]) -> np.ndarray:
+        """Of the samples of some classes."""
+        parts = [self.of_class[c] for c in classes]
+        return np.concatenate([np.arange(part.start, part.stop) for part in parts])
+
+
+class Grams:
+    """The kernel of the training samples, and of any part of them.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : inputs
+        For a precomputed kernel the Gram matrix itself.
+    dtype : float32 or float64
+        Of the rows that solvers work with.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
+        self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
+        self.square = isinstance(kernel, Precomputed)
+        self._blocks: dict[int, np.ndarray] = {}
+        self.shared: Shared | None = None
+        self._all: Gram | None = None
+        self._whole: KeptGram | None = None
+
+    @property
+    def count(self) -> int:
+        return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
+
+    @cached_property
+    def largest_entry(self) -> float:
+        """Of the matrix of all samples; of a positive semi-definite one it is on the diagonal."""
+        diagonal = self.X if self.square else self.kernel.diagonal(self.X)
+        return float(np.abs(diagonal).max(initial=0.0))
+
+    def whole(self, alone: bool = True) -> KeptGram:
+        """Of all samples, kept for the next who asks; a Gram not in memory serves one thread."""
+        if self._whole is None or not (alone or self._whole.whole is not None):
+            self._whole = self.of()
+        return self._whole
+
+    def part(self, samples: np.ndarray) -> Gram:
+        """Of some samples, cut out of the matrix of all where that is in memory."""
+        if self._whole is not None and self._whole.whole is not None:
+            matrix = self._whole.whole[np.ix_(samples, samples)]
+            return PrecomputedGram(Precomputed(), matrix)
+        return self.of(samples)
+
+    def combined(self, rows: np.ndarray, columns: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """Σ_j coef_j k(x_i, x_j) for the samples i in `rows` and j in `columns`."""
+        if self._whole is not None and self._whole.whole is not None:
+            return self._whole.whole[np.ix_(rows, columns)] @ coef
+        values = np.empty(rows.size)
+        step = max(1, COMBINED_BLOCK // max(columns.size, 1))
+        right = columns if self.square else self._inputs(columns)
+        for start in range(0, rows.size, step):
+            part = slice(start, start + step)
+            left = chosen(self.X, rows[part])
+            values[part] = self.kernel(left, right) @ coef
+        return values
+
+    def of(self, samples: np.ndarray | None = None) -> KeptGram:
+        """Of all samples, or of some."""
+        return KeptGram(self._bound(samples, self.dtype))
+
+    def exact(self, samples: np.ndarray | None = None) -> Gram:
+        """The same in float64, for certificates: inputs are not copied as a whole."""
+        X = self._inputs(samples)
+        dense = isinstance(X, np.ndarray) and X.ndim == 2
+        if not self.square and (dense or getattr(X, "dtype", None) == np.float32):
+            return WidenedGram(self.kernel, X)
+        return self._bound(samples, np.float64)
+
+    def rough(self, gram: Gram) -> Gram | None:
+        """The same in float32, if that is faster than what is in memory, or None."""
+        if (
+            gram.held is not None
+            or gram.whole is not None
+            or not isinstance(self.kernel, VectorKernel)
+            or gram.n < WORTH_ROUGH
+        ):
+            return None
+        return self.kernel.bind(gram.X, np.float32)
+
+    def double(self, samples: np.ndarray | None = None) -> KeptGram:
+        """The same in float64, to work with."""
+        return KeptGram(self._bound(samples, np.float64))
+
+    def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
+        X = self._inputs(samples)
+        if self.square:
+            return PrecomputedGram(self.kernel, np.require(X, dtype, ["C", "W"]), dtype)
+        return self.kernel.bind(X, dtype)
+
+    def _inputs(self, samples: np.ndarray | None) -> Any:
+        return self.X if samples is None else chosen(self.X, samples, self.square)
+
+    def share(
+        self,
+        classes: list[np.ndarray],
+        budget: float,
+        pause: Callable[[], object] | None = None,
+        jobs: int = 1,
+    ) -> int:
+        """Keep the matrix of all classes, for the pairs of them, or the blocks inside each class.
+
+        Where values are computed in less time than they are found in a matrix, only the inputs are
+        prepared: in the order of the classes, or as they are where pairs are large. What is kept,
+        and twice the matrices of so many pairs at a time, take no more than `budget` bytes. Returns
+        the bytes of what is kept; `pause` may raise.
+        """
+        self._blocks, self.shared, self._all = {}, None, None
+        sizes = [samples.size for samples in classes]
+        pair = sum(sorted(sizes)[-2:]) ** 2
+        most = budget / self.dtype.itemsize - 2 * jobs * pair
+        if self.square:
+            return 0
+        of_vectors, width = isinstance(self.kernel, VectorKernel), features(self.X)
+        ends = np.cumsum(sizes)
+        of_class = [slice(end - size, end) for end, size in zip(ends.tolist(), sizes)]
+        large = 2 * sum(sizes) > LARGEST_TOGETHER * len(sizes)
+        if of_vectors and 0 < width <= CHEAP_FEATURES and large:
+            self._all = self._bound(None, self.dtype)
+            return 0
+        ordered = self._bound(np.concatenate(classes), self.dtype) if of_vectors else None
+        across = ordered.points_across() if ordered is not None and width <= FEW else None
+        if across is not None:
+            self.shared = Shared(NO_MATRIX, across, of_class)
+        elif ordered is not None and sum(sizes) ** 2 <= most:
+            # One product, though some of its values come twice; values of other kernels are dear.
+            self.shared = Shared(ordered.matrix(pause), NO_MATRIX, of_class)
+            return self.shared.matrix.nbytes
+        elif sum(size * size for size in sizes) <= most:
+            blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
+            self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
+            return sum(block.nbytes for block in blocks)
+        return 0
+
+    def few(self) -> Shared | None:
+        """All samples as one class, where they are few and the kernel asks for nothing special."""
+        n, width = self.count, features(self.X)
+        if n > LARGEST_FEW or self.square or not isinstance(self.kernel, VectorKernel):
+            return None
+        if np.isfinite(self.kernel.rank(self.X)):
+            return None
+        gram, everyone = self.whole(), [slice(0, n)]
+        across = gram.points_across() if gram.whole is None and width <= FEW else None
+        if across is not None:
+            return Shared(NO_MATRIX, across, everyone)
+        evaluations = n * n if gram.whole is None else 0
+        return Shared(gram.matrix(), NO_MATRIX, everyone, evaluations)
+
+    def of_pair(
+        self,
+        places: tuple[int, int],
+        samples: tuple[np.ndarray, np.ndarray],
+        pause: Callable[[], object],
+    ) -> Gram:
+        """Of the samples of two classes; what `share` keeps is not computed again."""
+        whole = NO_MATRIX if self.shared is None else self.shared.matrix
+        if not (whole.size or self._blocks):
+            both = np.concatenate(samples)
+            return self.of(both) if self._all is None else KeptGram(self._all.among(both))
+        corner = samples[0].size
+        matrix = room((corner + samples[1].size,) * 2, self.dtype)
+        if self.shared is not None:
+            first, second = (self.shared.of_class[place] for place in places)
+
+            def some_rows(start: int, stop: int) -> None:
+                for top, bottom, rows in ((0, corner, first), (corner, len(matrix), second)):
+                    here = slice(max(start, top), min(stop, bottom))
+                    if here.start < here.stop:
+                        shift = rows.start - top
+                        there = whole[here.start + shift : here.stop + shift]
+                        matrix[here, :corner] = there[:, first]
+                        matrix[here, corner:] = there[:, second]
+
+            in_parts(some_rows, len(matrix), matrix.size)
+            return PrecomputedGram(Precomputed(), matrix)
+        halves = slice(corner), slice(corner, None)
+        for half, place in zip(halves, places):
+            matrix[half, half] = self._blocks[place]
+        for start in range(0, corner, STRIPE):
+            part = slice(start, min(start + STRIPE, corner))
+            self._all.rows(samples[0][part], samples[1], out=matrix[part, corner:])
+            pause()
+        matrix[corner:, :corner] = matrix[:corner, corner:].T
+        return PrecomputedGram(Precomputed(), matrix)

@@ -1,0 +1,392 @@
+"""What all kernel machines share: the course of a fit, its attributes, and prediction."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ...kernels import Linear, Precomputed
+from ...kernels.precomputed import as_square, check_symmetric
+from ...runtime.buffers import pages_kept
+from ...runtime.parallel import single_threaded_blas
+from ...solvers import SELECTIONS, STATUSES
+from .. import parameters as p
+from ..certificates import Certificates
+from ..clock import Clock
+from ..conditioning import (
+    intercept_at_origin,
+    offset_of,
+    refuse_overflow,
+    weights_of_features,
+    without,
+)
+from ..distinct import Samples, chosen, distinct, size_in_bytes
+from ..inputs import (
+    checked_weights,
+    is_function,
+    is_precomputed,
+    may_be_indefinite,
+    new_inputs,
+    resolved_kernel,
+    tag_inputs,
+    training_inputs,
+)
+from ..progress import CallbackSupportMixin, Reporter, with_callbacks
+from ..tasks import Outcome, Task
+from .gram_pool import Grams, memory_budget, working_dtype
+from .prediction import coefficients, delivered, expansion_values, like
+from .training import Settings, Trainer
+
+# Inputs of more bytes are not copied for the sake of their order.
+LARGEST_REORDERED = 1 << 28
+SOLVERS = ("auto", "full", "blocks", "rows")
+POLICIES = tuple(sorted(SELECTIONS))
+
+# What ended a fit before the optimum; other reasons are told by `STATUSES`.
+EARLY = {
+    "step_limit": (
+        "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with "
+        "StandardScaler or MinMaxScaler."
+    ),
+    "time_limit": "Solver terminated early (max_seconds={max_seconds:g}).",
+}
+
+
+class KernelMachine(CallbackSupportMixin, BaseEstimator):
+    """A kernel expansion f(x) = Σ_i dual_coef_i k(x_i, x) + intercept, trained by its dual."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tag_inputs(tags.input_tags, self.kernel)
+        return tags
+
+    # ---- fit -------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        p.check_kernel(self)
+        p.check_number(self, "degree", 0, closed="left", whole=True)
+        p.check_gamma(self)
+        p.check_number(self, "coef0")
+        p.check_number(self, "tol", 0)
+        p.check_number(self, "gap", 0, np.inf, closed="right")
+        p.check_boolean(self, "shrinking")
+        p.check_cache_size(self)
+        p.check_verbose(self)
+        p.check_number(self, "max_iter", -1, closed="left", whole=True)
+        p.check_option(self, "solver", SOLVERS)
+        p.check_option(self, "selection", POLICIES)
+        p.check_number(self, "planning", 0, closed="left", whole=True)
+        p.check_option(self, "precision", ("auto", "single", "double"))
+        p.check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
+        p.check_boolean(self, "warm_start")
+        p.check_callable(self, "callback")
+
+    @with_callbacks
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Train a blank copy, then take over what it has learned: all or nothing."""
+        self._check_parameters()
+        model = blank(self)
+        previous = self if self.warm_start and hasattr(self, "solution_") else None
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        with Reporter(self) as reporter:
+            data = {"X": X, "y": y, "metadata": metadata}
+            interrupted = model._train(X, y, sample_weight, reporter, data, previous)
+            reporter.end(take_over(self, model), **data)
+        if interrupted:
+            raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
+        return self
+
+    def _train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        reporter: Reporter,
+        data: dict[str, Any],
+        previous: KernelMachine | None,
+    ) -> bool:
+        """Set all fitted attributes; whether Ctrl-C came."""
+        clock = Clock(self.max_seconds)
+        X, y = training_inputs(self, X, y)
+        count = X.shape[0] if hasattr(X, "shape") else len(X)
+        weight = checked_weights(sample_weight, count)
+        targets, weight = self._targets(y, weight)
+        with single_threaded_blas(), pages_kept():
+            samples = self._samples(X, targets, weight)
+            self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
+            refuse_overflow(self.kernel_, samples.X)
+            centre = offset_of(self.kernel_, samples.X) if self._has_free_intercept else None
+            if centre is not None:
+                samples = samples._replace(X=without(samples.X, centre))
+            self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
+            jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
+            settings = self._settings(jobs)
+            penalty = float(getattr(self, "C", 1.0))
+            dtype = working_dtype(self.precision, self.kernel_, samples.X, penalty, settings.tol)
+            p.check_full_matrix(self, samples.size, dtype.itemsize)
+            grams = Grams(self.kernel_, samples.X, dtype)
+            as_delivered = partial(delivered, samples)
+            trainer = Trainer(grams, settings, clock, reporter, jobs, as_delivered)
+            trainer.offset = getattr(self, "_offset_", 0.0)
+            tasks = resumed(self._tasks(samples, trainer), previous, self)
+            reporter.begin(len(tasks), **data)
+            outcomes = self._solved(samples, tasks, trainer)
+            self._refuse_unbounded(tasks, outcomes)
+            placed = outcomes
+            if centre is not None:
+                placed = self._at_origin(X, samples, tasks, outcomes, centre)
+            self._write(X, samples, tasks, placed)
+            self._write_solutions(tasks, outcomes)
+            self._complete(samples, tasks, outcomes, trainer)
+        self._warn(tasks, outcomes)
+        return trainer.interrupted
+
+    # Whether Σα = 0, so that the function may move with the inputs.
+    _has_free_intercept = True
+
+    def _at_origin(
+        self,
+        X: Any,
+        samples: Samples,
+        tasks: list[Task],
+        outcomes: list[Outcome],
+        centre: np.ndarray,
+    ) -> list[Outcome]:
+        """The outcomes in terms of the inputs as they are, not as they were centred."""
+        placed = []
+        for task, outcome in zip(tasks, outcomes):
+            coef, expansion = coefficients(task, outcome, samples), outcome.expansion
+            intercept = intercept_at_origin(expansion.intercept, coef, X, centre)
+            placed.append(outcome._replace(expansion=expansion._replace(intercept=intercept)))
+        return placed
+
+    def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+        """Targets as numbers, and the weights with which samples are present."""
+        raise NotImplementedError
+
+    def _has_several_problems(self) -> bool:
+        return False
+
+    def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:
+        """The dual problems to solve."""
+        raise NotImplementedError
+
+    def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        """Set the attributes that make up the function."""
+        raise NotImplementedError
+
+    def _solved(self, samples: Samples, tasks: list[Task], trainer: Trainer) -> list[Outcome]:
+        del samples
+        return trainer.run(tasks)
+
+    def _complete(
+        self, samples: Samples, tasks: list[Task], outcomes: list[Outcome], trainer: Trainer
+    ) -> None:
+        """What remains to be learned once the function is known."""
+
+    def _samples(self, X: Any, targets: np.ndarray | None, weight: np.ndarray) -> Samples:
+        square = is_precomputed(self.kernel)
+        if is_function(self.kernel):
+            self._training_inputs_ = X
+            X, square = self._function_values(X, X), True
+            if X.shape != (weight.size, weight.size):
+                raise ValueError(
+                    f"kernel must return a matrix of shape {(weight.size, weight.size)} for "
+                    f"kernel(X, X), got {X.shape}. X.shape[0] should be equal to X.shape[1]"
+                )
+        if square:
+            X = as_square("X", X)
+            check_symmetric(X)
+        # In an order of their own, shuffled samples are the same problem to the last bit. Where
+        # the kernel is indefinite even what is found would depend on the order given.
+        cheap = not square and size_in_bytes(X) <= LARGEST_REORDERED
+        return distinct(X, targets, weight, square, ordered=cheap or may_be_indefinite(self))
+
+    def _function_values(self, A: Any, B: Any) -> np.ndarray:
+        block = self.kernel(A, B)
+        block = block.toarray() if sparse.issparse(block) else np.asarray(block)
+        if block.ndim != 2 or block.dtype.kind not in "biuf":
+            raise ValueError(
+                "kernel must return a 2-D array of numbers, got "
+                f"{block.ndim} dimension(s) of dtype {block.dtype}"
+            )
+        block = block.astype(np.float64, order="C", copy=False)
+        if not np.isfinite(block).all():
+            raise ValueError("kernel returned NaN or infinity")
+        return block
+
+    def _settings(self, jobs: int) -> Settings:
+        return Settings(
+            tol=float(self.tol),
+            gap=float(self.gap),
+            driver=self.solver,
+            selection=self.selection,
+            planning=int(self.planning),
+            shrinking=bool(self.shrinking),
+            cache_bytes=memory_budget(self.cache_size, self.shape_fit_[0], jobs),
+            max_steps=None if self.max_iter == -1 else int(self.max_iter),
+            precision=self.precision,
+            random_state=self._seed(),
+        )
+
+    def _seed(self) -> int:
+        """A number for what is random; always the same without `random_state`."""
+        given = getattr(self, "random_state", None)
+        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
+
+    def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        for task, outcome in zip(tasks, outcomes):
+            if outcome.solution.status == "unbounded" and np.isfinite(self.C):
+                raise ValueError(
+                    f"kernel {self.kernel_!r} is not positive semi-definite on these samples: "
+                    f"with loss='squared_hinge' the problem of {task.name} has no solution. Use "
+                    "loss='hinge' or another kernel"
+                )
+            if outcome.solution.status == "unbounded":
+                raise ValueError(
+                    f"C must be finite: C={self.C} allows no error, but without error there is no "
+                    f"solution for {task.name} with kernel {self.kernel_!r}"
+                )
+            if not np.isfinite(outcome.expansion.coef).all():
+                raise ValueError(
+                    "The dual coefficients or intercepts are not finite. The input data may "
+                    "contain large values and need to be preprocessed"
+                )
+
+    def _write_solutions(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        """One record for a single problem, a list (and `Certificates`) for several."""
+        self.fit_status_ = int(not all(outcome.finished for outcome in outcomes))
+        self._penalty_ = float(getattr(self, "C", 1.0))
+        solutions = [outcome.solution for outcome in outcomes]
+        certificates = tuple(outcome.certificate for outcome in outcomes)
+        if len(tasks) == 1:
+            self.solution_, self.certificate_ = solutions[0], certificates[0]
+            self.status_ = solutions[0].status
+        else:
+            self.solution_ = solutions
+            self.certificate_ = Certificates(tuple(task.name for task in tasks), certificates)
+            self.status_ = [solution.status for solution in solutions]
+
+    def _warn(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        """Say what remains to the optimum wherever a budget ended the fit."""
+        unfinished = [
+            (outcome.certificate.violation, place)
+            for place, outcome in enumerate(outcomes)
+            if not outcome.finished and outcome.solution.status != "interrupted"
+        ]
+        if not unfinished:
+            return
+        place = max(unfinished)[1]
+        worst = outcomes[place]
+        status = worst.solution.status
+        reason = EARLY.get(status, f"Solver terminated early: {STATUSES[status]}.")
+        reason = reason.format(**self.get_params(deep=False))
+        where = f" ({len(unfinished)} of {len(tasks)} problems, worst {tasks[place].name})"
+        warnings.warn(
+            f"{reason} The duality gap is still {worst.certificate.gap:.3g}, "
+            f"{worst.certificate.relative_gap:.2%} of the objective, and the largest violation "
+            f"{worst.certificate.violation:.3g}; asked for were gap={self.gap:g} and "
+            f"tol={self.tol:g}{where if len(tasks) > 1 else ''}. Go on from here with "
+            "warm_start=True.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    # ---- the fitted function ---------------------------------------------------------------
+
+    def _functions(self) -> tuple[Any, np.ndarray]:
+        """Coefficients of the support vectors, one row for each function, and the intercepts."""
+        return self.dual_coef_, self.intercept_
+
+    def _values(self, X: Any) -> np.ndarray:
+        """Every function at every sample, shape (samples, functions)."""
+        check_is_fitted(self)
+        X = new_inputs(self, X)
+        coef, intercept = self._functions()
+        if self.n_support_.sum() != coef.shape[1]:
+            raise ValueError(
+                f"The internal representation of {type(self).__name__} was altered: n_support_ "
+                f"counts {self.n_support_.sum()} support vectors, dual_coef_ {coef.shape[1]}"
+            )
+        values = expansion_values(self, X, coef) + intercept
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"X holds values at which kernel {self.kernel_!r} overflows. Scale the inputs in "
+                "the same way as at training time"
+            )
+        return values
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the features, for a linear kernel; read-only."""
+        if not hasattr(self, "kernel_") or self.kernel_ != Linear():
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        coef = weights_of_features(self._functions()[0], self.support_vectors_)
+        (coef.data if sparse.issparse(coef) else coef).flags.writeable = False
+        return coef
+
+    def _write_support(self, X: Any, coef: np.ndarray, support: np.ndarray) -> None:
+        """Set what belongs to the support vectors: those of X at `support`, in that order."""
+        self.support_ = support.astype(np.int32)
+        if isinstance(self.kernel_, Precomputed):
+            self.support_vectors_ = np.empty((0, 0))
+        else:
+            self.support_vectors_ = chosen(X, support)
+        self.dual_coef_ = coef
+        if sparse.issparse(self.support_vectors_):
+            self.dual_coef_ = like(self.support_vectors_, coef)
+
+
+def blank(estimator: Any) -> Any:
+    """A copy with the same parameters that has learned nothing."""
+    model = object.__new__(type(estimator))
+    vars(model).update(vars(estimator))
+    for name in learned(estimator):
+        delattr(model, name)
+    return model
+
+
+def take_over(estimator: Any, model: Any) -> dict[str, Any]:
+    """Let an estimator become what a blank copy of it has learned, which is returned."""
+    attributes = learned(model)
+    unknown = vars(estimator).keys() - vars(model).keys()
+    if unknown:
+        for name in unknown & learned(estimator).keys():
+            delattr(estimator, name)
+    vars(estimator).update(attributes)
+    return attributes
+
+
+def learned(estimator: Any) -> dict[str, Any]:
+    """The fitted attributes: no parameter ends with an underscore."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if name[-1] == "_" and name[:2] != "__"
+    }
+
+
+def resumed(tasks: list[Task], previous: Any, estimator: Any) -> list[Task]:
+    """The tasks, beginning where the previous fit of the same samples ended.
+
+    A changed C takes all dual variables with it, so that those at a bound stay there.
+    """
+    if previous is None:
+        return tasks
+    known = previous.solution_ if isinstance(previous.solution_, list) else [previous.solution_]
+    sizes = [task.machine.problem.size for task in tasks]
+    if [solution.alpha.size for solution in known] != sizes:
+        return tasks
+    ratio = float(getattr(estimator, "C", 1.0)) / previous._penalty_
+    if not (np.isfinite(ratio) and ratio > 0):
+        ratio = 1.0
+    return [task._replace(start=solution.alpha * ratio) for task, solution in zip(tasks, known)]

@@ -1,0 +1,183 @@
+"""The fitted function: coefficients handed out to samples, values computed in blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ...kernels import Linear, Precomputed
+from ...kernels.base import take
+from ...kernels.vector.base import VectorKernel
+from ...runtime.buffers import room
+from ...runtime.jit import compiled, compiled_strict
+from ...runtime.parallel import PRODUCT_PART, in_parts, single_threaded_blas
+from ..conditioning import fits_single, weights_of_features, widened
+from ..distinct import Samples
+from ..inputs import is_function
+from ..tasks import Outcome, Task
+
+# Kernel values of new samples and support vectors that are held at a time.
+PREDICTION_BLOCK = 1 << 23
+# ... of vectors, where they are summed as soon as they are there; GEMM wants some rows.
+VECTOR_BLOCK, FEWEST_ROWS = 1 << 21, 256
+# Rounding of the coefficients of copies when they are added up.
+ADDED = 1e-11
+# So many functions are summed from float32 values in one pass; for more, values are widened first.
+FEW_FUNCTIONS = 3
+
+
+def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
+    """The coefficients of a solved task, one for each sample given."""
+    return handed_out(task, outcome.solution.alpha, outcome.expansion.coef, samples)
+
+
+def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:
+    """The α that the coefficients handed out to copies add up to: the same array, if they do so but
+    for rounding."""
+    if not samples.has_copies:
+        return alpha
+    problem = task.machine.problem
+    coef = problem.per_sample(alpha)
+    spread, present = handed_out(task, alpha, coef, samples), samples.member >= 0
+    merged = np.bincount(samples.member[present], spread[present], minlength=samples.size)
+    merged = merged[task.indices] if task.samples else merged
+    if (np.abs(merged - coef) <= ADDED * np.abs(coef)).all():
+        return alpha
+    ratio = np.divide(merged, coef, out=np.ones_like(coef), where=coef != 0)
+    return alpha * problem.of_samples(ratio)
+
+
+def handed_out(task: Task, alpha: np.ndarray, own: np.ndarray, samples: Samples) -> np.ndarray:
+    """Coefficients of the samples of a task, one for each sample given."""
+    problem = task.machine.problem
+    coef, level, indices = own, None, slice(None)
+    if task.samples:
+        indices = task.indices
+        coef = np.zeros(samples.size)
+        coef[indices] = own
+    if samples.has_copies and not problem.ridge.any():
+        own, level = np.empty(problem.samples), np.zeros(samples.size)
+        find_levels(alpha, problem.lower, problem.upper, own)
+        level[indices] = own
+    return samples.spread(coef, level)
+
+
+@compiled_strict
+def find_levels(alpha, lower, upper, level):
+    """Which part of its largest value the coefficient of each sample has."""
+    samples = level.size
+    for s in range(samples):
+        total = limit = 0.0
+        for a in range(s, alpha.size, samples):
+            total += alpha[a]
+            limit = max(limit, abs(lower[a]), abs(upper[a]))
+        level[s] = abs(total) / limit if limit > 0.0 else 0.0
+
+
+@single_threaded_blas()
+def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
+    """Σ_i coef_i k(x_i, x) for all x in X, block by block."""
+    support_vectors, kernel = estimator.support_vectors_, estimator.kernel_
+    wide = not (estimator.precision == "single" or both_single(estimator, X))
+    wide = wide or not all(fits_single(kernel, inputs) for inputs in (X, support_vectors))
+    if kernel == Linear():
+        return linear_values(X, weights_of_features(coef, support_vectors), wide)
+    coef = coef.toarray() if sparse.issparse(coef) else coef
+    count = X.shape[0] if hasattr(X, "shape") else len(X)
+    values = np.zeros((count, len(coef)))
+    if not coef.size:
+        return values
+    if isinstance(kernel, VectorKernel) and not is_function(estimator.kernel):
+        return vector_values(kernel, X, support_vectors, coef, wide)
+    right = widened(support_vectors) if wide else support_vectors
+    width = estimator.shape_fit_[0] if is_function(estimator.kernel) else coef.shape[1]
+    step = max(1, PREDICTION_BLOCK // max(width, 1))
+    for start in range(0, count, step):
+        block = slice(start, min(start + step, count))
+        left = X if step >= count else take(X, block)
+        if is_function(estimator.kernel):
+            gram = estimator._function_values(left, estimator._training_inputs_)
+            if gram.shape[1] != width:
+                raise ValueError(
+                    f"kernel(X, Y) must have {width} columns, the number of samples at training "
+                    f"time, got {gram.shape[1]}"
+                )
+            gram = gram[:, estimator.support_]
+        elif isinstance(kernel, Precomputed):
+            gram = left[:, estimator.support_]
+        else:
+            gram = kernel(widened(left) if wide else left, right)
+        values[block] = gram.astype(np.float64, copy=False) @ coef.T
+    return values
+
+
+def vector_values(
+    kernel: VectorKernel, X: Any, support_vectors: Any, coef: np.ndarray, wide: bool
+) -> np.ndarray:
+    """The same for kernels of vectors: support vectors are prepared once, and every thread computes
+    and sums blocks of its own."""
+    dtype = np.float64 if wide else np.float32
+    coef = np.ascontiguousarray(coef, dtype=np.float64)
+    values = np.empty((X.shape[0], len(coef)))
+    step = max(FEWEST_ROWS, VECTOR_BLOCK // coef.shape[1])
+    step = min(step, max(1, PREDICTION_BLOCK // coef.shape[1]))
+    write = kernel.facing(support_vectors, dtype, X)
+
+    # What overflows is refused where the values are handed out.
+    @np.errstate(over="ignore", invalid="ignore")
+    def some_rows(first: int, last: int) -> None:
+        gram = room((min(step, last - first), coef.shape[1]), dtype)
+        for start in range(first, last, step):
+            block = slice(start, min(start + step, last))
+            rows = gram[: block.stop - start]
+            write(X[block], rows)
+            if wide or len(coef) > FEW_FUNCTIONS:
+                values[block] = rows.astype(np.float64, copy=False) @ coef.T
+            else:
+                sums(rows, coef, values[block])
+
+    entries, features = len(values) * coef.shape[1], support_vectors.shape[1]
+    in_parts(some_rows, len(values), entries, features, least=min(step, PRODUCT_PART))
+    return values
+
+
+@compiled
+def sums(rows, coef, values):
+    """values_if = Σ_j coef_fj · rows_ij in float64"""
+    for i in range(rows.shape[0]):
+        for f in range(coef.shape[0]):
+            total = 0.0
+            for j in range(coef.shape[1]):
+                total += coef[f, j] * rows[i, j]
+            values[i, f] = total
+
+
+def both_single(estimator: Any, X: Any) -> bool:
+    """Whether new samples and support vectors come in float32, and nobody asked for more."""
+    dtypes = (getattr(inputs, "dtype", None) for inputs in (X, estimator.support_vectors_))
+    return estimator.precision != "double" and all(dtype == np.float32 for dtype in dtypes)
+
+
+def linear_values(X: Any, weights: Any, wide: bool) -> np.ndarray:
+    if sparse.issparse(X):
+        values = X @ (weights.T if sparse.issparse(weights) else np.asarray(weights).T)
+        return values.toarray() if sparse.issparse(values) else np.asarray(values)
+    count, features = X.shape
+    values = np.zeros((count, weights.shape[0]))
+    step = max(1, PREDICTION_BLOCK // max(features, 1))
+
+    def some_rows(first: int, last: int) -> None:
+        for start in range(first, last, step):
+            block = slice(start, min(start + step, last))
+            values[block] = (widened(X[block]) if wide else X[block]) @ weights.T
+
+    in_parts(some_rows, count, X.size)
+    return values
+
+
+def like(matrix: Any, dense: np.ndarray) -> Any:
+    """A dense array in CSR form, matrix or array as the other is."""
+    container = sparse.csr_matrix if sparse.isspmatrix(matrix) else sparse.csr_array
+    return container(dense)

@@ -1,0 +1,422 @@
+"""Training: dual problems solved under a common budget, each with its certificate."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dual import (
+    Certificate,
+    DualProblem,
+    Expansion,
+    Machine,
+    kernel_expansion,
+    sharp_expansion,
+)
+from ...dual.batch import Parts
+from ...dual.certificate import certificate_and_bias, gap_resolution
+from ...dual.problem import Float
+from ...kernels import Gram
+from ...runtime.parallel import single_threaded_blas
+from ...solvers import Solution, solve
+from ...solvers.drivers.batch import is_small, solve_several
+from ...solvers.interrupt import interrupted_when
+from ..clock import Clock, OutOfTime
+from ..progress import Reporter
+from ..tasks import Outcome, Task
+from .gram_pool import Grams
+
+# A solution whose certificate does not show what is promised is sent back to work at most this many
+# times, to reach this part of it.
+MOST_RETURNS, NEXT_AIM = 3, 0.5
+# Bounds and sums are met but for this part of Σ|α|.
+FEASIBLE = 1e-9
+# Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
+KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
+# The part of max_seconds below which no unfinished problem is taken up again.
+LEAST_SECONDS = 0.02
+# Of the memory that a fit may take, the part for rows, beside which a solver takes two fifths of
+# that for blocks and their factors; and the part for a matrix that several problems share.
+ROWS_SHARE, LARGEST_KEPT = 0.7, 0.5
+
+
+class Settings(NamedTuple):
+    """The parameters of an estimator that go to `solve`."""
+
+    tol: float
+    gap: float
+    driver: str
+    selection: str
+    planning: int
+    shrinking: bool
+    cache_bytes: float
+    max_steps: float | None
+    precision: str
+    random_state: int
+
+
+class Trainer:
+    """Solves the tasks of a fit, one after the other or in threads.
+
+    Parameters
+    ----------
+    grams : Grams
+    settings : Settings
+    clock : Clock
+    reporter : Reporter
+    jobs : int
+        Threads.
+    delivered : callable
+        Makes of a task and its α the α that the model will have: coefficients are handed out to
+        copies of a sample, and what is certified is what they add up to.
+    """
+
+    def __init__(
+        self,
+        grams: Grams,
+        settings: Settings,
+        clock: Clock,
+        reporter: Reporter,
+        jobs: int = 1,
+        delivered: Callable[[Task, Float], Float] = lambda _, alpha: alpha,
+    ) -> None:
+        self.grams, self.settings, self.clock = grams, settings, clock
+        self.reporter, self.jobs, self.delivered = reporter, jobs, delivered
+        self.offset = 0.0  # what is added to the intercept in the end
+        self.stopped = threading.Event()
+        self.interrupted = False
+        self.taken = 0  # bytes of what problems share
+
+    def run(self, tasks: Sequence[Task]) -> list[Outcome]:
+        """The outcome of every task; of those not reached, the point where they begin.
+
+        After Ctrl-C `interrupted` is set. KeyboardInterrupt is raised only where no task has made
+        any progress.
+        """
+        outcomes = self._small_ones(tasks)
+        pending = [k for k, outcome in enumerate(outcomes) if not (outcome and outcome.finished)]
+        while pending and not self.stopped.is_set():
+            self._round(tasks, pending, outcomes)
+            if self.clock.left() <= LEAST_SECONDS * self.clock.limit:
+                break
+            pending = [k for k in pending if self._worth_resuming(outcomes[k])]
+        if self.interrupted and not any(o and np.isfinite(o.solution.dual) for o in outcomes):
+            raise KeyboardInterrupt
+        return [o or self._untouched(task) for o, task in zip(outcomes, tasks)]
+
+    def share(self, classes: list[np.ndarray]) -> None:
+        """Compute what pairs of classes have in common, where memory allows."""
+        with suppress(OutOfTime):
+            budget = self.settings.cache_bytes
+            self.taken = self.grams.share(classes, budget, self.clock.overtime, self.jobs)
+
+    def keep_matrix(self) -> None:
+        """Compute what problems of all samples have in common, where memory allows."""
+        n, size = self.grams.count, self.grams.dtype.itemsize
+        fits = n * n * size <= LARGEST_KEPT * self.settings.cache_bytes
+        if self.settings.driver in ("auto", "full") and fits:
+            with suppress(OutOfTime):
+                self.taken = self.grams.whole().matrix(self.clock.overtime).nbytes
+
+    def _small_ones(self, tasks: Sequence[Task]) -> list[Outcome | None]:
+        """The outcome of small problems, which are solved together; None of others."""
+        outcomes: list[Outcome | None] = [None] * len(tasks)
+        small = [
+            k
+            for k, task in enumerate(tasks)
+            if task.start is None and is_small(task.machine.problem)
+        ]
+        if not small or not self._is_plain():
+            return outcomes
+        in_pairs = tasks[0].classes is not None
+        shared = self.grams.shared if in_pairs else self.grams.few()
+        if shared is None:
+            return outcomes
+        problems = [tasks[k].machine.problem for k in small]
+        places = [shared.places(tasks[k].classes or (0,)) for k in small]
+        parts = Parts.of(problems, places, shared.matrix, shared.points)
+        try:
+            s = self.settings
+            solved = solve_several(parts, s.tol, shared.evaluations, s.gap)
+        except KeyboardInterrupt:
+            self._interrupt()
+            return outcomes
+        for k, (solution, certificate, bias) in zip(small, solved):
+            if self.delivered(tasks[k], solution.alpha) is not solution.alpha:
+                continue
+            outcome = Outcome(solution, tasks[k].machine.read(solution.alpha, bias), certificate)
+            if self._falls_short(tasks[k], outcome):
+                outcome = outcome.ended("step_limit")
+            outcomes[k] = outcome
+        return outcomes
+
+    def _is_plain(self) -> bool:
+        """Whether problems are solved in the usual way, in float64, without limits or listeners."""
+        s = self.settings
+        usual = s.driver in ("auto", "full") and s.selection == "second_order" and not s.planning
+        unlimited = s.max_steps is None and np.isinf(self.clock.limit)
+        unheard = unlimited and not self.reporter.heard
+        return usual and unheard and self.grams.dtype == np.float64
+
+    @staticmethod
+    def _worth_resuming(outcome: Outcome | None) -> bool:
+        return outcome is not None and outcome.solution.status == "time_limit"
+
+    def _round(self, tasks, pending, outcomes) -> None:
+        costs = {k: float(tasks[k].machine.problem.size) ** 2 for k in pending}
+        lock = threading.Lock()
+
+        def work(k: int) -> None:
+            if self.stopped.is_set():
+                return
+            with lock:
+                share = min(1.0, self.jobs * costs[k] / sum(costs.values()))
+                del costs[k]
+            task, earlier = tasks[k], outcomes[k]
+            if earlier is not None:
+                task = task._replace(start=earlier.solution.alpha)
+            outcome = self._solved(task, k, share * self.clock.left())
+            if earlier is not None:
+                outcome = outcome._replace(solution=outcome.solution.after(earlier.solution))
+            outcomes[k] = outcome
+            if not self._worth_resuming(outcomes[k]):
+                self.reporter.finish(k)
+
+        self.each(work, pending)
+
+    def each(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
+        """Do the work for every item, in threads if there are any; Ctrl-C ends it."""
+        try:
+            if self.jobs == 1 or len(items) == 1:
+                for item in items:
+                    if not self.interrupted:
+                        work(item)
+            else:
+                self._in_threads(work, items)
+        except KeyboardInterrupt:
+            self._interrupt()
+
+    def _in_threads(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
+        def work_until_stopped(item: Any) -> None:
+            with interrupted_when(self.stopped.is_set), single_threaded_blas(own=1):
+                work(item)
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            futures = [pool.submit(work_until_stopped, item) for item in items]
+            try:
+                wait(futures)
+            except KeyboardInterrupt:
+                self._interrupt()
+                for future in futures:
+                    future.cancel()
+                wait(futures)
+            for future in futures:
+                if not future.cancelled():
+                    future.result()
+
+    def _interrupt(self) -> None:
+        self.interrupted = True
+        self.stopped.set()
+
+    def _pause(self) -> None:
+        """Called between parts of a preparation."""
+        if self.stopped.is_set():
+            raise OutOfTime
+        self.clock.overtime()
+
+    # ---- one task --------------------------------------------------------------------------
+
+    def _solved(self, task: Task, number: int, seconds: float) -> Outcome:
+        try:
+            gram = self._gram(task)
+        except OutOfTime:
+            return self._untouched(task)
+        listener = self._listener(number, task.name)
+        try:
+            return self._certified(task, gram, seconds, listener)
+        finally:
+            gram.release()
+
+    def _certified(self, task: Task, gram: Gram, seconds: float, listener: Any) -> Outcome:
+        problem, s = task.machine.problem, self.settings
+        solution = self._solve(problem, gram, task.start, seconds, listener)
+        if gram.dtype == np.float64:
+            outcome = self._read(task, solution, gram, self.grams.rough(gram))
+        else:
+            outcome = self._read(task, solution, self.grams.exact(task.indices), gram)
+        tol, gap = s.tol, s.gap
+        for _ in range(MOST_RETURNS):
+            if not self._falls_short(task, outcome):
+                return outcome
+            if gram.dtype != np.float64:
+                gram.release()
+                gram = self.grams.double(task.indices)
+            elif solution.status == "precision":
+                break
+            # The solver was content with what it saw: let it aim lower, by as much as it was wrong.
+            shown = outcome.certificate
+            tol *= NEXT_AIM * min(1.0, s.tol / shown.violation if shown.violation > 0 else 1.0)
+            gap *= NEXT_AIM * min(1.0, s.gap / shown.relative_gap if shown.gap > 0 else 1.0)
+            limits = s._replace(tol=tol, gap=gap)
+            rest = self._solve(
+                problem, gram, solution.alpha, self.clock.left(), listener, solution.steps, limits
+            )
+            solution = rest.after(solution)
+            outcome = self._read(task, solution, gram)
+        return outcome.ended("precision") if self._falls_short(task, outcome) else outcome
+
+    def plain_fit(self, machine: Machine, samples: np.ndarray, start: np.ndarray) -> Expansion:
+        """The function of a machine on some of the samples, without certificate or progress."""
+        gram = self.grams.part(samples)
+        solution = self._solve(machine.problem, gram, start, self.clock.left(), None)
+        return machine.read(solution.alpha, solution.bias)
+
+    def _gram(self, task: Task) -> Gram:
+        if task.classes is not None:
+            return self.grams.of_pair(task.classes, task.samples, self._pause)
+        return self.grams.of(task.indices) if task.samples else self.grams.whole(self.jobs == 1)
+
+    def _listener(self, number: int, name: str) -> Callable[[Any], Any] | None:
+        heard = self.reporter.listen(number, name)
+        if heard is None:
+            return None
+
+        def listener(progress: Any) -> bool:
+            if heard(progress):
+                self.stopped.set()
+            return self.stopped.is_set()
+
+        return listener
+
+    def _solve(self, problem, gram, start, seconds, listener, taken=0, settings=None) -> Solution:
+        s = self.settings if settings is None else settings
+        solution = solve(
+            problem,
+            gram,
+            driver=s.driver,
+            tol=s.tol,
+            gap=s.gap,
+            selection=s.selection,
+            planning=s.planning,
+            shrinking=s.shrinking,
+            alpha=start,
+            cache_bytes=ROWS_SHARE * max(0.0, s.cache_bytes - self.taken) / self.jobs,
+            max_steps=None if s.max_steps is None else max(0, s.max_steps - taken),
+            max_seconds=None if np.isinf(seconds) else seconds,
+            callback=listener,
+            random_state=s.random_state,
+        )
+        if solution.status == "step_limit" and s.max_steps is None:
+            solution = replace(solution, status="precision")
+        if solution.status == "interrupted":
+            if self.stopped.is_set() and not self.interrupted:
+                return replace(solution, status="stopped")
+            self._interrupt()
+        return solution
+
+    def _falls_short(self, task: Task, outcome: Outcome) -> bool:
+        """Whether a solver that ended by itself left more than is promised."""
+        ended = outcome.finished or outcome.solution.status == "precision"
+        return ended and not self.is_proven(task, outcome)
+
+    def is_proven(self, task: Task, outcome: Outcome) -> bool:
+        """Whether the certificate shows what is promised: the violation, and the gap unless the
+        kernel is indefinite, where there is none to speak of."""
+        solution, shown, s = outcome.solution, outcome.certificate, self.settings
+        if not (shown.violation <= s.tol and shown.infeasibility <= FEASIBLE):
+            return False
+        rounding = KNOWN_TO * self.grams.largest_entry * float(np.linalg.norm(solution.alpha))
+        if rounding > s.tol:
+            return False
+        problem, alpha = task.machine.problem, solution.alpha
+        if solution.status == "stationary" or np.isinf(s.gap):
+            return True
+        value = max(abs(shown.primal), abs(shown.dual))
+        # Rounding moves free variables off the margin, at the price of their boxes.
+        free = problem.free(alpha) & np.isfinite(problem.upper) & np.isfinite(problem.lower)
+        price = float((problem.upper - problem.lower)[free].sum())
+        if shown.relative_gap <= s.gap and rounding * price <= s.gap * value:
+            return True
+        # An optimum of 0 has no relative gap; ν-machines have one where nothing can be told apart.
+        bias = problem.bias(alpha, solution.gradient)
+        least = gap_resolution(problem, alpha, bias, self.grams.largest_entry)
+        return not problem.linear.any() and max(shown.gap, value) <= least
+
+    def _read(
+        self, task: Task, solution: Solution, exact: Gram, gram: Gram | None = None
+    ) -> Outcome:
+        """The function and its certificate, from `gram` where float32 decides enough."""
+        problem, alpha = task.machine.problem, self.delivered(task, solution.alpha)
+        try:
+            if self.stopped.is_set():
+                raise OutOfTime
+            if gram is None:
+                coef = problem.per_sample(alpha)
+                expansion = kernel_expansion(coef, exact, self.clock.overtime)
+            else:
+                expansion = sharp_expansion(problem, alpha, gram, exact, self.clock.overtime)
+        except (KeyboardInterrupt, OutOfTime) as reason:
+            if isinstance(reason, KeyboardInterrupt):
+                self._interrupt()
+            expansion = told_by(problem, solution)
+            if np.isnan(expansion).any():
+                unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
+                return Outcome(solution, task.machine.read(solution.alpha, solution.bias), unknown)
+        certificate, bias = certificate_and_bias(problem, alpha, expansion)
+        if self.offset:
+            # Of the intercept only so many digits can be delivered.
+            middle = task.machine.read(alpha, bias).intercept
+            change = (middle + self.offset) - self.offset - middle
+            certificate, bias = certificate_and_bias(problem, alpha, expansion, bias + change)
+        outcome = Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
+        if solution.status == "precision" and self.is_proven(task, outcome):
+            return outcome.ended("converged")
+        return outcome
+
+    def as_started(self, task: Task) -> Outcome:
+        """A task as it stands at its start, certified and taken for solved."""
+        solution = replace(self._untouched(task).solution, status="converged")
+        return self._read(task, solution, self.grams.exact(task.indices))
+
+    def _reason(self) -> str:
+        """Why a task is left undone."""
+        if self.interrupted:
+            return "interrupted"
+        return "stopped" if self.stopped.is_set() else "time_limit"
+
+    def _untouched(self, task: Task) -> Outcome:
+        """A task that was not begun."""
+        problem = task.machine.problem
+        alpha = problem.feasible(task.start)
+        known = np.zeros(problem.samples) if not alpha.any() else np.full(problem.samples, np.nan)
+        gradient = problem.gradient(alpha, known)
+        solution = Solution(
+            alpha=alpha,
+            gradient=gradient,
+            bias=np.zeros(problem.totals.size),
+            dual=problem.value(alpha, gradient),
+            violation=np.inf,
+            status=self._reason(),
+            steps=0,
+            face_steps=0,
+            planned_steps=0,
+            kernel_evaluations=0,
+            row_hits=0,
+            row_misses=0,
+            seconds=0.0,
+        )
+        certificate = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
+        return Outcome(solution, task.machine.read(alpha, solution.bias), certificate)
+
+
+def told_by(problem: DualProblem, solution: Solution) -> np.ndarray:
+    """Kα as the solver knows it, where there is no time to compute it again."""
+    n = problem.samples
+    known = problem.linear - solution.gradient - problem.ridge * solution.alpha
+    return known[:n]

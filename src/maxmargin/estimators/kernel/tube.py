@@ -1,0 +1,119 @@
+"""The tube of ν-SVR, found by solving ε-SVR for several ε.
+
+The dual of ν-SVR is that of ε-SVR with a limit on the coefficients in place of their price ε,
+
+    y·β − ½ βᵀKβ → max   subject to   Σβ = 0,  |β_i| ≤ C_i,  Σ|β_i| ≤ T = ν ΣC_i
+
+so that ε is its multiplier, Σ|β| falls as ε rises, and for the ε at which it is T both have the
+same solution. With the primal and dual value of ε-SVR, those of ν-SVR are
+
+    primal + ε·T   and   dual + ε·Σ|β|
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...dual import Certificate, epsilon_svr
+from ...dual.problem import ROUNDING, Float
+from ..tasks import Outcome, Task
+from .training import Trainer
+
+# Values of ε to try, at most.
+MOST_TRIES = 60
+# Σ|β| is close enough to T, or ε known, to this part of it.
+CLOSE = 1e-13
+# False position cuts off at least this part of the bracket.
+LEAST_CUT = 0.02
+
+
+class Tube(NamedTuple):
+    """A task of ε-SVR and its outcome, certified as one of ν-SVR."""
+
+    task: Task
+    outcome: Outcome
+
+
+class Tried(NamedTuple):
+    """The solution for an ε, and by how much Σ|β| exceeds T there."""
+
+    epsilon: float
+    excess: float
+    coef: Float
+    task: Task
+    outcome: Outcome
+
+    @property
+    def solved(self) -> bool:
+        return self.outcome.finished
+
+
+class TubeSearch:
+    """Looks for the ε of ν-SVR between 0 and half the range of the targets."""
+
+    def __init__(self, penalty: Float, nu: float, targets: Float, trainer: Trainer) -> None:
+        self.penalty, self.targets, self.trainer = penalty, targets, trainer
+        self.total = nu * float(penalty.sum())
+
+    def run(self, task: Task) -> Tube:
+        """The tube; where some ε-SVR cannot be solved to the end, what it came to."""
+        low = self._tried(task, 0.0, np.zeros(self.targets.size))
+        if not low.solved or low.excess <= ROUNDING * self.total:
+            return self._certified(low)
+        nothing = low._replace(coef=np.zeros_like(low.coef), excess=-self.total)
+        high = nothing._replace(epsilon=0.5 * float(np.ptp(self.targets)))
+        for _ in range(MOST_TRIES):
+            share = low.excess / (low.excess - high.excess)
+            share = min(max(share, LEAST_CUT), 1.0 - LEAST_CUT)
+            epsilon = low.epsilon + share * (high.epsilon - low.epsilon)
+            if not low.epsilon < epsilon < high.epsilon:
+                break
+            tried = self._tried(task, epsilon, low.coef)
+            if not tried.solved or abs(tried.excess) <= CLOSE * self.total:
+                return self._certified(tried)
+            low, high = (tried, high) if tried.excess > 0 else (low, tried)
+            if high.epsilon - low.epsilon <= CLOSE * high.epsilon:
+                break
+        return self._certified(self._between(task, low, high))
+
+    def _tried(self, task: Task, epsilon: float, coef: Float) -> Tried:
+        """The solution of ε-SVR, begun with these coefficients."""
+        task = self._task(task, epsilon, coef)
+        return self._noted(epsilon, task, self.trainer.run([task])[0])
+
+    def _noted(self, epsilon: float, task: Task, outcome: Outcome) -> Tried:
+        coef = outcome.expansion.coef
+        return Tried(epsilon, float(np.abs(coef).sum()) - self.total, coef, task, outcome)
+
+    def _task(self, task: Task, epsilon: float, coef: Float) -> Task:
+        machine = epsilon_svr(self.targets, self.penalty, epsilon)
+        start = np.append(np.maximum(coef, 0.0), np.minimum(coef, 0.0))
+        return task._replace(machine=machine, start=start)
+
+    def _between(self, task: Task, low: Tried, high: Tried) -> Tried:
+        """The solution on the way from one to the other with Σ|β| = T.
+
+        Where Σ|β| leaps across T, all solutions in between belong to one ε.
+        """
+        share = -high.excess / (low.excess - high.excess)
+        coef = share * low.coef + (1.0 - share) * high.coef
+        task = self._task(task, high.epsilon, coef)
+        return self._noted(high.epsilon, task, self.trainer.as_started(task))
+
+    def _certified(self, tried: Tried) -> Tube:
+        """The outcome with the certificate of ν-SVR."""
+        shown, epsilon = tried.outcome.certificate, tried.epsilon
+        spent = self.total + tried.excess
+        certificate = Certificate(
+            primal=shown.primal + epsilon * self.total,
+            dual=shown.dual + epsilon * spent,
+            gap=shown.gap - epsilon * tried.excess,
+            violation=shown.violation,
+            infeasibility=max(shown.infeasibility, tried.excess / self.total),
+        )
+        outcome = tried.outcome._replace(certificate=certificate)
+        if tried.solved and not self.trainer.is_proven(tried.task, outcome):
+            outcome = outcome.ended("precision")
+        return Tube(tried.task, outcome)

@@ -1,0 +1,1 @@
+"""Linear machines: SVC, SVR, logistic and ridge regression."""

@@ -1,0 +1,190 @@
+"""Ridge and logistic regression, by the solvers of the linear support vector machines."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import log_expit
+from sklearn.utils.validation import check_is_fitted
+
+from ...solvers.linear import squared
+from .. import parameters as p
+from .base import Task
+from .kinds import LinearClassifier, LinearRegressor
+
+
+class RidgeRegression(LinearRegressor):
+    """Least squares with a penalty on the length of w.
+
+        minimise  Σ_i weight_i (y_i − w·x_i − b)² + alpha ‖w‖²
+
+    The objective of `certificate_` is this one divided by 2·alpha.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+    tol : float, default=1e-6
+        Duality gap relative to the objective at the end.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=None
+        None leaves the intercept without penalty; a number s penalises the weight of the constant
+        feature s.
+    verbose, random_state, max_iter, solver, max_seconds, warm_start, callback
+        As for `LinearSVR`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : ndarray of shape (1,)
+    certificate_, fit_status_, status_, solution_, n_iter_, n_features_in_, feature_names_in_
+        As for `LinearSVR`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import RidgeRegression
+    >>> model = RidgeRegression(alpha=2.0).fit([[-1.0], [0.0], [1.0]], [0.0, 1.0, 2.0])
+    >>> model.coef_.round(6), model.intercept_.round(6)
+    (array([0.5]), array([1.]))
+    """
+
+    _strength = "alpha"
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        tol=1e-6,
+        fit_intercept=True,
+        intercept_scaling=None,
+        verbose=0,
+        random_state=None,
+        max_iter=1000,
+        solver="auto",
+        max_seconds=None,
+        warm_start=False,
+        callback=None,
+    ):
+        self.alpha = alpha
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.solver = solver
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
+        self.callback = callback
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        p.check_number(self, "alpha", 0)
+
+    def _cost(self) -> float:
+        return 0.5 / float(self.alpha)
+
+    def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:
+        return [Task(type(self).__name__, squared(y, self._cost() * weight))]
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression with the penalty ½‖w‖² or ‖w‖₁, solved to a certified duality gap.
+
+        minimise  penalty(w) + C Σ_i weight_i · log(1 + exp(−y_i(w·x_i + b)))
+
+    More than two classes are one-versus-rest, with probabilities scaled to sum to 1.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}, default="l2"
+    tol : float, default=1e-6
+        Duality gap relative to the objective at the end.
+    C : float, default=1.0
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=None
+        None leaves the intercept without penalty; a number s penalises the weight of the constant
+        feature s.
+    class_weight : dict or "balanced", default=None
+    verbose, random_state, max_iter, solver, max_seconds, warm_start, callback
+        As for `LinearSVC`.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, certificate_, fit_status_, status_, solution_, n_iter_, \
+n_features_in_, feature_names_in_
+        As for `LinearSVC`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression().fit(X, y)
+    >>> model.predict_proba(X[:1]).argmax(), model.predict(X[:1])
+    (np.int64(0), array([0]))
+    """
+
+    def __init__(
+        self,
+        penalty="l2",
+        *,
+        tol=1e-6,
+        C=1.0,
+        fit_intercept=True,
+        intercept_scaling=None,
+        class_weight=None,
+        verbose=0,
+        random_state=None,
+        max_iter=1000,
+        solver="auto",
+        max_seconds=None,
+        warm_start=False,
+        callback=None,
+    ):
+        self.penalty = penalty
+        self.tol = tol
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.solver = solver
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
+        self.callback = callback
+
+    def _loss_name(self) -> str:
+        return "logistic"
+
+    def predict_proba(self, X):
+        """The probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_log_proba(self, X):
+        """The logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        values = self.decision_function(X)
+        if values.ndim == 1:
+            return np.column_stack([log_expit(-values), log_expit(values)])
+        logs = log_expit(values)
+        return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)

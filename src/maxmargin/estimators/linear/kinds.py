@@ -1,0 +1,156 @@
+"""Linear machines by what they predict: `LinearClassifier` a label, `LinearRegressor` a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import column_or_1d, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from ...solvers.linear import CLASSIFICATION, LinearSolution
+from .. import parameters as p
+from .base import LinearMachine, Task
+from .inputs import distinct_labels
+
+
+class LinearClassifier(ClassifierMixin, LinearMachine):
+    """One function for two classes, one for each class against the rest for more."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        p.check_number(self, "C", 0)
+        p.check_option(self, "penalty", ("l1", "l2"))
+        p.check_class_weight(self)
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on labelled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memmap or chunks} of shape (n_samples, n_features)
+            Data larger than memory is a `numpy.memmap`, or a file opened by
+            `maxmargin.data.chunks`.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 3 counts as three copies of the sample, a weight of 0 (or below) as none.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _loss_name(self) -> str:
+        raise NotImplementedError
+
+    def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes, codes = distinct_labels(y)
+        if classes.size < 2:
+            raise ValueError(
+                f"The number of classes has to be greater than one; got {classes.size} class"
+            )
+        factors = np.ones(classes.size)
+        if isinstance(self.class_weight, dict):
+            factors = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=y))
+        totals = np.bincount(codes, weight * (factors > 0)[codes], minlength=classes.size)
+        present = np.flatnonzero(totals)
+        if present.size < 2:
+            left = f": {classes[present[0]]!r}" if present.size else ""
+            raise ValueError(
+                "Invalid input - all samples with positive weights belong to the same class"
+                f"{left}. Give samples of two classes a positive weight"
+            )
+        if isinstance(self.class_weight, str):
+            factors = totals.sum() / (present.size * np.where(totals > 0, totals, 1.0))
+        self.classes_ = classes[present]
+        places = np.full(classes.size, -1)
+        places[present] = np.arange(present.size)
+        return places[codes], weight * factors[codes]
+
+    def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:
+        loss, cost = CLASSIFICATION[self._loss_name()], self._cost() * weight
+        labels = self.classes_
+        if labels.size == 2:
+            name = f"{labels[1]} vs {labels[0]}"
+            return [Task(name, loss(np.where(y == 1, 1.0, -1.0), cost))]
+        return [
+            Task(f"{label} vs rest", loss(np.where(y == c, 1.0, -1.0), cost))
+            for c, label in enumerate(labels)
+        ]
+
+    def decision_function(self, X):
+        """The function whose sign, or whose largest column, decides.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes one number, positive for ``classes_[1]``.
+        """
+        outputs = self._outputs(X)
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def predict(self, X):
+        """The class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        values = self.decision_function(X)
+        places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[places]
+
+
+class LinearRegressor(RegressorMixin, LinearMachine):
+    """One function of real values."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on samples with target values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memmap or chunks} of shape (n_samples, n_features)
+            Data larger than memory is a `numpy.memmap`, or a file opened by
+            `maxmargin.data.chunks`.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 3 counts as three copies of the sample, a weight of 0 (or below) as none.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return column_or_1d(y, warn=True).astype(np.float64), weight
+
+    def _write(self, tasks: list[Task], solutions: list[LinearSolution]) -> None:
+        super()._write(tasks, solutions)
+        self.coef_ = self.coef_[0]
+
+    def predict(self, X):
+        """The value of the function at each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._outputs(X)[:, 0]

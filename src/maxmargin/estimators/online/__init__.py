@@ -1,0 +1,1 @@
+"""Online machines: learning from a stream, and active learning."""

@@ -1,0 +1,77 @@
+"""The function that an online machine has learned so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ...kernels.base import take
+
+
+class FunctionOfStream(BaseEstimator):
+    """What can be read off and computed with the machines of an estimator."""
+
+    def decision_function(self, X):
+        """The functions whose signs decide.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes one number, positive for ``classes_[1]``.
+        """
+        check_is_fitted(self, "machines_")
+        values = self.machines_.values(self._next_inputs(X))
+        return values.ravel() if self.classes_.size == 2 else values
+
+    def predict(self, X):
+        """The class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "machines_")
+        return self.classes_[winners(self.decision_function(X))]
+
+    @property
+    def support_vectors_(self) -> Any:
+        function = self.machines_.function()
+        return take(function.inputs, function.used())
+
+    @property
+    def support_(self) -> np.ndarray:
+        function = self.machines_.function()
+        return function.number[function.used()]
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        function = self.machines_.function()
+        return function.coef[:, function.used()]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        return self.machines_.function().intercept
+
+    @property
+    def dual_(self) -> np.ndarray:
+        return np.array([machine.dual for machine in self.machines_.machines])
+
+    @property
+    def n_iter_(self) -> np.ndarray:
+        return np.array([machine.steps for machine in self.machines_.machines])
+
+
+def winners(values: np.ndarray) -> np.ndarray:
+    """The code of the class that decisions are for."""
+    return (values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)

@@ -1,0 +1,121 @@
+"""What is told while an online machine learns, and what ends it early."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..clock import Clock
+from ..progress import Line, Reporter
+from .committee import Committee, Lesson
+
+
+class OnlineProgress(NamedTuple):
+    """What a callback sees between chunks of examples; sums over the machines of several classes,
+    of the violation the largest.
+
+    Attributes
+    ----------
+    steps : int
+    violation, dual, gap : float
+        Of the problem of the support set.
+    seconds : float
+    support : int
+        Support vectors.
+    active : int
+        Members of the support set, some of which may be at zero.
+    seen : int
+        Examples processed so far, in all passes.
+    total : int or None
+        The most there will be; None if that is unknown.
+    """
+
+    steps: int
+    violation: float
+    dual: float
+    gap: float
+    seconds: float
+    support: int
+    active: int
+    seen: int
+    total: int | None
+
+    @property
+    def seconds_left(self) -> float:
+        """As if every example took the same time."""
+        if self.total is None:
+            return np.inf
+        return self.seconds * (self.total - self.seen) / self.seen
+
+
+class Pace:
+    """Called between chunks of examples: tells how it goes, and decides whether to go on.
+
+    Parameters
+    ----------
+    clock : Clock
+    tell : callable or None
+        Gets an `OnlineProgress`; a true answer ends the training.
+    total : int or None
+        The most examples there will be.
+    """
+
+    def __init__(
+        self, clock: Clock, tell: Callable[[Any], Any] | None, total: int | None = None
+    ) -> None:
+        self.clock, self.tell, self.total = clock, tell, total
+        self.seen = 0
+
+    def taught(self, committee: Committee, *examples: Any) -> Lesson:
+        """A lesson for the machines, which this watches; see `Committee.learn`."""
+        before = self.seen
+
+        def pause(learned: int) -> str:
+            self.seen = before + learned
+            if self.tell is not None and self.tell(self._progress(committee)):
+                return "stopped"
+            return "time_limit" if self.seen != self.total and self.clock.left() <= 0.0 else ""
+
+        return committee.learn(*examples, pause=pause)
+
+    def _progress(self, committee: Committee) -> OnlineProgress:
+        machines = committee.machines
+        return OnlineProgress(
+            steps=committee.steps,
+            violation=max(machine.violation for machine in machines),
+            dual=sum(machine.dual for machine in machines),
+            gap=sum(machine.gap for machine in machines),
+            seconds=time.perf_counter() - self.clock.began,
+            support=sum(int((machine.alpha != 0).sum()) for machine in machines),
+            active=sum(machine.size for machine in machines),
+            seen=self.seen,
+            total=self.total,
+        )
+
+
+class QuietReporter(Reporter):
+    """Without scikit-learn's callbacks, which are about `fit` alone."""
+
+    def begin(self, problems: int, **data: Any) -> None:
+        del data
+        if self.estimator.verbose:
+            self.line = Line(self.estimator, problems)
+
+
+def warn_early(estimator: Any, status: str, what: str, stacklevel: int) -> None:
+    """Tell the caller so many levels up that a budget ended the training."""
+    reasons = {
+        "time_limit": f"max_seconds={estimator.max_seconds}",
+        "stopped": "the callback asked to stop",
+    }
+    warnings.warn(
+        f"Training ended early: {reasons[status]}. {what} finish() makes the best of the support "
+        "set so far.",
+        ConvergenceWarning,
+        stacklevel=stacklevel + 1,
+    )

@@ -1,0 +1,348 @@
+"""Classification that learns from a stream: `OnlineSVC`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ...solvers.online.machine import POLICIES
+from .. import parameters as p
+from ..certificates import Certificates
+from ..clock import Clock
+from ..distinct import chosen
+from ..inputs import checked_weights, is_precomputed, new_inputs, tag_inputs, training_inputs
+from .active import STRATEGIES, ActiveLearner
+from .classes import ClassesOfStream, labels_of_stream
+from .function import FunctionOfStream
+from .progress import QuietReporter
+from .state import SavedToFile
+from .training import TrainedOnline, one_or_all, without_frame
+
+
+class OnlineSVC(
+    TrainedOnline,
+    ClassifierMixin,
+    ClassesOfStream,
+    FunctionOfStream,
+    ActiveLearner,
+    SavedToFile,
+):
+    """Support vector classification from a stream, the machine of `SVC` on the way to its optimum::
+
+        ½‖w‖² + C Σ_i weight_i max(0, 1 − y_i f(x_i)) → min,   f(x) = ⟨w, φ(x)⟩ + b
+
+    Each example is *processed* once, in a step of the dual problem with a partner from the support
+    set, and forgotten unless it becomes a support vector. Each is followed by *reprocess* steps
+    inside the support set, which also remove what has become useless. One pass is usually enough
+    for the accuracy of `SVC`; many passes converge to its optimum.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of an error, positive and finite.
+    kernel : {"linear", "poly", "rbf", "sigmoid"}, Kernel or callable, default="rbf"
+        A callable gets two batches of inputs and returns their Gram block.
+    degree, coef0
+        As of `SVC`.
+    gamma : {"scale", "auto"} or float, default="scale"
+        As of `SVC`. With `partial_fit` "scale" is taken from the first batch and then kept, so
+        give a number if that batch is small.
+    tol : float, default=1e-3
+        Smallest violation of the optimality conditions that a step is taken for, and the largest
+        that `finish` leaves.
+    epochs : int, default=1
+        Passes of `fit`. Passes that would change nothing are left out.
+    selection : {"second_order", "mvp"}, default="second_order"
+        Whom an example is paired with: the partner of the largest gain, or of the largest
+        violation.
+    reprocess : int, default=1
+        Steps inside the support set after each example.
+    budget : int, default=None
+        Largest number of support vectors of each machine, at least 2. When it is exceeded, the
+        one whose removal costs the dual value least leaves and its coefficient goes to another.
+        The result is an approximation: with a budget below the number of support vectors of the
+        exact machine, no number of passes leads to the optimum.
+    class_weight : dict or "balanced", default=None
+        Factors on C of each class. "balanced" needs all samples at once: `fit` only.
+    shuffle : bool, default=True
+        Whether `fit` takes the samples in random order, a new one in every pass.
+    querying : {"margin", "random", "auto"}, default="margin"
+        What `query` and `fit_active` ask for: the samples nearest to the decision boundary, random
+        ones, or the nearest among as many random ones as it takes to see a few inside the margin.
+    precision : {"auto", "single", "double"}, default="auto"
+        Of kernel rows. "auto" takes float32 for float32 inputs unless C is too large for it.
+        `finish` works in float64 in any case.
+    max_seconds : float, default=None
+        Time limit for `fit`, `fit_active` and `finish`.
+    callback : callable, default=None
+        Called in between by `fit` and `fit_active` with a
+        `maxmargin.estimators.online.svc.progress.OnlineProgress`, by `finish` with a
+        `maxmargin.solvers.Progress`; a true answer ends them.
+    verbose : bool or int, default=False
+        Whether to show one live line on the terminal.
+    random_state : int, RandomState or None, default=None
+        None stands for 0: every fit is repeatable.
+
+    Attributes
+    ----------
+    certificate_ : Certificate or Certificates
+        Of the last `finish` that was given data; gone once the model has changed.
+    class_weight_ : ndarray of shape (n_classes,)
+    classes_ : ndarray of shape (n_classes,)
+    dual_ : ndarray of shape (n_machines,)
+        Dual values. Without a budget no example lowers them.
+    dual_coef_ : ndarray of shape (n_machines, n_support_vectors)
+        One machine for two classes, else one for each class against the rest.
+    intercept_ : ndarray of shape (n_machines,)
+    kernel_ : Kernel
+    label_curve_ : LabelCurve
+        After `fit_active`.
+    machines_ : Committee
+        The machines themselves, one `maxmargin.solvers.online.machine.OnlineMachine` each.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+    n_iter_ : ndarray of shape (n_machines,)
+        Steps taken.
+    n_seen_ : int
+        Examples seen, those that were given to `fit`, or the size of the pool of `fit_active`.
+    status_ : str or list of str
+        How the last training of each machine ended. `fit`: "epochs" after all passes, "converged"
+        if one of them changed nothing and no example violates optimality by more than `tol`,
+        "precision" if one does, for kernel values are rounded;
+        "time_limit", "stopped" by the callback, "interrupted". `finish`: as of
+        `maxmargin.solvers.Solution`, or "one class". `fit_active`: the reason in `label_curve_`.
+        `partial_fit` has none.
+    support_ : ndarray of shape (n_support_vectors,)
+        Which example of the stream each support vector is: its index in `fit`, counted on by
+        `partial_fit`.
+    support_vectors_ : array, sparse matrix or list
+
+    References
+    ----------
+    Bordes, Ertekin, Weston, Bottou (2005), Fast kernel classifiers with online and active
+    learning; Glasmachers, Igel (2008), Second-order SMO improves SVM online and active learning.
+
+    Examples
+    --------
+    >>> from maxmargin import OnlineSVC
+    >>> model = OnlineSVC(kernel="linear")
+    >>> model = model.partial_fit([[-2.0], [-1.0]], ["left", "left"], classes=["left", "right"])
+    >>> model = model.partial_fit([[1.0], [2.0]], ["right", "right"])
+    >>> model.predict([[-0.5], [3.0]])
+    array(['left', 'right'], dtype='<U5')
+    >>> X, y = [[-2.0], [-1.0], [1.0], [2.0]], ["left", "left", "right", "right"]
+    >>> model.finish(X, y).certificate_
+    Certificate(primal=0.5, dual=0.5, relative gap 0.0e+00, violation 0.0e+00)
+    """
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        epochs=1,
+        selection="second_order",
+        reprocess=1,
+        budget=None,
+        class_weight=None,
+        shuffle=True,
+        querying="margin",
+        precision="auto",
+        max_seconds=None,
+        callback=None,
+        verbose=False,
+        random_state=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.epochs = epochs
+        self.selection = selection
+        self.reprocess = reprocess
+        self.budget = budget
+        self.class_weight = class_weight
+        self.shuffle = shuffle
+        self.querying = querying
+        self.precision = precision
+        self.max_seconds = max_seconds
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tag_inputs(tags.input_tags, self.kernel)
+        return tags
+
+    def _check_parameters(self) -> None:
+        p.check_number(self, "C", 0)
+        p.check_kernel(self)
+        if is_precomputed(self.kernel):
+            p.refuse(self, "kernel", "a kernel that can be computed for inputs yet to come")
+        p.check_number(self, "degree", 0, closed="left", whole=True)
+        p.check_gamma(self)
+        p.check_number(self, "coef0")
+        p.check_number(self, "tol", 0)
+        p.check_number(self, "epochs", 1, closed="left", whole=True)
+        p.check_option(self, "selection", tuple(POLICIES))
+        p.check_number(self, "reprocess", 0, closed="left", whole=True)
+        p.check_number(self, "budget", 2, closed="left", whole=True, optional=True)
+        p.check_class_weight(self)
+        p.check_boolean(self, "shuffle")
+        p.check_option(self, "querying", STRATEGIES)
+        p.check_option(self, "precision", ("auto", "single", "double"))
+        p.check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
+        p.check_callable(self, "callback")
+        p.check_verbose(self)
+        check_random_state(self.random_state)
+
+    # ---- learning --------------------------------------------------------------------------
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on samples that are all at hand, in `epochs` passes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            For a kernel on other things (sequences), a list of these.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 3 counts as three copies of the sample, a weight of 0 (or below) as none.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from the next examples of a stream, each processed once in the order given.
+
+        After Ctrl-C `n_seen_` tells up to which example it has learned.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like, optional
+            All labels that will ever come. Needed in the first call, unless its y has them all.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        if self.class_weight == "balanced":
+            raise ValueError(
+                'class_weight="balanced" needs all samples at once: use fit, or give partial_fit '
+                "a dict of weights"
+            )
+        first = not hasattr(self, "machines_")
+        if first:
+            X, y = training_inputs(self, X, y)
+            X = without_frame(X)
+        else:
+            X = self._next_inputs(X)
+        y = labels_of_stream(y, known=not first)
+        check_consistent_length(X, y)
+        weight = checked_weights(sample_weight, y.size, may_vanish=True)
+        self._accept_classes(y, classes, first)
+        if first:
+            self._begin(X, np.ones(y.size))
+            self.n_seen_ = 0
+        codes = np.searchsorted(self.classes_, y)
+        self._forget_end()
+        number = self.n_seen_ + np.arange(y.size)
+        lesson = self.machines_.learn(X, codes, self._bound(codes, weight), number)
+        if lesson.ended:
+            self.n_seen_ += lesson.last + 1
+            raise KeyboardInterrupt(
+                f"partial_fit was interrupted after {lesson.last + 1} of {y.size} examples; what "
+                "they taught is kept"
+            )
+        self.n_seen_ += y.size
+        return self
+
+    def finish(self, X=None, y=None, sample_weight=None, *, max_seconds=None):
+        """Go on inside the support set until no pair violates optimality by more than `tol`.
+
+        Parameters
+        ----------
+        X, y, sample_weight : optional
+            Examples to certify the result against. `certificate_` then says how far the machine
+            is from the optimum for these examples (together with those support vectors that are
+            not among them), recomputed in float64.
+        max_seconds : float, optional
+            Time limit, without that of the certificate; None stands for the parameter
+            `max_seconds`.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "machines_")
+        self._check_parameters()
+        limit = self.max_seconds if max_seconds is None else max_seconds
+        examples = None if X is None else self._known_examples(X, y, sample_weight)
+        self._forget_end()
+        with QuietReporter(self) as reporter:
+            names = self._names()
+            reporter.begin(len(names))
+            solutions, rest = self.machines_.finish(
+                self.tol, Clock(limit), lambda place: reporter.listen(place, names[place])
+            )
+        statuses = ["one class" if s is None else s.status for s in solutions]
+        statuses += [rest] * (len(names) - len(solutions))
+        self.status_ = one_or_all(statuses)
+        if rest == "interrupted":
+            raise KeyboardInterrupt("finish was interrupted; the model so far is kept")
+        early = sorted(set(statuses) - {"converged", "stationary", "one class"})
+        if early:
+            worst = max(machine.violation for machine in self.machines_.machines)
+            warnings.warn(
+                f"finish ended early ({', '.join(early)}): the largest violation is still "
+                f"{worst:.3g} instead of tol={self.tol:g}. Call finish again to go on.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if examples is not None:
+            proofs = self.machines_.certificates(*examples)
+            several = Certificates(tuple(names), tuple(proofs))
+            self.certificate_ = proofs[0] if len(proofs) == 1 else several
+        return self
+
+    def _names(self) -> list[str]:
+        """What the machines are called."""
+        if self.classes_.size == 2:
+            return [type(self).__name__]
+        return [f"{label} vs rest" for label in self.classes_]
+
+    def _known_examples(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Inputs, codes of the classes and bounds of examples whose classes are known."""
+        X, y = self._next_inputs(X), labels_of_stream(y, known=True)
+        check_consistent_length(X, y)
+        weight = checked_weights(sample_weight, y.size, may_vanish=True)
+        if not weight.all():
+            X, y, weight = chosen(X, np.flatnonzero(weight)), y[weight > 0], weight[weight > 0]
+        self._accept_classes(y, None, first=False)
+        codes = np.searchsorted(self.classes_, y)
+        return X, codes, self._bound(codes, weight)
+
+    def _next_inputs(self, X: Any) -> Any:
+        return without_frame(new_inputs(self, X, self.machines_.machines[0].inputs))

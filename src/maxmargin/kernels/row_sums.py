@@ -1,0 +1,94 @@
+"""Gram rows in memory, sums of them, and sums that are known."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runtime.jit import compiled
+from ..runtime.parallel import in_parts
+
+# Columns summed at a time: their totals stay in the first-level cache.
+STRIPE = 2048
+# Entries that are added while one is computed elsewhere.
+ENTRIES_A_PASS = 4
+
+
+class HeldRows(NamedTuple):
+    """Some rows over all columns: that of sample i is ``values[slot[i]]``, unless slot[i] < 0.
+
+    `columns` says which sample each column belongs to, where they are not in order.
+    """
+
+    values: NDArray[np.floating]
+    slot: NDArray[np.intp]
+    columns: NDArray[np.intp] | None = None
+
+    def sums(
+        self, samples: NDArray[np.intp], coefficients: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Σ_k coefficients_k K[samples_k] for every sample, of samples with a row."""
+        total = np.zeros(self.values.shape[1])
+        add_rows(total, self.values, self.slot[samples], coefficients)
+        if self.columns is None:
+            return total
+        return in_places(self.columns, total)
+
+
+def in_places(places: NDArray[np.intp], values: NDArray[Any]) -> NDArray[Any]:
+    """The array with these values at these places, which are all there are."""
+    result = np.empty_like(values)
+    result[places] = values
+    return result
+
+
+class KnownSums(NamedTuple):
+    """Σ_j coef_j K_ij for every sample i, computed from the kernel and nothing else."""
+
+    coef: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+
+@compiled
+def sum_rows(total, values, slots, coefficients, start, stop):  # type: ignore[no-untyped-def]
+    """total[start:stop] += Σ_k coefficients_k · values[slots_k, start:stop], four rows a pass"""
+    sums = np.empty(STRIPE)
+    for left in range(start, stop, STRIPE):
+        width = min(STRIPE, stop - left)
+        part = sums[:width]
+        for s in range(width):
+            part[s] = 0.0
+        fours = slots.size - slots.size % 4
+        for k in range(0, fours, 4):
+            a, b = coefficients[k], coefficients[k + 1]
+            c, d = coefficients[k + 2], coefficients[k + 3]
+            row_a = values[slots[k], left : left + width]
+            row_b = values[slots[k + 1], left : left + width]
+            row_c = values[slots[k + 2], left : left + width]
+            row_d = values[slots[k + 3], left : left + width]
+            for s in range(width):
+                part[s] += (a * row_a[s] + b * row_b[s]) + (c * row_c[s] + d * row_d[s])
+        for k in range(fours, slots.size):
+            a, row_a = coefficients[k], values[slots[k], left : left + width]
+            for s in range(width):
+                part[s] += a * row_a[s]
+        for s in range(width):
+            total[left + s] += part[s]
+
+
+def add_rows(
+    total: NDArray[np.float64],
+    values: NDArray[np.floating],
+    slots: NDArray[np.intp],
+    coefficients: NDArray[np.float64],
+    first: int = 0,
+) -> None:
+    """total += Σ_k coefficients_k · values[slots_k], from the first of these columns on"""
+    width = total.size - first
+
+    def some_columns(start: int, stop: int) -> None:
+        sum_rows(total, values, slots, coefficients, first + start, first + stop)
+
+    in_parts(some_columns, width, width * slots.size // ENTRIES_A_PASS)

@@ -1,0 +1,1 @@
+"""Kernels of strings: oligo kernels (thesis, chapter 13)."""

@@ -1,0 +1,124 @@
+"""Gram blocks of a Gaussian, tile by tile in compiled code: each thread needs Python but once.
+
+    K = exp(ΦΦᵀ + o1ᵀ + 1oᵀ)     rows (φ, o, 1) of a table meet rows (φ, 1, o) of another in GEMM
+
+A tile stays in the cache until all of it is done; one of a whole matrix, some rows right of the
+diagonal, until it stands in both of its places.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.blas import address_for, call
+from ...runtime.jit import called, compiled
+from ...runtime.parallel import in_parts, in_turn
+from ..base import Array
+from .embedding import turned_table
+from .exp import COMPILED, exponential_line
+from .gaussian_rows import FEW, fill_gaussian_block
+from .strides import memory_line, place_tile, uneven_step
+
+TRANSPOSED, PLAIN = ord("T"), ord("N")
+# Matrices that take more multiplications are better paused in between.
+AT_ONCE = 1e10
+# Columns of a block that are finished at a time, and features up to which that is faster than to
+# multiply all of them first.
+COLUMNS, MOST_FEATURES = 128, 64
+# ... an entry of which takes as long as so many of a plain pass over an array.
+PASSES = 4
+
+
+def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], rows: int) -> bool:
+    """Fill the matrix of points in a table with rows (φ, o, 1), in tiles of so many rows that begin
+    where each thread's share says; whether it was done."""
+    if not _is_usual(table, table, matrix) or matrix.size * table.shape[1] > AT_ONCE:
+        return False
+    turned = turned_table(table)
+    step = uneven_step(len(table), table.itemsize)
+    gemm, line = address_for(table.dtype, "gemm"), matrix.reshape(-1)
+
+    def some_tiles(tops: list[int]) -> None:
+        fill_tiles(table, turned, line, np.array(tops, dtype=np.int64), rows, step, gemm)
+
+    in_turn(some_tiles, shares)
+    return True
+
+
+def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
+    """Fill the block of points in tables with rows (φ, o, 1); whether it was done, or is better
+    left to one product."""
+    usual = _is_usual(left, right, out) and left.shape[1] - 2 <= MOST_FEATURES
+    line = memory_line(out) if usual else None
+    if line is None:
+        return False
+    (memory, step), turned, gemm = line, turned_table(left), address_for(out.dtype, "gemm")
+
+    def some_columns(start: int, stop: int) -> None:
+        fill_columns(turned, right[start:stop], memory[start:], step, gemm)
+
+    in_parts(some_columns, len(right), PASSES * out.size, grain=COLUMNS)
+    return True
+
+
+def _is_usual(left: Array, right: Array, out: Array) -> bool:
+    contiguous = left.flags.c_contiguous and right.flags.c_contiguous
+    return COMPILED and contiguous and left.dtype == right.dtype == out.dtype
+
+
+@compiled
+def fill_columns(left: Array, right: Array, line: Array, step: int, gemm: int) -> None:
+    """A block in a line of memory with `step` entries a row, some columns at a time."""
+    for start in range(0, right.shape[0], COLUMNS):
+        some, here = right[start : start + COLUMNS], line[start:]
+        multiply(gemm, left, some, here, step)
+        exponential_line(here, step, left.shape[0], some.shape[0])
+
+
+@compiled
+def fill_tiles(
+    table: Array, turned: Array, line: Array, tops: Array, rows: int, step: int, gemm: int
+) -> None:
+    """Tiles of so many rows, from `tops` on, to both places of a matrix that is a line of memory;
+    in a tile rows are `step` entries apart."""
+    n, width = table.shape
+    tile = np.empty(rows * step, table.dtype)
+    for top in tops:
+        height, columns = min(rows, n - top), n - top
+        left, right = turned[top : top + height], table[top:]
+        if width - 2 <= FEW:
+            fill_gaussian_block(left, right, tile, step)
+        else:
+            multiply(gemm, left, right, tile, step)
+            exponential_line(tile, step, height, columns)
+        place_tile(tile, step, height, columns, line, n, top)
+
+
+@called
+def multiply(gemm: int, left: Array, right: Array, tile: Array, step: int) -> None:
+    """tile ← left·rightᵀ by the routine at that address"""
+    sizes = np.empty(4, np.int32)
+    sizes[0], sizes[1], sizes[2], sizes[3] = right.shape[0], left.shape[0], left.shape[1], step
+    letters = np.empty(2, np.uint8)
+    letters[0], letters[1] = TRANSPOSED, PLAIN
+    factors = np.zeros(2, tile.dtype)
+    factors[0] = 1.0
+    # In the order of Fortran all of them are their transposes.
+    call(  # type: ignore[call-arg]
+        gemm,
+        (
+            letters[:1],
+            letters[1:],
+            sizes[:1],
+            sizes[1:2],
+            sizes[2:3],
+            factors[:1],
+            right,
+            sizes[2:3],
+            left,
+            sizes[2:3],
+            factors[1:],
+            tile,
+            sizes[3:],
+        ),
+    )

@@ -1,0 +1,111 @@
+"""Gaussian blocks of inputs with few features: distances and exponential in one compiled pass.
+
+GEMM arranges its factors anew and goes over what it writes three times; where an inner product has
+a handful of terms, that takes longer than the products do. Sums of squared differences are free of
+the cancellation in ‖x‖² + ‖z‖² − 2⟨x, z⟩ besides, and the same in whatever batch they come.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.jit import compiled_fused
+from ...runtime.parallel import in_parts
+from ..base import Array
+from .exp import COMPILED, capped_exp
+from .strides import memory_line
+
+# Features up to which the pass is faster than GEMM.
+FEW = 12
+# Columns that stay in the first-level cache with their features.
+STRIPE = 256
+# ... where a single row is computed, whose sums alone are to stay there.
+ROW_STRIPE = 512
+
+
+def gaussian_block(left: Array, right: Array, out: Array) -> bool:
+    """out_ij = exp(−½ ‖φ_i − φ_j‖²) from tables with rows (φ, o, 1); whether it was done, or is
+    better left to GEMM."""
+    if not COMPILED or left.shape[1] - 2 > FEW or not left.dtype == right.dtype == out.dtype:
+        return False
+    line = memory_line(out)
+    if line is None:
+        block = np.empty(out.shape, dtype=out.dtype)
+        if block.size:
+            gaussian_block(left, right, block)
+        out[...] = block
+        return True
+    memory, step = line
+
+    def some_rows(start: int, stop: int) -> None:
+        fill_gaussian_block(left[start:stop], right, memory[start * step :], step)
+
+    in_parts(some_rows, len(left), out.size)
+    return True
+
+
+@compiled_fused
+def square(x):  # type: ignore[no-untyped-def]
+    return x * x
+
+
+@compiled_fused
+def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> None:
+    """Stripes of columns, feature by feature, meet two rows and four features at a time."""
+    rows, columns, features = left.shape[0], right.shape[0], left.shape[1] - 2
+    padded = (features + 3) // 4 * 4
+    across = np.zeros((padded, STRIPE), right.dtype)
+    first, second = np.zeros(padded, left.dtype), np.zeros(padded, left.dtype)
+    p, q = np.empty(STRIPE, right.dtype), np.empty(STRIPE, right.dtype)
+    minus_half = right.dtype.type(-0.5)
+    for start in range(0, columns, STRIPE):
+        width = min(STRIPE, columns - start)
+        for j in range(width):
+            for k in range(features):
+                across[k, j] = right[start + j, k]
+        for i in range(0, rows, 2):
+            other = min(i + 1, rows - 1)
+            for k in range(features):
+                first[k], second[k] = left[i, k], left[other, k]
+            for j in range(width):
+                p[j] = q[j] = 0.0
+            for k in range(0, padded, 4):
+                a, b, c, d = first[k], first[k + 1], first[k + 2], first[k + 3]
+                e, f, g, h = second[k], second[k + 1], second[k + 2], second[k + 3]
+                s, t, u, v = across[k], across[k + 1], across[k + 2], across[k + 3]
+                for j in range(width):
+                    p[j] += (
+                        square(a - s[j]) + square(b - t[j]) + square(c - u[j]) + square(d - v[j])
+                    )
+                    q[j] += (
+                        square(e - s[j]) + square(f - t[j]) + square(g - u[j]) + square(h - v[j])
+                    )
+            row = line[i * step + start : i * step + start + width]
+            for j in range(width):
+                row[j] = capped_exp(minus_half * p[j])
+            row = line[other * step + start : other * step + start + width]
+            for j in range(width):
+                row[j] = capped_exp(minus_half * q[j])
+
+
+@compiled_fused
+def fill_gaussian_row(across: Array, place: int, row: Array) -> None:
+    """row_j = exp(−½ ‖φ − φ_j‖²) of the point at a place, from points that are columns; their rows
+    are a multiple of four."""
+    features, columns = across.shape
+    minus_half = across.dtype.type(-0.5)
+    for start in range(0, columns, ROW_STRIPE):
+        stop = min(start + ROW_STRIPE, columns)
+        part = row[start:stop]
+        for j in range(part.size):
+            part[j] = 0.0
+        for k in range(0, features, 4):
+            a, b = across[k, place], across[k + 1, place]
+            c, d = across[k + 2, place], across[k + 3, place]
+            s, t = across[k, start:stop], across[k + 1, start:stop]
+            u, v = across[k + 2, start:stop], across[k + 3, start:stop]
+            for j in range(part.size):
+                part[j] += square(a - s[j]) + square(b - t[j]) + square(c - u[j]) + square(d - v[j])
+        for j in range(part.size):
+            part[j] = capped_exp(minus_half * part[j])
+    row[place] = 1.0

@@ -1,0 +1,1 @@
+"""Cholesky factors: jittered, threaded, and bordered by new rows."""

@@ -1,0 +1,146 @@
+"""Cholesky factors and triangular solves of large matrices, divided among threads.
+
+    [A₁₁     ]   [L₁₁    ] [L₁₁ᵀ L₂₁ᵀ]      L₁₁L₁₁ᵀ = A₁₁,   L₂₁ = A₂₁L₁₁⁻ᵀ,
+    [A₂₁  A₂₂] = [L₂₁ L₂₂] [     L₂₂ᵀ]      L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ
+
+BLAS has one thread during a fit, and SciPy's wrappers keep the GIL; its functions themselves are
+called here from several threads, each for some rows of L₂₁ or a part of A₂₂. All matrices are in
+the order of Fortran, and of triangles only the lower one counts.
+"""
+
+from __future__ import annotations
+
+from ctypes import CFUNCTYPE, addressof, c_char, c_double, c_float, c_int, c_void_p
+from functools import cache
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtrs, spotrf, strtrs
+
+from ..runtime.blas import address_of
+from ..runtime.parallel import in_parts, in_turn
+
+# Matrices of fewer rows are left to LAPACK in one thread, parts of larger ones up to so many; right
+# sides of fewer columns are.
+FEWEST_ROWS, LEAF, FEWEST_COLUMNS = 1200, 384, 8
+# Halves begin at multiples of this many rows.
+ROUND = 64
+# Right sides of a part, at least.
+SOLVED_PART = 128
+LETTERS = {letter: c_char(letter.encode()) for letter in "LRNT"}
+
+
+def cholesky(A):
+    """A ← L, zeros above the diagonal; whether A is positive definite."""
+    n = len(A)
+    if n < FEWEST_ROWS:
+        potrf = spotrf if A.dtype == np.float32 else dpotrf
+        return not potrf(A, lower=1, clean=1, overwrite_a=1)[1]
+    if not halved_cholesky(A):
+        return False
+    for left in range(0, n, ROUND):
+        right = min(left + ROUND, n)
+        A[:left, left:right] = 0.0
+        A[left:right, left:right] = np.tril(A[left:right, left:right])
+    return True
+
+
+def halved_cholesky(A):
+    n = len(A)
+    if n <= LEAF:
+        return lapack_cholesky(A)
+    h = (n // 2 + ROUND - 1) // ROUND * ROUND
+    if not halved_cholesky(A[:h, :h]):
+        return False
+    below, rest = A[h:, :h], A[h:, h:]
+
+    def some_rows(start, stop):
+        divide(A[:h, :h], below[start:stop])
+
+    in_parts(some_rows, n - h, below.size, h, least=SOLVED_PART)
+    q = (n - h) // 2
+
+    def corners():
+        subtract_square(below[:q], rest[:q, :q])
+        subtract_square(below[q:], rest[q:, q:])
+
+    def beside():
+        subtract_product(below[q:], below[:q], rest[q:, :q])
+
+    in_turn(lambda task: task(), [beside, corners])
+    return halved_cholesky(rest)
+
+
+def triangular(L, b, transposed=False):
+    """L⁻¹b, or L⁻ᵀb, of a vector or of columns."""
+    if not b.size:
+        return b
+    columns = b.shape[1] if b.ndim == 2 else 1
+    if columns < FEWEST_COLUMNS:
+        trtrs = strtrs if L.dtype == np.float32 else dtrtrs
+        return trtrs(L, b, lower=1, trans=int(transposed))[0]
+    x = np.array(b, dtype=L.dtype, order="F")
+
+    def some_columns(start, stop):
+        solve(L, x[:, start:stop], transposed)
+
+    in_parts(some_columns, columns, b.size, len(L), grain=FEWEST_COLUMNS, least=SOLVED_PART)
+    return x
+
+
+# ---- BLAS and LAPACK ---------------------------------------------------------------------------
+
+
+@cache
+def routine(name, module="cython_blas"):
+    """A function that is called without the GIL, all arguments by reference."""
+    return CFUNCTYPE(None)(address_of(name, module))
+
+
+def call(name, dtype, *arguments, module="cython_blas"):
+    letter, number = ("s", c_float) if dtype == np.float32 else ("d", c_double)
+    kept = [as_c(argument, number) for argument in arguments]
+    routine(letter + name, module)(*(c_void_p(addressof(value)) for value in kept))
+    return kept
+
+
+def as_c(argument, number):
+    if isinstance(argument, str):
+        return LETTERS[argument]
+    if isinstance(argument, int):
+        return c_int(argument)
+    if isinstance(argument, float):
+        return number(argument)
+    return number.from_address(argument.ctypes.data)
+
+
+def step(A):
+    """Entries from one column to the next."""
+    return A.strides[1] // A.itemsize if A.shape[1] > 1 else len(A)
+
+
+def lapack_cholesky(A):
+    """A ← L, whatever is above the diagonal; whether A is positive definite."""
+    *_, info = call("potrf", A.dtype, "L", len(A), A, step(A), 0, module="cython_lapack")
+    return info.value == 0
+
+
+def solve(L, b, transposed):
+    """b ← L⁻¹b, or L⁻ᵀb"""
+    kind = ("L", "L", "T" if transposed else "N", "N")
+    call("trsm", L.dtype, *kind, *b.shape, 1.0, L, step(L), b, step(b))
+
+
+def divide(L, B):
+    """B ← BL⁻ᵀ"""
+    call("trsm", L.dtype, "R", "L", "T", "N", *B.shape, 1.0, L, step(L), B, step(B))
+
+
+def subtract_square(B, C):
+    """C ← C − BBᵀ"""
+    call("syrk", B.dtype, "L", "N", *B.shape, -1.0, B, step(B), 1.0, C, step(C))
+
+
+def subtract_product(A, B, C):
+    """C ← C − ABᵀ"""
+    shape = (*C.shape, A.shape[1])
+    call("gemm", A.dtype, "N", "T", *shape, -1.0, A, step(A), B, step(B), 1.0, C, step(C))

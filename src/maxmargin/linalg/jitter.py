@@ -1,0 +1,41 @@
+"""Positive definite systems: Cholesky factors that survive rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+Float = NDArray[np.float64]
+
+
+# The diagonal is raised by these fractions of it, one after the other; with the last one only a
+# matrix with entries that are not finite has no factor.
+LIFTS = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e8, 1e16)
+# Of which every entry counts as at least this fraction of the largest.
+LEAST_SHARE = 1e-16
+
+
+def factor(A: Float) -> Float:
+    """Cholesky factor in the lower triangle, with the diagonal raised where rounding needs it.
+
+    Where no factor exists (the matrix has overflowed) it is that of the identity.
+    """
+    result, info = lapack.dpotrf(A, lower=1, clean=0)
+    for lift in LIFTS:
+        if info == 0:
+            return result
+        lifted = A.copy(order="F")
+        size = np.abs(np.diag(A))
+        lifted[np.diag_indices_from(A)] += lift * (size + LEAST_SHARE * size.max())
+        result, info = lapack.dpotrf(lifted, lower=1, clean=0, overwrite_a=1)
+    return result if info == 0 else np.eye(A.shape[0], order="F")
+
+
+def factored_solve(factored: Float, right: Float) -> Float:
+    return lapack.dpotrs(factored, right, lower=1)[0]
+
+
+def solve(A: Float, right: Float) -> Float:
+    """A⁻¹ right."""
+    return factored_solve(factor(A), right) if right.size else right

@@ -1,0 +1,166 @@
+"""Compiled code on disk, wherever that is possible, and never trusted unchecked.
+
+Numba keeps compiled code beside the source, in the user's cache directory or in
+``NUMBA_CACHE_DIR``. Where none of these can be written, a private directory among the temporary
+files takes its place, and where there is none either, each process compiles for itself; one line on
+stderr says so. Files that are damaged, cut short or belong to other code are compiled again and
+overwritten: every entry carries a checksum of its content and of what it was compiled from.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import pickle
+import shutil
+import stat
+import sys
+import tempfile
+from functools import cache
+from typing import Any
+
+from numba import config
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.serialize import dumps
+
+from .. import __version__
+
+ADVICE = "set NUMBA_CACHE_DIR to a directory that can be written"
+
+
+class CodeCache:
+    """The cache of one function, opened when it is first needed; see `numba.core.caching`."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._opened: Any = None
+
+    def _cache(self) -> Any:
+        if self._opened is None:
+            self._opened = opened(self._function)
+        return self._opened
+
+    @property
+    def cache_path(self) -> str | None:
+        path: str | None = self._cache().cache_path
+        return path
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled function, or None where it has to be compiled (again)."""
+        try:
+            return self._cache().load_overload(signature, target_context)
+        except Exception:
+            # Reading what another process, a full disk or a crash left may fail in any way.
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        try:
+            try:
+                self._cache().save_overload(signature, result)
+            except OSError:
+                raise
+            except Exception:  # the index is damaged
+                self._cache().flush()
+                self._cache().save_overload(signature, result)
+        except OSError as error:
+            tell_once(f"compiled code cannot be saved ({error}); {ADVICE}")
+            self._opened = NullCache()
+
+    def enable(self) -> None:
+        self._cache().enable()
+
+    def disable(self) -> None:
+        self._cache().disable()
+
+    def flush(self) -> None:
+        self._cache().flush()
+
+
+class CheckedCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache with a checksum for each entry.
+
+    Numba writes an index, then the code, and numbers the files: a process that is killed in
+    between, or two that save different signatures at the same time, leave an index that points to
+    the code of another signature or of an earlier version. The checksum covers both.
+    """
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        key = self._index_key(sig, target_context.codegen())
+        entry = self._cache_file.load(key)
+        if entry is None:
+            return None
+        checksum, code = entry
+        if checksum != self._checksum(key, code):
+            return None
+        return self._impl.rebuild(target_context, pickle.loads(code))
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if not self._impl.check_cachable(data):
+            return
+        self._impl.locator.ensure_cache_path()
+        key, code = self._index_key(sig, data.codegen), dumps(self._impl.reduce(data))
+        self._cache_file.save(key, (self._checksum(key, code), code))
+
+    def _checksum(self, key: Any, code: bytes) -> bytes:
+        # The version, because functions of other files may have become a part of this one.
+        origin = repr((__version__, self._impl.locator.get_source_stamp(), key))
+        return hashlib.sha256(origin.encode() + code).digest()
+
+
+def opened(function: Any) -> Any:
+    """The cache of a function, in the first place that can be written."""
+    try:
+        return CheckedCache(function)
+    except (RuntimeError, OSError):
+        directory = temporary_directory()
+    if directory is None:
+        tell_once(f"no place for compiled code, so each process compiles it again; {ADVICE}")
+        return NullCache()
+    before, config.CACHE_DIR = config.CACHE_DIR, directory  # type: ignore[attr-defined]
+    try:
+        cache = CheckedCache(function)
+    except (RuntimeError, OSError) as error:
+        tell_once(f"compiled code cannot be saved ({error}); {ADVICE}")
+        return NullCache()
+    finally:
+        config.CACHE_DIR = before  # type: ignore[attr-defined]
+    tell_once(f"compiled code is kept in {directory}; {ADVICE}")
+    return cache
+
+
+@cache
+def temporary_directory() -> str | None:
+    """A directory of this user's own that others cannot write; the same next time if it can be."""
+    try:
+        user = os.geteuid() if hasattr(os, "geteuid") else os.getpid()
+        path = os.path.join(tempfile.gettempdir(), f"maxmargin-{user}")
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        if is_private(path):
+            return path
+        path = tempfile.mkdtemp(prefix="maxmargin-")
+    except OSError:
+        return None
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+def is_private(path: str) -> bool:
+    """Whether a directory is this user's, and nobody else may write into it: what is loaded from
+    it is run."""
+    found = os.lstat(path)
+    if not hasattr(os, "geteuid"):
+        return stat.S_ISDIR(found.st_mode)
+    others_write = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not others_write
+
+
+_told = False
+
+
+def tell_once(what: str) -> None:
+    """One line on stderr, the first time in this process."""
+    global _told
+    if not _told:
+        print(f"maxmargin: {what}", file=sys.stderr)
+    _told = True

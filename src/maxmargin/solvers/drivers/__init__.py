@@ -1,0 +1,1 @@
+"""Drivers: which variables the loop works on, and when it ends."""

@@ -1,0 +1,299 @@
+"""What every driver shares: slabs of pair and face steps, budgets, progress, the solution."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ...dual.batch import Parts
+from ...runtime.lapack import POTRF
+from ..newton.step import FaceResult, face_step
+from ..result import Progress, Solution, TraceBuilder
+from ..settings import may_be_unbounded
+from ..smo import state as r
+from ..smo.schedule import run_to_end
+from ..smo.slabs import account_face
+from .working_set import EPSILON, largest_entry, rounding_of
+
+LONGEST_SLAB = 1000
+# Seconds without a call of the callback while rows are computed.
+LONGEST_SILENCE = 0.2
+# Bytes for each entry of the matrix of free variables, with its factor.
+FACE_BYTES = 16
+# Slabs or rounds without progress above rounding before a run is called finished in its precision.
+PATIENCE = 20
+# The smallest curvature believed, as a part of the largest entry.
+SINGLE_RESOLUTION, DOUBLE_RESOLUTION = 4 * float(np.finfo(np.float32).eps), 1e-12
+# Of the violation allowed, rows in single precision are to leave this part: in double precision it
+# may turn out larger.
+SINGLE_AIM = 0.9
+# Of the gap allowed, a run is to leave this part: its gradient carries some rounding. Where more is
+# left, the violation aimed at is lowered, to between these parts of it.
+GAP_AIM, LOWER_AIM = 0.8, (1e-3, 0.3)
+# A dual beyond this (in units of the squared data radius) means that nothing separates.
+UNBOUNDED_DUAL = 1e13
+
+
+# A batch without problems, in the precision of rows.
+NO_BATCH = {
+    np.dtype(kind): r.Batch(
+        Parts(*np.empty((2, 0), np.int64), *np.empty((4, 0)), *np.empty((2, 0, 0), kind)),
+        *np.empty((2, 0)),
+        np.empty((0, r.LEDGER)),
+    )
+    for kind in (np.float32, np.float64)
+}
+
+
+class Ended(Exception):
+    """A budget ran out; the message is the status."""
+
+
+def blank_memory(planning, groups):
+    """What the loop remembers before its first step."""
+    memory = r.Memory(
+        np.zeros(r.INTEGERS, dtype=np.int64),
+        np.zeros(r.REALS),
+        np.zeros((planning + 1, 2), dtype=np.int64),
+        np.zeros(planning + 1),
+        np.zeros(groups),
+        np.zeros(groups),
+    )
+    memory.integers[r.SWEEP_ALL] = 1
+    memory.integers[r.POTRF] = POTRF
+    memory.reals[r.PATIENCE] = 1.0
+    return memory
+
+
+class Run:
+    """One optimisation from start to end, on the variables of ``self.active`` at a time."""
+
+    def __init__(self, problem, gram, settings, alpha, interrupt):
+        self.began = time.perf_counter()
+        self.problem, self.gram = problem, gram
+        self.settings, self.interrupt = settings, interrupt
+        self.alpha = problem.feasible(alpha)
+        if alpha is not None and problem.folds:
+            # What both variables of a sample have in common only costs.
+            both = problem.per_sample(self.alpha)
+            self.alpha = np.concatenate([np.maximum(both, 0.0), np.minimum(both, 0.0)])
+        self.diagonal = gram.diagonal()
+        self.scale = largest_entry(self.diagonal) or 1.0
+        single = gram.dtype == np.float32
+        self.aim = settings.tol * (SINGLE_AIM if single else 1.0)
+        resolution = SINGLE_RESOLUTION if single else DOUBLE_RESOLUTION
+        self.control = r.Control(
+            selection=r.SELECTIONS[settings.selection],
+            planning=int(settings.planning),
+            overstep=settings.overstep,
+            tol=self.aim,
+            scale=self.scale,
+            floor=resolution * self.scale,
+            target=settings.target,
+            faces=r.FACES if settings.face else r.NO_FACES,
+            ending=r.RETURN,
+        )
+        plain = settings.selection == "second_order" and not settings.planning
+        self.special = None if plain else True
+        self.memory = blank_memory(int(settings.planning), problem.totals.size)
+        self.memory.integers[r.RANDOM_STATE] = settings.random_state
+        self.violation = self.best_violation = np.inf
+        self.idle = 0
+        self.unbounded = False
+        self.told, self.stopped = self.began, False
+
+    def finish(self) -> Solution:
+        """Run to the end."""
+        try:
+            self.prepare()
+        except Ended as ended:
+            return self.unprepared(str(ended))
+        self.trace = TraceBuilder(self.settings.trace, self.memory.reals[r.DUAL])
+        status = self.loop()
+        if status == "converged" and self.memory.integers[r.NEGATIVE] > 0:
+            status = "stationary"
+        return self.solution(status)
+
+    def prepare(self) -> None:
+        """Make the first gradient and dual value known."""
+        raise NotImplementedError
+
+    def loop(self) -> str:
+        """Optimise, leave α and its gradient behind, and say how it ended."""
+        raise NotImplementedError
+
+    def slab(self):
+        """A slab of steps, with the rows fetched that the loop finds missing; why it ended."""
+        steps = int(min(self.slab_length(), self.steps_left()))
+        began = self.memory.integers[r.CLOCK]
+        dual = self.memory.reals[r.DUAL]
+        buffers = self.trace.buffers(steps)
+        took, event = 0, r.ROW_MISSING
+        while event == r.ROW_MISSING:
+            event, missing, self.violation = run_to_end(
+                self.active.v,
+                self.active.rows.store,
+                self.active.size,
+                self.control,
+                steps - took,
+                self.memory,
+                r.StepTrace(*(column[took:] for column in buffers)) if took else buffers,
+                self.special,
+                NO_BATCH[self.gram.dtype],
+            )
+            took = int(self.memory.integers[r.CLOCK] - began)
+            if event == r.ROW_MISSING:
+                self.fetch(missing)
+                if self.must_end() or (self.silent_for_long() and self.told_to_stop()):
+                    event = r.STEPS_DONE
+        if took:
+            self.account(took, self.memory.reals[r.DUAL] - dual)
+            if self.trace.wanted:
+                self.trace.add(buffers, took, self.active.size, self.active.free().size)
+        return event
+
+    def fetch(self, sample):
+        """Bring a row into memory that the loop found missing."""
+        self.active.rows.fetch(sample, int(self.memory.integers[r.CLOCK]))
+
+    def account(self, took, gain):
+        """Take note of a slab of `took` steps that gained that much."""
+
+    def stagnates(self, gain):
+        """Whether for long neither the dual nor the violation has got better above rounding."""
+        better = self.violation < 0.9 * self.best_violation
+        self.best_violation = min(self.best_violation, self.violation)
+        idle = gain <= 1e-15 * abs(self.memory.reals[r.DUAL]) and not better
+        self.idle = self.idle + 1 if idle else 0
+        return self.idle >= PATIENCE
+
+    def slab_length(self):
+        return min(LONGEST_SLAB, max(50, int(5e7 / self.active.v.alpha.size)))
+
+    def steps_left(self):
+        return self.settings.max_steps - int(self.memory.integers[r.CLOCK])
+
+    def progress(self):
+        v = self.active.v
+        return Progress(
+            steps=int(self.memory.integers[r.CLOCK]),
+            violation=float(self.violation),
+            dual=float(self.memory.reals[r.DUAL]),
+            gap=self.active.estimated_gap(),
+            seconds=time.perf_counter() - self.began,
+            support=int((v.alpha != 0).sum()),
+            active=self.active.size,
+            rows=self.evaluations() // self.problem.samples,
+        )
+
+    def told_to_stop(self):
+        """Tell the callback how it goes; whether it ever wanted to stop."""
+        self.told = time.perf_counter()
+        if self.settings.callback is not None and not self.stopped:
+            self.stopped = bool(self.settings.callback(self.progress()))
+        return self.stopped
+
+    def silent_for_long(self):
+        return time.perf_counter() - self.told > LONGEST_SILENCE
+
+    def evaluations(self):
+        """Kernel evaluations so far."""
+        return int(self.active.rows.evaluations)
+
+    def out_of_time(self):
+        return time.perf_counter() - self.began > self.settings.max_seconds
+
+    def must_end(self):
+        return self.interrupt.pressed or self.out_of_time()
+
+    def pause(self):
+        """Called between blocks of a long preparation."""
+        if self.interrupt.pressed:
+            raise Ended("interrupted")
+        if self.out_of_time():
+            raise Ended("time_limit")
+
+    def noise(self):
+        """The violation that rounding of the gradient alone can cause."""
+        v = self.active.v
+        return EPSILON * rounding_of(v.alpha, v.gradient, self.scale)
+
+    def face(self, most=None):
+        free, result = self.active.free().size, FaceResult(0, 0.0, False)
+        if free <= self.settings.affordable_side(FACE_BYTES):
+            result = face_step(self.active, self.must_end, most)
+        self.faced(self.violation, free, result)
+
+    def faced(self, before, free, result):
+        self.unbounded = result.unbounded and self.may_be_unbounded()
+        account_face(self.memory, free, self.active.v.alpha.size, result.rounds, result.gain)
+        if result.rounds and self.trace.wanted:
+            self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
+
+    def lower_aim(self, aim):
+        """The violation to go on to where `aim` is reached and the duality gap is not yet small
+        enough; None where it is, or where rounding leaves nothing to gain."""
+        if np.isinf(self.settings.gap) or self.memory.integers[r.NEGATIVE] > 0:
+            return None
+        gap = self.active.estimated_gap()
+        allowed = GAP_AIM * self.settings.gap * abs(self.memory.reals[r.DUAL])
+        if gap <= allowed:
+            return None
+        least, most = LOWER_AIM
+        lower = min(aim, self.violation) * min(max(allowed / gap, least), most)
+        return lower if lower > self.noise() else None
+
+    def can_polish(self):
+        """Whether face steps may lead on to the exact optimum; single precision has none."""
+        return self.settings.face and self.gram.dtype == np.float64
+
+    def hopeless(self):
+        """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
+        dual = float(self.memory.reals[r.DUAL])
+        grown = dual * self.scale > UNBOUNDED_DUAL and self.may_be_unbounded()
+        return grown or not np.isfinite(dual)
+
+    def may_be_unbounded(self):
+        """Whether an infinite step means what it says: else the curvature was lost in rounding."""
+        return may_be_unbounded(self.problem) or self.memory.integers[r.NEGATIVE] > 0
+
+    def solution(self, status) -> Solution:
+        steps = int(self.memory.integers[r.CLOCK])
+        misses = int(self.active.rows.misses)
+        bias, violation = self.problem.bias_and_violation(self.alpha, self.gradient)
+        return Solution(
+            alpha=self.alpha,
+            gradient=self.gradient,
+            bias=bias,
+            dual=self.problem.value(self.alpha, self.gradient),
+            violation=violation,
+            status=status,
+            steps=steps,
+            face_steps=int(self.memory.integers[r.FACE_ROUNDS]),
+            planned_steps=int(self.memory.integers[r.PLANNED_STEPS]),
+            kernel_evaluations=self.evaluations(),
+            row_hits=max(0, 2 * steps - misses),
+            row_misses=misses,
+            seconds=time.perf_counter() - self.began,
+            trace=self.trace.finished(),
+        )
+
+    def unprepared(self, status) -> Solution:
+        """Ended before the first gradient was known."""
+        nothing = np.full(self.problem.size, np.nan)
+        return Solution(
+            alpha=self.alpha,
+            gradient=nothing,
+            bias=np.zeros(self.problem.totals.size),
+            dual=np.nan,
+            violation=np.inf,
+            status=status,
+            steps=0,
+            face_steps=0,
+            planned_steps=0,
+            kernel_evaluations=0,
+            row_hits=0,
+            row_misses=0,
+            seconds=time.perf_counter() - self.began,
+        )

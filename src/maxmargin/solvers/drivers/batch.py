@@ -1,0 +1,185 @@
+"""Small problems on parts of the same samples, solved in a few calls of the loop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+
+from ...dual.batch import (
+    BIAS,
+    DUAL,
+    FACTS,
+    GAP,
+    INFEASIBILITY,
+    VIOLATION,
+    Parts,
+    can_be_part,
+    certify_parts,
+)
+from ...dual.certificate import Certificate
+from ...dual.problem import DualProblem, Float
+from ...runtime.buffers import room
+from ...runtime.parallel import in_turn, own_threads
+from ..result import NO_TRACE, Solution
+from ..rows.lru import NOWHERE
+from ..smo import state as r
+from ..smo.batch import is_all_of
+from ..smo.schedule import run_to_end
+from .base import DOUBLE_RESOLUTION, blank_memory
+
+# Variables of a small problem, at most, and steps after which it is none.
+LARGEST_TOGETHER, MOST_STEPS = 2000, 10_000
+# Problems in one call, at most: Ctrl-C is heard between calls. Of several threads each makes about
+# so many.
+AT_ONCE, SHARES = 64, 4
+# Where gaps are too large, the tolerance is multiplied by this, down to this part of what it was.
+NEXT_AIM, LEAST_AIM = 0.05, 1e-6
+# Entries of the Gram matrices of all problems that are worth a second thread.
+WORTH_A_THREAD = 1 << 16
+# What the loop is given in place of variables and rows.
+NO_VARIABLES = r.Variables(
+    *np.empty((6, 0)),
+    np.empty(0, np.int64),
+    *np.empty((2, 1, 0)),
+    np.empty(0, np.float32),
+    *np.empty((3, 0)),
+)
+NO_ROWS = np.empty((2, 0), np.int64)
+
+
+def is_small(problem: DualProblem) -> bool:
+    """Whether it is better to solve a problem together with others like it."""
+    return problem.size <= LARGEST_TOGETHER and can_be_part(problem)
+
+
+def solve_several(
+    parts: Parts, tol: float, evaluations: int = 0, gap: float = np.inf
+) -> list[tuple[Solution, Certificate, Float]]:
+    """Solution, certificate and bias of small problems in float64. Where pair steps do not converge
+    soon, the status is "step_limit". What is known of the samples took so many evaluations.
+
+    Problems whose duality gap is a larger part of the dual value than `gap` go on with a smaller
+    tolerance.
+    """
+    began = time.perf_counter()
+    ends = [0, *parts.ends.tolist()]
+    alpha, sums, gradient = np.zeros((3, ends[-1]))
+    ledger, facts = np.zeros((len(ends) - 1, r.LEDGER)), np.empty((len(ends) - 1, FACTS))
+    optimise(parts, tol, alpha, sums, gradient, ledger, facts)
+    aim, open_ones = tol, with_gap_above(gap, range(len(ledger)), ledger, facts)
+    while open_ones and aim > LEAST_AIM * tol:
+        aim *= NEXT_AIM
+        rest, inside = parts.only(open_ones)
+        arrays = [values[inside] for values in (alpha, sums, gradient)]
+        notes = [np.zeros((len(open_ones), r.LEDGER)), np.empty((len(open_ones), FACTS))]
+        optimise(rest, aim, *arrays, *notes)
+        alpha[inside], sums[inside], gradient[inside] = arrays
+        notes[0][:, r.STEPS :] += ledger[open_ones, r.STEPS :]
+        ledger[open_ones], facts[open_ones] = notes
+        open_ones = with_gap_above(gap, open_ones, ledger, facts)
+    sizes = [stop - start for start, stop in pairwise(ends)]
+    if parts.points.size:
+        spent = [int(row) * size for row, size in zip(ledger[:, r.ROWS], sizes)]
+    else:
+        spent = [evaluations] * len(sizes)
+    seconds = (time.perf_counter() - began) / len(sizes)
+    return [
+        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds)
+        for (start, stop), *written in zip(pairwise(ends), ledger.tolist(), facts.tolist(), spent)
+    ]
+
+
+def with_gap_above(gap: float, numbers: Iterable[int], ledger: Float, facts: Float) -> list[int]:
+    """The problems among these that have converged, but to a larger gap than this part of the dual
+    value."""
+    converged = (ledger[:, r.ENDED] == r.CONVERGED) & (ledger[:, r.BENT] == 0)
+    too_large = converged & (facts[:, GAP] > gap * np.abs(facts[:, DUAL]))
+    return [k for k in numbers if too_large[k]]
+
+
+def optimise(
+    parts: Parts,
+    tol: float,
+    alpha: Float,
+    sums: Float,
+    gradient: Float,
+    ledger: Float,
+    facts: Float,
+) -> None:
+    """Let all problems converge from their α on, whose Kα is `sums`, and write down what is known
+    of them."""
+    ends = [0, *parts.ends.tolist()]
+    sizes = [stop - start for start, stop in pairwise(ends)]
+    control = r.Control(
+        selection=r.SECOND_ORDER,
+        planning=0,
+        overstep=1.0,
+        tol=tol,
+        scale=1.0,
+        floor=DOUBLE_RESOLUTION,
+        target=np.inf,
+        faces=r.FACES,
+        ending=r.POLISH,
+    )
+
+    many = sum(size * size for size in sizes) >= WORTH_A_THREAD
+    threads = min(own_threads(), len(sizes)) if many else 1
+    step = min(AT_ONCE, -(-len(sizes) // (SHARES * threads if threads > 1 else 1)))
+    starts = iter(range(0, len(sizes), step))
+    # A problem of all samples in their order takes the matrix as it is, and needs no other rows.
+    rest = [e - s for s, e in pairwise(ends) if not is_all_of(parts.matrix, parts.places[s:e])]
+    most = max(rest, default=0)
+
+    def some_problems(_thread: int) -> None:
+        memory = blank_memory(0, 1)
+        rows = r.RowStore(room((most, most), np.float64), *NO_ROWS, *NOWHERE[np.dtype(np.float64)])
+        for start in starts:  # the next ones that no other thread has taken
+            stop = min(start + step, len(sizes))
+            own, here = parts.some(start, stop), slice(ends[start], ends[stop])
+            batch = r.Batch(own, alpha[here], sums[here], ledger[start:stop])
+            run_to_end(NO_VARIABLES, rows, 0, control, MOST_STEPS, memory, NO_TRACE, None, batch)
+            certify_parts(own, alpha[here], sums[here], gradient[here], facts[start:stop])
+
+    in_turn(some_problems, range(threads))
+
+
+def read(
+    alpha: Float,
+    gradient: Float,
+    entries: list[float],
+    fact: list[float],
+    evaluations: int,
+    tol: float,
+    seconds: float,
+) -> tuple[Solution, Certificate, Float]:
+    """Of one problem, from what was written down."""
+    status, bias = "step_limit", np.array([fact[BIAS]])
+    if entries[r.ENDED] == r.CONVERGED and fact[VIOLATION] <= tol:
+        status = "stationary" if entries[r.BENT] else "converged"
+    steps, rows = int(entries[r.STEPS]), int(entries[r.ROWS])
+    solution = Solution(
+        alpha=alpha,
+        gradient=gradient,
+        bias=bias,
+        dual=fact[DUAL],
+        violation=fact[VIOLATION],
+        status=status,
+        steps=steps,
+        face_steps=int(entries[r.ROUNDS]),
+        planned_steps=0,
+        kernel_evaluations=evaluations,
+        row_hits=max(0, 2 * steps - rows),
+        row_misses=rows,
+        seconds=seconds,
+    )
+    certificate = Certificate(
+        primal=fact[DUAL] + fact[GAP],
+        dual=fact[DUAL],
+        gap=fact[GAP],
+        violation=fact[VIOLATION],
+        infeasibility=fact[INFEASIBILITY],
+    )
+    return solution, certificate, bias

@@ -1,0 +1,282 @@
+"""The driver `blocks`: many samples, optimised a block of the most violating ones at a time.
+
+    choose the samples that violate most, and those chosen last
+    fetch their Gram rows in one matrix product
+    optimise the small problem they form by pair and face steps
+    apply the change of α to everyone's gradient
+
+`Samples` stands for everyone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ..newton.projected_step import MOST_LEFT, wide_face_step
+from ..rows.permuted import Arrangement
+from ..smo import state as r
+from ..smo.loop import forget_pairs
+from ..smo.schedule import LARGEST_POLISHED, POLISHED
+from .base import Ended, Run
+from .shards import Samples
+from .working_set import MOST_SAMPLES, marked
+
+# Samples of a block: more where there are many, and more again where they have many features, as
+# products of many rows are faster.
+SMALL_BLOCK, BLOCK, LARGE_BLOCK = 512, 1024, 2048
+MANY_SAMPLES, MANY_FEATURES = 20_000, 256
+# Rows of so few features are computed again in less time than it takes to touch new memory: more
+# than these bytes are not used for them.
+FEW_FEATURES, ENOUGH = 64, 1 << 30
+# A block is optimised to this part of the violation found outside it, further where it holds all
+# free samples, with at most so many steps for each of its variables.
+INNER_SHARE, WIDE_SHARE, INNER_STEPS = 0.1, 0.03, 10
+# Samples come in stages, if nothing is known of them yet, the first not smaller than this, each so
+# many times as large as the one before, and left at so many times tol.
+SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 6, 100
+# Where at most this part of the samples that violate most is new, what is left is a matter of the
+# free ones, which then form one block, up to so many.
+FEW, WIDEST_FACE = 0.02, 6000
+# Matrices of a block that are in memory at a time: this one, the last one, what is new in it, and
+# the factor.
+MATRICES = 4
+# So many free variables of a block take a face step that stops them at bounds one by one, in at
+# most so many rounds; more are stopped together.
+FEW_FREE, MOST_ROUNDS = 400, 30
+# The end is polished in at most so many rounds.
+POLISH_ROUNDS = 20
+
+
+class BlockRun(Run):
+    """Rounds of blocks until no sample violates."""
+
+    def prepare(self):
+        block = BLOCK if self.problem.samples >= MANY_SAMPLES else SMALL_BLOCK
+        numbers = features(self.gram.X)
+        if numbers >= MANY_FEATURES:
+            block = LARGE_BLOCK
+        self.largest = self.settings.affordable_side(MATRICES * self.gram.dtype.itemsize)
+        block = min(block, self.largest)
+        # A block must at least hold the most violating pair of every group.
+        self.size = min(max(block, 4 * self.problem.totals.size), self.problem.samples)
+        few = 0 < numbers < FEW_FEATURES
+        stages = [] if self.alpha.any() else stage_sizes(self.problem.samples)
+        self._arrange(len(stages) > 0)
+        self.everyone = Samples(
+            self.problem,
+            self.gram,
+            self.alpha,
+            min(self.settings.cache_bytes, ENOUGH) if few else self.settings.cache_bytes,
+            self.size,
+            self.pause,
+            stages,
+            numbers,
+        )
+        self.active = self.everyone.live
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
+        self.goal = self.aim
+        self.recent = np.zeros(0, dtype=np.int64)
+        self.stagnant, self.refreshes = False, 0
+        self.polish_rounds = None  # rounds left for polishing, once it began
+        self.wide, self.factor = False, None  # the factor of the last block of all free samples
+
+    def _arrange(self, in_stages):
+        """Put samples that come in stages in random order: the first ones are to stand for all."""
+        self.arrangement = None
+        if in_stages:
+            order = np.random.default_rng(0).permutation(self.problem.samples)
+            self.arrangement = Arrangement(self.problem, self.gram, order)
+            self.problem, self.gram = self.arrangement.problem, self.arrangement.gram
+
+    def loop(self):
+        everyone = self.everyone
+        try:
+            status = self._rounds()
+        except Ended as ended:
+            status = str(ended)
+        if not everyone.complete:
+            # Without everyone's gradient there is no bias: this last product is owed.
+            everyone.rows.pause = lambda: None
+            everyone.return_all()
+        everyone.live.write(everyone.alpha, everyone.gradient)
+        self.gradient, self.active = everyone.gradient, everyone.live
+        everyone.rows.give_back()
+        self._put_back()
+        return status
+
+    def _put_back(self):
+        """The samples in the order in which they were given."""
+        if self.arrangement is not None:
+            self.problem, self.gram = self.arrangement.given
+            self.alpha = self.arrangement.put_back(self.alpha)
+            self.gradient = self.arrangement.put_back(self.gradient)
+
+    def _rounds(self):
+        everyone, gain = self.everyone, None
+        while True:
+            self.violation, self.active = everyone.violation(), everyone.live
+            if gain is not None:
+                self.stagnant, gain = self.stagnates(gain), None
+            if everyone.growing and self.violation <= STAGE_GOAL * self.settings.tol:
+                everyone.grow()
+                continue
+            if self.violation <= max(self.goal, self.noise()):
+                if not everyone.complete:
+                    everyone.return_all()
+                elif not self._polish() and not self._narrow():
+                    return "converged" if self.violation <= self.settings.tol else "precision"
+                continue
+            ended = self._budgets()
+            if ended:
+                return ended
+            part = everyone.block(self._chosen())
+            dual = self.memory.reals[r.DUAL]
+            event = self._optimise(part)
+            everyone.apply(part)
+            infinite = event == r.UNBOUNDED and self.may_be_unbounded()
+            if self.unbounded or infinite or self.hopeless():
+                return "unbounded"
+            if event == r.TARGET_REACHED:
+                return "target"
+            gain = self.memory.reals[r.DUAL] - dual
+            if self.settings.shrinking and self.polish_rounds is None:
+                everyone.settle()
+
+    def _chosen(self):
+        """The most violating samples, the free ones if it is their turn, and the recent ones."""
+        everyone, free = self.everyone, self.everyone.free()
+        # Of many free variables a block has to hold a good part.
+        size = max(self.size, min(free.size, LARGE_BLOCK, self.largest))
+        eager = everyone.most_violating(max(2, size // 2))
+        self.wide = self._few_are_new(eager, free)
+        wanted = [eager, self.recent]
+        if self.wide or self.polish_rounds is not None:
+            wanted.insert(1, free)
+        if self.wide:
+            wanted.insert(2, self._factored(free))
+            size = max(size, sum(samples.size for samples in wanted[:3]))
+        open_to = everyone.is_live()
+        chosen = []
+        for samples in wanted:
+            chosen.append(samples[open_to[samples]])
+            open_to[samples] = False
+        self.recent = np.concatenate(chosen)[:size]
+        return np.sort(self.recent)
+
+    def _factored(self, free):
+        """Samples that are in the factor of the last such block, and no more free."""
+        if self.factor is None:
+            return free[:0]
+        known = self.factor.names % MOST_SAMPLES
+        left = np.unique(known[~marked(free, self.problem.samples)[known]])
+        return left if left.size <= MOST_LEFT * free.size else left[:0]
+
+    def _few_are_new(self, eager, free):
+        """Whether what is left is a matter of the free variables, which then form one block."""
+        most = min(WIDEST_FACE, self.largest) - eager.size
+        few = self.everyone.new_among(eager) <= FEW * eager.size
+        return self.settings.face and few and free.size <= max(most, self.size)
+
+    def _optimise(self, part):
+        """Pair and face steps on a block, as far as the violation outside makes worth while."""
+        self.active = part
+        forget_pairs(self.memory.integers)
+        self.memory.reals[r.FREE_SHARE] = 0.0
+        share = WIDE_SHARE if self.wide else INNER_SHARE
+        self.control = self.control._replace(tol=max(share * self.violation, 0.5 * self.goal))
+        if self.wide:
+            self.wide_face()
+        elif self.polish_rounds is not None and self.settings.face:
+            self.face()
+        last = self.memory.integers[r.CLOCK] + INNER_STEPS * part.v.alpha.size
+        while self.memory.integers[r.CLOCK] < last and not self.unbounded:
+            event = self.slab()
+            if event not in (r.STEPS_DONE, r.FACE_DUE) or self.steps_left() <= 0:
+                return event
+            if event == r.FACE_DUE:
+                if part.free().size > FEW_FREE:
+                    self.wide_face()
+                else:
+                    self.face(MOST_ROUNDS)
+        return r.STEPS_DONE
+
+    def wide_face(self):
+        free = self.active.free().size
+        known = self.factor if self.wide else None
+        result = wide_face_step(self.active, self.must_end, known)
+        if self.wide:
+            self.factor = result.factor
+        self.faced(self.violation, free, result)
+
+    def _budgets(self):
+        """A reason to end now, or None."""
+        if self.interrupt.pressed:
+            return "interrupted"
+        if self.told_to_stop():
+            return "stopped"
+        good = self.everyone.complete and self.violation <= self.settings.tol
+        if self.steps_left() <= 0:
+            return "converged" if good else "step_limit"
+        if self.out_of_time():
+            return "converged" if good else "time_limit"
+        if self.polish_rounds is not None:
+            self.polish_rounds -= 1
+            if self.polish_rounds == 0:
+                self.goal = self.settings.tol
+        if self.stagnant:
+            return self._stalled()
+        return None
+
+    def _stalled(self):
+        """No gain above rounding: gradients anew, then no more polishing, then admit it."""
+        self.stagnant, self.idle = False, 0
+        self.refreshes += 1
+        if self.refreshes == 1:
+            self.everyone.refresh()
+        elif self.goal < self.settings.tol:
+            self.goal = self.settings.tol
+        else:
+            return "precision"
+        return None
+
+    def _narrow(self):
+        """Whether to go on because the duality gap is still too large."""
+        aim = None if self.refreshes else self.lower_aim(self.goal)
+        if aim is None:
+            return False
+        self.goal = aim
+        return True
+
+    def _polish(self):
+        """Whether to go on towards the exact optimum: if a block can hold all free variables."""
+        if self.polish_rounds is not None or not self.can_polish():
+            return False
+        live = self.everyone.live
+        free = live.free().size
+        size = min(max(self.size, 2 * free), live.size)
+        if free > LARGEST_POLISHED or size > self.largest:
+            return False
+        self.size = size
+        self.polish_rounds = POLISH_ROUNDS
+        self.goal = POLISHED * self.settings.tol
+        return True
+
+    def evaluations(self):
+        return int(self.everyone.rows.evaluations)
+
+
+def stage_sizes(n):
+    """How many samples come at first, and then, before all n do."""
+    sizes = []
+    while n / STAGE_RATIO >= SMALLEST_STAGE:
+        n = int(n / STAGE_RATIO)
+        sizes.insert(0, n)
+    return sizes
+
+
+def features(X):
+    """Numbers in an input: how dear a row of its Gram matrix is; 0 where it is no vector."""
+    if sparse.issparse(X):
+        return X.nnz / max(1, X.shape[0])
+    return X.shape[1] if np.ndim(X) == 2 else 0

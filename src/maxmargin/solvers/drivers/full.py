@@ -1,0 +1,261 @@
+"""The drivers `full` and `rows`: pair steps on all variables, with shrinking and polishing."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from ..rows.lru import CachedRows, FullRows
+from ..rows.on_demand import ArrivingRows
+from ..smo import state as r
+from ..smo.loop import forget_pairs
+from ..smo.schedule import OVER, POLISHED
+from ..smo.slabs import FEWEST_ROUNDS, ROUND_COST
+from .base import LONGEST_SLAB, Ended, Run
+from .working_set import Active
+
+# How a tentative run ends.
+TOO_MANY_ROWS = "too_many_rows"
+# Copying a smaller problem out pays when at least this part of it leaves.
+LEAST_LEAVING = 0.1
+# So many samples are copied out in any case.
+FEWEST_COPIED = 1000
+
+
+class PairRun(Run):
+    """Optimises over all variables, or those that shrinking left, at once.
+
+    A run on the whole matrix, of which rows arrive, is `tentative` where the rest of them must not
+    follow: it ends instead.
+    """
+
+    def __init__(
+        self, problem, gram, settings, alpha, interrupt, whole_matrix=False, tentative=False
+    ):
+        super().__init__(problem, gram, settings, alpha, interrupt)
+        self.whole_matrix, self.tentative = whole_matrix, tentative
+        self.given_up = False
+        self.renewed = 0  # updates of the gradient before it was last computed from scratch
+        self.until_shrink = self._shrink_interval()
+        self.stagnant, self.stalls = False, 0
+
+    def prepare(self):
+        rows = self._all_rows()
+        if rows is None:
+            raise Ended(TOO_MANY_ROWS)
+        self.gradient = self._true_gradient(rows)
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
+        self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
+        if isinstance(rows, ArrivingRows):
+            self.first_violation = self.active.total_violation()
+
+    def loop(self):
+        status = self._slabs()
+        if not self.whole:
+            self._restore_all()
+        self.active.write(self.alpha, self.gradient)
+        if isinstance(self.active.rows, ArrivingRows) and not self.given_up:
+            self.gram.keep_rows(self.active.rows.held())
+        return status
+
+    def _slabs(self):
+        """Slabs until a reason to end; the reason."""
+        while True:
+            event = self.slab()
+            ended = self._budgets(event)
+            if ended:
+                return ended
+            if event == r.CONVERGED:
+                if not self.whole:
+                    self._restore_all()
+                elif self._drift() > POLISHED * self.settings.tol and not self.stagnant:
+                    self._refresh()
+                elif not self._narrow():
+                    return "converged" if self.violation <= self.settings.tol else "precision"
+                continue
+            if event == r.FACE_DUE:
+                self.face()
+                if self.unbounded:
+                    return "unbounded"
+            if self.settings.shrinking and not self.stalls and not self.polish_until:
+                self._shrink()
+
+    def _narrow(self):
+        """Whether to go on because the duality gap is still too large."""
+        aim = None if self.stalls else self.lower_aim(self.control.tol)
+        if aim is None:
+            return False
+        self.control = self.control._replace(tol=aim)
+        return True
+
+    @property
+    def whole(self):
+        return self.active.size == self.problem.samples
+
+    @property
+    def polish_until(self):
+        return self.memory.reals[r.POLISH_UNTIL]
+
+    def account(self, took, gain):
+        self.until_shrink -= took
+        self.stagnant = self.stagnates(gain)
+
+    def face(self, most=None):
+        """Its rounds cost no more than the pair steps before it, or than is left for polishing."""
+        reals, polishing = self.memory.reals, self.polish_until > 0.0
+        affordable = self.polish_until - reals[r.SPENT] if polishing else reals[r.SINCE_FACE]
+        rounds = int(affordable / (ROUND_COST * self.active.free().size ** 2))
+        super().face(max(FEWEST_ROUNDS, rounds) if most is None else most)
+
+    def _budgets(self, event):
+        """A reason to end now, or None."""
+        if self.given_up:
+            return TOO_MANY_ROWS
+        if self.interrupt.pressed:
+            return "interrupted"
+        if event == r.STUCK:
+            return "stuck" if self.whole else self._restore_all()
+        if (event == r.UNBOUNDED and self.may_be_unbounded()) or self.hopeless():
+            return "unbounded"
+        if event == r.TARGET_REACHED:
+            return "target"
+        if self.told_to_stop():
+            return "stopped"
+        if event == r.CONVERGED:
+            return None
+        # Budgets that run out while polishing leave a converged point behind if it is one.
+        if self.steps_left() <= 0:
+            return self._out_of("step_limit")
+        if self.out_of_time():
+            return self._out_of("time_limit")
+        if self.stagnant:
+            return self._stalled()
+        return None
+
+    def _out_of(self, status):
+        if self.whole and self.violation <= self.settings.tol:
+            return "converged"
+        return status
+
+    def _stalled(self):
+        """No gain above rounding: look at everything anew, then stop polishing, then admit it."""
+        self.stagnant, self.idle = False, 0
+        self.stalls += 1
+        if self.stalls == 1:
+            if self.whole:
+                self._refresh()
+            else:
+                self._restore_all()
+        elif self.polish_until > 0.0:
+            self.memory.reals[r.POLISH_UNTIL] = OVER
+        else:
+            return self._out_of("precision")
+        return None
+
+    def _all_rows(self):
+        if not self.whole_matrix:
+            return CachedRows(self.gram, self._cache_bytes())
+        arriving = None
+        if self.special is None and not self.alpha.any():
+            arriving = ArrivingRows.of(self.gram, self.settings.cache_bytes, self.tentative)
+        if arriving is not None or self.tentative:
+            return arriving
+        return FullRows.of(self.gram, self.pause)
+
+    def _cache_bytes(self):
+        """Shrinking takes rows from one cache into another."""
+        return self.settings.cache_bytes / (2 if self.settings.shrinking else 1)
+
+    def fetch(self, sample):
+        if not self.whole_matrix:
+            super().fetch(sample)
+            return
+        now = self.active.total_violation()
+        if self.active.rows.go_on(1.0 - now / self.first_violation):
+            return
+        if self.tentative:
+            self.given_up = True
+            return
+        with suppress(Ended):
+            self._complete()
+
+    def must_end(self):
+        return self.given_up or super().must_end()
+
+    def _complete(self):
+        """All rows at once, as it is not few of them that are needed."""
+        evaluations = self.active.rows.evaluations
+        rows = FullRows.of(self.gram, self.pause)
+        rows.evaluations += evaluations
+        self.active.rows = rows
+
+    def _true_gradient(self, rows):
+        if not self.alpha.any():
+            return self.problem.linear.copy()
+        coefficients = self.problem.per_sample(self.alpha)
+        support = np.flatnonzero(coefficients)
+        expansion = rows.combine(support, coefficients[support])
+        return self.problem.gradient(self.alpha, expansion)
+
+    def _set_active(self, active):
+        self.active = active
+        polishes = self.whole and self.can_polish() and self.settings.selection != "max_gain"
+        ending = r.POLISH if polishes else r.RETURN
+        if ending != self.control.ending:
+            self.control = self.control._replace(ending=ending)
+        forget_pairs(self.memory.integers)
+
+    def _refresh(self):
+        """The gradient anew, free of accumulated rounding."""
+        self.active.write(self.alpha, self.gradient)
+        self.gradient = self._true_gradient(self.active.rows)
+        self.active.take_gradient(self.gradient)
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
+        self.renewed = self._updates()
+
+    def _updates(self):
+        """How often the gradient was changed."""
+        return int(self.memory.integers[r.CLOCK]) + self.memory.integers[r.FACE_ROUNDS]
+
+    def _drift(self):
+        """What rounding may have added to the gradient since it was computed from scratch."""
+        return (self._updates() - self.renewed) * self.noise()
+
+    def _restore_all(self):
+        """End shrinking: all variables return, with their gradient reconstructed."""
+        self.active.write(self.alpha, self.gradient)
+        rows = self.active.rows
+        if self.whole_matrix:
+            rows = self.whole_rows
+        else:
+            rows = CachedRows(self.gram, self._cache_bytes(), None, rows.evaluations, rows.misses)
+        self.gradient = self._true_gradient(rows)
+        self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
+        self.violation = self.problem.violation(self.alpha, self.gradient)
+        self.renewed = self._updates()
+        self.until_shrink = self._shrink_interval()
+
+    def _fits_beside(self, size):
+        """Whether the matrix of so many samples fits beside that of all."""
+        matrix = 0 if self.gram.whole is not None else self.gram.n**2
+        least = FEWEST_COPIED**2
+        return matrix + size**2 <= max(self.settings.cache_bytes / self.gram.dtype.itemsize, least)
+
+    def _shrink_interval(self):
+        return min(self.problem.size, LONGEST_SLAB)
+
+    def _shrink(self):
+        if self.until_shrink > 0:
+            return
+        self.until_shrink = self._shrink_interval()
+        keep = self.active.staying()
+        if keep.size > (1.0 - LEAST_LEAVING) * self.active.size or keep.size < 2:
+            return
+        if self.whole_matrix and not self._fits_beside(keep.size):
+            return
+        if self.whole:
+            self.whole_rows = self.active.rows if self.whole_matrix else None
+        self.active.write(self.alpha, self.gradient)
+        self._set_active(self.active.part(keep, self.active.rows.restricted(keep)))

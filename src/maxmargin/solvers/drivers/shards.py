@@ -1,0 +1,284 @@
+"""Everyone, as the driver `blocks` sees them: α and gradient of all samples, and some long rows.
+
+The run asks four questions only: the violation, the most violating samples, the block of some of
+them, and the application of a change. The long rows stay on this side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.row_sums import KnownSums
+from ...runtime.buffers import room
+from ...runtime.jit import compiled
+from ...runtime.parallel import in_parts
+from ..rows.block_cache import LongRows
+from ..rows.lru import FullRows
+from .violators import mark_most
+from .working_set import Active, marked
+
+# Columns are dropped when at least this part of them has settled.
+LEAST_SETTLED = 0.2
+# ... while there is memory for more rows, when of so many samples no more than this part is left,
+# and support vectors are no more than this part: their values at settled samples are owed.
+MANY_SAMPLES, FEW_LEFT = 20_000, 0.25
+# Kernel values of so few features are computed in less time than they are found in long rows.
+CHEAP_FEATURES = 64
+
+
+@compiled
+def assemble(block, last, known, values, slots, columns, alone, new, small, start, stop):
+    """Rows of the block of samples, as far as they can be read off.
+
+    Entries between samples known to the last block are taken from there, others from the long row
+    of a sample. Samples that stand `alone` have none; those among them that are `new` to the block
+    have a row of `small` with all of these. What is left is the mirror image of what is there.
+    """
+    for i in range(start, stop):
+        if known[i] >= 0:
+            old = last[known[i]]
+            for j in range(known.size):
+                block[i, j] = old[max(known[j], 0)]
+            if slots[i] >= 0:
+                row = values[slots[i]]
+                for j in new:
+                    block[i, j] = row[columns[j]]
+        elif slots[i] >= 0:
+            row = values[slots[i]]
+            for j in range(known.size):
+                block[i, j] = row[columns[j]]
+    for k in range(new.size):
+        if start <= new[k] < stop:
+            for t in range(alone.size):
+                block[new[k], alone[t]] = small[k, t]
+
+
+@compiled
+def complete(block, known, slots, apart, new, fresh, start, stop):
+    """In some rows, the mirror images: with samples `fresh` to the block, which have long rows, and
+    where there is no long row, with those that are new; of these, with all `apart` that have one.
+    """
+    for i in range(start, stop):
+        if known[i] >= 0:
+            for j in fresh:
+                block[i, j] = block[j, i]
+            if slots[i] < 0:
+                for j in new:
+                    block[i, j] = block[j, i]
+        elif slots[i] < 0:
+            for j in apart:
+                block[i, j] = block[j, i]
+
+
+class Samples:
+    """All samples: their α and gradient, and rows of their Gram matrix.
+
+    They come in `stages`, numbers of samples: the first so many are live, then more and more of
+    them, at last all. Samples that have settled at a bound are left out of rows and gradients until
+    `return_all`. Samples are named by their index in the problem.
+
+    A sample gets a row when it moves, not when it is in a block: half of those that are do not.
+    Where inputs have few `features`, and kernel values are cheap, those of a block are computed
+    even if they could be read off the rows, which are too long to stay in the cache.
+    """
+
+    def __init__(self, problem, gram, alpha, budget, block, pause, stages=(), features=0):
+        self.problem, self.alpha, self.block_size = problem, alpha, block
+        self.cheap = 0 < features <= CHEAP_FEATURES
+        self.diagonal = gram.diagonal()
+        self.stages = [*stages, problem.samples]
+        self.rows = LongRows(gram, budget, block, pause, self.stages[0], features)
+        self.returned_with = None  # the coefficients at the last return
+        self.in_last = np.full(problem.samples, -1)  # where a sample stands in the last block
+        self.seen = np.zeros(problem.samples, dtype=bool)  # which were in a block
+        self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
+        self.last_matrix = np.zeros((0, 0), dtype=gram.dtype)
+        # Of samples that have not been looked at, the part that does not come from others.
+        self.gradient = problem.gradient(alpha, np.zeros(problem.samples))
+        self._go_live(0)
+
+    # ---- the four questions ----------------------------------------------------------------
+
+    def violation(self):
+        return self.live.violation()
+
+    def most_violating(self, count):
+        """About `count` samples: those that most want to rise, and to fall, in each group."""
+        v, marks = self.live.v, np.zeros(self.live.size, dtype=np.bool_)
+        tops, bottoms = self.live.extremes()
+        share = max(1, count // (2 * tops.size))
+        for g in range(tops.size):
+            mark_most(v.gradient, v.rise[g], 1.0, bottoms[g], share, marks)
+            mark_most(v.gradient, v.fall[g], -1.0, -tops[g], share, marks)
+        return self.live.samples[marks]
+
+    def block(self, samples):
+        """These samples as an `Active` set of their own."""
+        places = self._places(samples)
+        self.seen[samples] = True
+        anew = self.cheap and self.rows.gram.tiled
+        matrix = self.rows.among(places) if anew else self._read_off(samples, places)
+        return self.live.part(places, FullRows(matrix))
+
+    def _read_off(self, samples, places):
+        """The matrix of these samples from the last block and long rows, as far as they go."""
+        known = self.in_last[samples]
+        slots = np.full(places.size, -1) if self.cheap else self.rows.slot[places]
+        alone, apart = np.flatnonzero(slots < 0), np.flatnonzero(slots >= 0)
+        new, fresh = alone[known[alone] < 0], apart[known[apart] < 0]
+        small = self.rows.between(places[new], places[alone])
+        matrix = room((samples.size, samples.size), small.dtype)
+        last, values = self.last_matrix, self.rows.values
+
+        def read(start, stop):
+            assemble(matrix, last, known, values, slots, places, alone, new, small, start, stop)
+
+        def mirror(start, stop):
+            complete(matrix, known, slots, apart, new, fresh, start, stop)
+
+        in_parts(read, samples.size, matrix.size)
+        in_parts(mirror, samples.size, matrix.size)
+        self._remember(samples, matrix)
+        return matrix
+
+    def apply(self, part):
+        """Take over the α of a block, and let the change act on every live gradient."""
+        places = self._places(part.samples)
+        variables = self.live.variables_of(places)
+        moved = part.v.alpha != self.live.v.alpha[variables]
+        moved = moved.reshape(-1, places.size).any(axis=0)
+        places, alpha = places[moved], part.v.alpha.reshape(-1, places.size)[:, moved]
+        precious = self.live.has_free()
+        # Where memory is short, the rows of some samples at a time.
+        for first in range(0, places.size, self.rows.most):
+            some = slice(first, first + self.rows.most)
+            self.rows.ensure(places[some], precious)
+            self.live.place(self.live.variables_of(places[some]), alpha[:, some].ravel())
+        self.complete = self.live.size == self.problem.samples
+
+    # ---- growing ---------------------------------------------------------------------------
+
+    @property
+    def growing(self):
+        """Whether some samples have not been looked at yet."""
+        return bool(self.stages)
+
+    def grow(self):
+        """The samples of the next stage are live, with their gradient; at last all of them."""
+        self.live.write(self.alpha, self.gradient)
+        self.rows.widen(self.stages[0], self._expansion()[0])
+        self._go_live(self.live.size)
+
+    def _go_live(self, known):
+        """The samples in the rows are live; of the first ones the gradient is known."""
+        problem, rows = self.problem, self.rows
+        gradient = self.gradient.reshape(problem.copies, problem.samples)
+        gradient[:, known : rows.n] -= self._pull_from(known)
+        self.live = Active.of(problem, rows, self.diagonal, self.alpha, self.gradient, rows.columns)
+        self._forget_blocks()
+        del self.stages[0]
+        self.complete = not self.stages
+
+    def _pull_from(self, start):
+        """Kα at the samples in the rows, from one of them on."""
+        support, coefficients = self._expansion()
+        # Rows in memory first: those that are not there may overwrite them.
+        order = np.argsort(~self.rows.has(support), kind="stable")
+        pull = np.zeros(self.rows.n - start)
+        most = min(self.block_size, self.rows.most)
+        for first in range(0, order.size, most):
+            part = order[first : first + most]
+            self.rows.ensure(support[part])
+            pull += self.rows.combine(support[part], coefficients[part], start)
+        return pull
+
+    # ---- settling --------------------------------------------------------------------------
+
+    def settle(self):
+        """Leave out the samples that have settled, if enough have."""
+        if self.returned_with is not None or self.growing:
+            return
+        most = 1.0 - LEAST_SETTLED
+        if not self.rows.full:
+            if not self.cheap or self.live.size < MANY_SAMPLES:
+                return
+            most = FEW_LEFT
+            if np.count_nonzero(self.live.v.alpha) > most * self.live.size:
+                return
+        keep = self.live.staying()
+        if 2 <= keep.size < most * self.live.size:
+            self.live.write(self.alpha, self.gradient)
+            self.rows.restrict(keep)
+            self.live = self.live.part(keep, self.rows)
+            self.complete = False
+
+    def return_all(self):
+        """Know every gradient again; samples that turn out not to be settled are live again."""
+        if self.returned_with is None:
+            self.refresh()
+            return
+        problem = self.problem
+        self.live.write(self.alpha, self.gradient)
+        away = np.setdiff1d(np.arange(problem.samples), self.live.samples, assume_unique=True)
+        variables = (np.arange(problem.copies)[:, None] * problem.samples + away).ravel()
+        coefficients = problem.per_sample(self.alpha)
+        change = coefficients - self.returned_with
+        moved = np.flatnonzero(change)
+        pull = self.rows.expansion(moved, change[moved], away)
+        self.gradient[variables] -= np.tile(pull, problem.copies)
+        self.returned_with = coefficients
+        self._revive()
+
+    def refresh(self):
+        """All gradients anew, free of accumulated rounding."""
+        self.live.write(self.alpha, self.gradient)
+        pull = self.rows.sums(*self._expansion())
+        self.gradient = self.problem.gradient(self.alpha, pull)
+        self.returned_with = self.problem.per_sample(self.alpha)
+        self.rows.gram.keep_sums(KnownSums(self.returned_with, pull))
+        self._revive()
+
+    def _revive(self):
+        self.stages = []
+        self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
+        keep = self.live.staying()
+        self.rows.reset(None)
+        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
+            self.rows.reset(keep)
+            self.live = self.live.part(keep, self.rows)
+        self._forget_blocks()
+        self.complete = True
+
+    def _remember(self, samples, matrix):
+        """The last block and its matrix, of which the next one takes what it can."""
+        self.in_last[self.last] = -1
+        self.in_last[samples] = np.arange(samples.size)
+        self.last, self.last_matrix = samples, matrix
+
+    def _forget_blocks(self):
+        """The live samples are others than before."""
+        self.in_last[self.last] = -1
+        self.seen[:] = False
+
+    def free(self):
+        """The samples with a free variable."""
+        return self.live.samples[self.live.has_free()]
+
+    def new_among(self, samples):
+        """How many of these live samples are in a block for the first time."""
+        return np.count_nonzero(~self.seen[samples])
+
+    def is_live(self):
+        """Of every sample, whether it is live."""
+        return marked(self.live.samples, self.problem.samples)
+
+    def _places(self, samples):
+        """Where samples stand in the live set."""
+        if self.live.size == self.problem.samples:
+            return samples
+        return np.searchsorted(self.live.samples, samples)
+
+    def _expansion(self):
+        coefficients = self.problem.per_sample(self.alpha)
+        support = np.flatnonzero(coefficients)
+        return support, coefficients[support]

@@ -1,0 +1,279 @@
+"""The variables worked on: a set of samples, the arrays of their variables, and their rows.
+
+Shrinking (4.2.5) leaves out variables that sit at a bound and want to stay there. A shrunk
+problem is a smaller problem of the same form, so it is copied out whole and the loop never
+knows; samples leave when all their variables do. The blocks of the driver `blocks` are parts in
+the same sense.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.jit import borrowing, largest
+from ..smo import state as r
+from ..smo.selection import extremes_of, widest
+from ..smo.step import set_penalties
+
+MOST_SAMPLES = 1 << 48
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+@borrowing
+def renew(v, variables):
+    """Make `rise`, `fall` and the bounds of some variables those of their α."""
+    for k in range(variables.size):
+        set_penalties(v, variables[k])
+
+
+@borrowing
+def begin(v):
+    """Set `rise`, `fall` and the bounds of all variables, and add the ridge to the diagonal."""
+    for g in range(len(v.rise)):
+        for a in range(v.alpha.size):
+            v.rise[g, a], v.fall[g, a] = -np.inf, np.inf
+    for a in range(v.alpha.size):
+        v.diagonal[a] += v.ridge[a]
+        set_penalties(v, a)
+
+
+@borrowing
+def note_free(rise, fall, free):
+    """Set what is true of free variables: they may rise and fall, and gain as much by both."""
+    for g in range(rise.shape[0]):
+        for a in range(free.size):
+            free[a] |= rise[g, a] == fall[g, a]
+
+
+@borrowing
+def find_extremes(gradient, rise, fall, tops, bottoms):
+    """Set the extremes of each group; returns ψ(α)."""
+    for g in range(tops.size):
+        tops[g], bottoms[g] = extremes_of(gradient, rise[g], fall[g])
+    return widest(tops, bottoms)
+
+
+@borrowing
+def rounding_of(alpha, gradient, scale):
+    """The violation that rounding of the gradient alone can cause, in units of epsilon; `scale` is
+    the largest entry of the matrix."""
+    squares, top = 0.0, 0.0
+    for a in range(alpha.size):
+        squares += alpha[a] * alpha[a]
+        top = largest(top, abs(gradient[a]))
+    return 4.0 * scale * np.sqrt(squares) + top
+
+
+@borrowing
+def largest_entry(values):
+    """max |x|"""
+    top = 0.0
+    for a in range(values.size):
+        top = largest(top, abs(values[a]))
+    return top
+
+
+@borrowing
+def sum_violations(gradient, rise, fall, tops, bottoms):
+    """Σ over variables of how far each wants to pass the middle of the extremes of its group."""
+    total = 0.0
+    for g in range(tops.size):
+        middle = 0.5 * (tops[g] + bottoms[g])
+        for a in range(gradient.size):
+            up, down = gradient[a] + rise[g, a] - middle, middle - gradient[a] - fall[g, a]
+            total += largest(largest(up, down), 0.0)
+    return total
+
+
+def marked(places, size):
+    """Of so many places, which these are."""
+    marks = np.zeros(size, dtype=np.bool_)
+    marks[places] = True
+    return marks
+
+
+class Active:
+    """Some samples of a problem with all variables that belong to them.
+
+    Attributes
+    ----------
+    v : Variables
+    copies : int
+        Variables a sample; variable a belongs to sample ``a % size``.
+    samples : int array
+        Which samples of the problem these are.
+    rows : FullRows, CachedRows or LongRows
+        With one column for each of the samples.
+    folded : bool
+        Whether the two variables of each sample are one here, with a kink.
+    """
+
+    def __init__(self, v, copies, samples, rows, folded):
+        self.v, self.copies, self.samples, self.rows = v, copies, samples, rows
+        self.folded = folded
+
+    @classmethod
+    def of(cls, problem, rows, diagonal, alpha, gradient, samples=None):
+        """The given samples of a problem, or all of them."""
+        copies, folded, a = problem.copies, problem.folds, slice(None)
+        if samples is None:
+            samples = np.arange(problem.samples)
+        else:
+            diagonal = diagonal[samples]
+            a = (np.arange(copies)[:, None] * problem.samples + samples).ravel()
+        alpha, gradient, ridge, group = alpha[a], gradient[a], problem.ridge[a], problem.group[a]
+        lower, upper, kink = problem.lower[a], problem.upper[a], None
+        if folded:
+            n, copies = samples.size, 1
+            kink = 0.5 * (problem.linear[a][n:] - problem.linear[a][:n])
+            alpha, gradient = alpha[:n] + alpha[n:], gradient[:n] + kink
+            ridge, group, lower, upper = ridge[:n], group[:n], lower[n:], upper[:n]
+        groups = problem.totals.size
+        # Where there are no kinks, both pairs of bounds are the same and stay so.
+        lower, upper = lowest, highest = lower.copy(), upper.copy()
+        if folded:
+            lower, upper = lowest.copy(), highest.copy()
+        v = r.Variables(
+            alpha=alpha.copy(),
+            gradient=gradient.copy(),
+            lower=lower,
+            upper=upper,
+            ridge=ridge.copy(),
+            diagonal=diagonal.copy() if copies == 1 else np.tile(diagonal, copies),
+            group=group.copy(),
+            rise=np.empty((groups, alpha.size)),
+            fall=np.empty((groups, alpha.size)),
+            scores=np.empty(alpha.size, dtype=np.float32),
+            kink=np.zeros(alpha.size) if kink is None else kink,
+            lowest=lowest,
+            highest=highest,
+        )
+        begin(v)
+        return cls(v, copies, samples, rows, folded)
+
+    @property
+    def size(self):
+        return self.samples.size
+
+    def names(self):
+        """A number for each variable that it keeps in any other set, ascending."""
+        return (self.samples + MOST_SAMPLES * np.arange(self.copies)[:, None]).ravel()
+
+    def variables_of(self, samples):
+        """The variables of samples, both given as indices into this set."""
+        return (np.arange(self.copies)[:, None] * self.size + samples).ravel()
+
+    def part(self, keep, rows):
+        """The samples `keep` (indices into this set) alone."""
+        a = self.variables_of(keep)
+        v = r.Variables(*(array.take(a, axis=-1) for array in self.v))
+        return Active(v, self.copies, self.samples[keep], rows, self.folded)
+
+    def write(self, alpha, gradient):
+        """Put α and G where they belong in arrays of all variables."""
+        v, places = self.v, self._places(alpha.size)
+        if self.folded:
+            alpha[places] = np.append(np.maximum(v.alpha, 0.0), np.minimum(v.alpha, 0.0))
+            gradient[places] = np.append(v.gradient - v.kink, v.gradient + v.kink)
+        else:
+            alpha[places] = v.alpha
+            gradient[places] = v.gradient
+
+    def take_gradient(self, gradient):
+        """Take G over from an array of all variables."""
+        v = self.v
+        v.gradient[:] = gradient[self._places(gradient.size)][: v.gradient.size]
+        if self.folded:
+            v.gradient[:] += v.kink
+
+    def _places(self, size):
+        """Where the variables of these samples stand among all, which are so many."""
+        copies = 2 if self.folded else self.copies
+        if self.size * copies == size:
+            return slice(None)
+        return (np.arange(copies)[:, None] * (size // copies) + self.samples).ravel()
+
+    def inside(self):
+        """Of every variable, whether it is free: neither at a bound nor at its kink."""
+        inside = np.zeros(self.v.alpha.size, dtype=np.bool_)
+        note_free(self.v.rise, self.v.fall, inside)
+        return inside
+
+    def free(self):
+        return np.flatnonzero(self.inside())
+
+    def has_free(self):
+        """Of every sample, whether one of its variables is free."""
+        return self.inside().reshape(self.copies, self.size).any(axis=0)
+
+    def slopes(self, free):
+        """The gradient of free variables, on the side of the kink where they are."""
+        return self.v.gradient[free] + self.v.rise[self.v.group[free], free]
+
+    def place(self, variables, values):
+        """Set the α of variables, exactly, and update the gradient."""
+        v = self.v
+        delta = values - v.alpha[variables]
+        v.alpha[variables] = values
+        v.gradient[variables] -= v.ridge[variables] * delta
+        renew(v, variables)
+        moved, change = variables[delta != 0.0], delta[delta != 0.0]
+        if self.copies > 1:
+            change = np.bincount(moved % self.size, change, minlength=self.size)
+            moved = np.flatnonzero(change)
+            change = change[moved]
+        if moved.size:
+            pull = self.rows.combine(moved, change)
+            for start in range(0, v.gradient.size, self.size):
+                v.gradient[start : start + self.size] -= pull
+
+    def extremes(self):
+        """Largest gradient that may rise and smallest that may fall, a group each."""
+        v = self.v
+        tops, bottoms = np.empty((2, len(v.rise)))
+        find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
+        return tops, bottoms
+
+    def violation(self):
+        """ψ: how far rising exceeds falling, in the worst group."""
+        v = self.v
+        tops, bottoms = np.empty((2, len(v.rise)))
+        return find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
+
+    def total_violation(self):
+        return sum_violations(self.v.gradient, self.v.rise, self.v.fall, *self.extremes())
+
+    def settled(self):
+        """Variables that want neither to rise nor to fall, by the shrinking rule: held at a bound,
+        or at a kink."""
+        v = self.v
+        tops, bottoms = self.extremes()
+        if tops.size == 1:
+            return (v.gradient + v.rise[0] < bottoms) & (v.gradient + v.fall[0] > tops)
+        stays_low = v.gradient + v.rise.max(axis=0) < bottoms[v.group]
+        return stays_low & (v.gradient + v.fall.min(axis=0) > tops[v.group])
+
+    def staying(self):
+        """Samples (as indices into this set) with a variable that is not settled."""
+        return np.flatnonzero(~self.settled().reshape(self.copies, self.size).all(axis=0))
+
+    def estimated_gap(self):
+        """Duality gap Σ loss_a(e_a) − α_a e_a + κ_a|α_a| + ½ ridge_a α_a², e = G + ridge·α − b, of
+        these variables; those left out by shrinking contribute nothing at the optimum."""
+        v, free = self.v, self.inside()
+        tops, bottoms = self.extremes()
+        # Where nothing may rise, or nothing fall, one of them is infinite.
+        tops, bottoms = (np.where(np.isinf(a), b, a) for a, b in ((tops, bottoms), (bottoms, tops)))
+        bias = np.where(np.isinf(tops), 0.0, 0.5 * tops + 0.5 * bottoms)
+        for g in range(bias.size):
+            members = free & (v.group == g)
+            if members.any():
+                bias[g] = (v.gradient[members] + v.rise[g, members]).mean()
+        error = v.gradient + v.ridge * v.alpha - bias[v.group]
+        pull = np.sign(error) * np.maximum(np.abs(error) - v.kink, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = np.where(v.ridge > 0, pull / v.ridge, np.sign(pull) * np.inf)
+            best = np.clip(np.where(pull == 0, 0.0, best), v.lowest, v.highest)
+            loss = np.where(pull == 0, 0.0, pull * best) - 0.5 * v.ridge * best**2
+        own = v.alpha * error - v.kink * np.abs(v.alpha) - 0.5 * v.ridge * v.alpha**2
+        return float((loss - own).sum())

@@ -1,0 +1,1 @@
+"""The inputs of linear machines: dense, sparse, in chunks, scaled."""

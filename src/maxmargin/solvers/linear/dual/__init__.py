@@ -1,0 +1,1 @@
+"""Coordinate descent in the dual of linear machines."""

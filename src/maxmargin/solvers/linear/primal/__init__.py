@@ -1,0 +1,1 @@
+"""Newton methods in the primal of linear machines."""

@@ -1,0 +1,412 @@
+"""Proximal semismooth Newton: the solver behind all losses with the penalty ½‖w‖².
+
+    minimise  ½‖w‖² + ½ penalty b² + Σ ℓ_i(x_i·w + b)
+
+A smooth loss is minimised by Newton's method with an exact line search. A loss with kinks is
+first smoothed by a proximal pull of its dual variables β towards a centre; when the smoothed
+problem is solved well enough the centre moves to β and the pull is weakened (the method of
+multipliers). With w_β = Σ β_i x_i and the intercept balanced so that Σβ = penalty·b, β is
+feasible and
+
+    gap = ½‖w − w_β‖² + Σ ℓ_i(z_i) + ℓ_i*(−β_i) + z_i β_i
+
+holds at every step: nothing has to be estimated to know when to stop.
+
+Most samples soon rest at a bound and stay there. They are set aside, their share of w_β kept as a
+vector, and looked at again when the others have moved far or are solved.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..certificate import square
+from ..data.matrix import Matrix
+from ..losses import LOGISTIC, Float, Loss
+from ..records import LinearProblem
+from . import response
+from .stiff import is_stiff, stiff_step
+from .systems import Check, NewtonSystem, never
+
+# A smoothed problem is solved when its own gap is below this fraction of the rest of the gap and
+# below (β − centre)²/σ, or for a dual point that is not the response to z of all of the gap.
+SOLVED, SOLVED_INEXACTLY = 0.5, 0.2
+LINE_ACCURACY = 0.1
+# Halvings of a step along which the intercept follows.
+SEARCHES = 40
+# An inexact Newton step may leave this fraction of its gain.
+STEP_ACCURACY = 0.1
+# Samples kept awake: so many times the face, and so many more.
+AWAKE_FACTOR, AWAKE_LEAST = 3.0, 400
+# Fewer samples to set aside than this fraction are not worth the copy.
+REST_WORTH = 0.4
+# Samples at rest are looked at again when outputs have moved by so many times the distance from the
+# face beyond which samples rest.
+LEASH = 2.0
+# How much stronger the pull becomes again when samples at rest should not have rested.
+SOFTENED = 100.0
+# A smoothed problem that so many steps, or exact steps with a kinked loss, have not solved is too
+# hard: the pull becomes so much stronger. With smooth losses, a step shorter than so much of
+# Newton's tells it sooner, but not more often than this: else the pull may go up and down for ever.
+HARD, HARD_EXACTLY, SOFTER, SHORT, MOST_SOFTENINGS = 15, 30, 4.0, 0.3, 10
+# The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less;
+# with kinks the former grows with the samples, if they are more than so many times the features.
+FIRST_PULL, FIRST_BAND, TALL = 3.0, 2.0, 100
+# Smooth losses are smoothed further when there are fewer samples than so many times the features
+# and they are this much stiffer than the first pull.
+SMOOTHED_BELOW, SMOOTHED_ABOVE = 50, 4.0
+TINY = 1e-300
+# Σ β x is summed afresh when Σ|β| has fallen to this: the rounding of larger terms would stay.
+FALLEN = 1e-2
+
+
+class Samples:
+    """Samples in play: data, losses, outputs z, proximal centres, responses β with stiffness h,
+    the coefficients c of w = Σ c_i x_i, those that the whole of the last step aimed at, and the
+    outputs when the others were set aside."""
+
+    def __init__(self, matrix: Matrix, loss: Loss, z: Float, beta: Float) -> None:
+        self.matrix, self.loss, self.z = matrix, loss, z
+        self.center, self.beta, self.coef = beta.copy(), beta.copy(), beta.copy()
+        self.aim = self.coef
+        self.h = np.zeros(z.size)
+        self.origin = z
+
+    def take(self, rows: Any) -> Samples:
+        taken = Samples(self.matrix.take(rows), self.loss.at(rows), self.z[rows], self.beta[rows])
+        taken.center, taken.coef, taken.h = self.center[rows], self.coef[rows], self.h[rows]
+        taken.aim = self.aim[rows]
+        taken.origin = taken.z.copy()
+        return taken
+
+
+class Resting:
+    """What the samples set aside contribute: Σ βx, Σ β, and their loss at w = 0, b = 0."""
+
+    def __init__(self, d: int) -> None:
+        self.w, self.total, self.value = np.zeros(d), 0.0, 0.0
+
+    def add(self, samples: Samples, beta: Float) -> None:
+        self.w += samples.matrix.combine(beta)
+        self.total += float(beta.sum())
+        self.value += response.dual_value(samples.loss, beta)
+
+    def loss(self, w: Float, b: float) -> float:
+        return self.value - float(self.w @ w) - self.total * b
+
+
+class ProximalNewton:
+    """The method and its state: w, b, the samples awake, and what the others contribute."""
+
+    def __init__(
+        self,
+        problem: LinearProblem,
+        w: Float,
+        b: float,
+        beta: Float,
+        consistent: bool = True,
+        check: Check = never,
+    ) -> None:
+        matrix, loss = problem.matrix, problem.loss
+        self.intercept, self.smooth = problem.intercept, loss.smooth
+        self.w, self.b = w.copy(), float(b)
+        self.everyone = Samples(matrix, loss, matrix.margins(self.w) + self.b, beta)
+        self.awake = self.everyone
+        self.index: Any = None
+        self.resting = Resting(matrix.d)
+        self.inv_sigma = self.first_pull = first_pull(problem)
+        self.system = NewtonSystem(matrix, self.intercept, check)
+        self.inner, self.stride, self.softenings = 0, 1.0, 0
+        self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
+        self.awake_factor = AWAKE_FACTOR
+        self.consistent = consistent  # whether w = Σ c x
+        self.w_beta = w.copy() if consistent else matrix.combine(beta)
+        self.summed = float(np.abs(beta).sum())
+        self.respond()
+
+    def converged(self, tol: float) -> bool:
+        return self.gap <= tol * abs(self.objective)
+
+    def advance(self) -> None:
+        """One Newton step, after what must come before it."""
+        if self.wandered > LEASH * self.leash:
+            self.wake()
+            self.respond()
+            self.set_aside()
+        if self.inv_sigma > 0.0 and self.solved():
+            self.sharpen()
+            self.set_aside()
+        elif self.too_hard():
+            self.soften()
+        elif self.smooth or self.index is not None:
+            self.set_aside()
+        self.newton_step()
+        self.respond()
+        if self.system.inexact and self.consistent:
+            self.consider_coefficients()
+
+    def verify(self, tol: float) -> bool:
+        """Whether the gap is within `tol` with everybody awake and all products recomputed."""
+        self.awake.beta = self.dual
+        self.wake()
+        self.everyone.z = self.everyone.matrix.margins(self.w) + self.b
+        self.w_beta = self.everyone.matrix.combine(self.everyone.beta)
+        self.measure(float(self.everyone.beta.sum()))
+        if self.converged(tol):
+            return True
+        self.awake_factor *= 2.0
+        # Samples that rested wrongly have far to go: a weak pull would let them overshoot.
+        self.inv_sigma = min(SOFTENED * self.inv_sigma, self.first_pull)
+        self.everyone.center = self.everyone.beta.copy()
+        self.inner = 0
+        self.respond()
+        self.set_aside()
+        return False
+
+    def dual_point(self) -> Float:
+        """The dual variables of everyone."""
+        beta = self.everyone.beta.copy()
+        if self.index is None:
+            # Where the clock ended a step in its middle, `dual` is that of fewer samples.
+            return self.dual.copy() if self.dual.size == beta.size else beta
+        beta[self.index] = self.dual
+        return beta
+
+    # ---- where we are ----------------------------------------------------------------------
+
+    def respond(self) -> None:
+        """Balances the intercept and brings β, h, w_β and the gap up to date."""
+        s = self.awake
+        if self.intercept.fitted:
+            shift = self.balance(s.z)
+            s.z += shift
+            self.b += shift
+        beta = np.empty(s.z.size)
+        total, _ = response.respond(s.loss, s.z, s.center, self.inv_sigma, beta, s.h)
+        size = float(np.abs(beta).sum())
+        self.summed = max(self.summed, size)
+        change = beta - s.beta
+        fresh = np.count_nonzero(change) >= np.count_nonzero(beta)
+        if fresh or size < FALLEN * self.summed:
+            self.w_beta, self.summed = self.resting.w + s.matrix.combine(beta), size
+        else:
+            self.w_beta += s.matrix.combine(change)
+        s.beta = beta
+        self.measure(total + self.resting.total)
+
+    def balance(self, z: Float) -> float:
+        """How far the intercept must move for outputs z."""
+        s, resting = self.awake, self.resting.total
+        precision = 1e-14 * (np.abs(s.beta).sum() + abs(resting))
+        penalty = self.intercept.penalty
+        return response.balance(
+            s.loss, z, s.center, self.inv_sigma, resting, penalty, self.b, precision
+        )
+
+    def measure(self, total: float) -> None:
+        """The objective, the gradient and the gap at the present w, b and β."""
+        s, penalty = self.awake, self.intercept.penalty
+        value, self.slack = response.measure(s.loss, s.z, s.beta)
+        self.g_w = self.w - self.w_beta
+        self.g_b = penalty * self.b - total
+        self.defect = 0.5 * float(self.g_w @ self.g_w)
+        self.objective = 0.5 * float(self.w @ self.w) + value + self.resting.loss(self.w, self.b)
+        if penalty > 0.0:
+            self.objective += 0.5 * penalty * self.b * self.b
+            self.defect += 0.5 * self.g_b * self.g_b / penalty
+        self.gap = self.defect + self.slack
+        self.inner_gap, self.dual = self.defect, s.beta
+
+    def consider_coefficients(self) -> None:
+        """Takes c, made feasible, for the dual point where the smoothed gap is smaller.
+
+        A step that is not exact leaves w = Σ c x untouched but magnifies its error h-fold in β.
+        """
+        s, penalty = self.awake, self.intercept.penalty
+        c = np.clip(s.coef, s.loss.lower, s.loss.upper)
+        total = float(c.sum()) + self.resting.total
+        if self.intercept.fitted and penalty == 0.0:
+            free = np.flatnonzero((s.h > 0) & (c > s.loss.lower) & (c < s.loss.upper))
+            if not free.size:
+                return
+            c[free] -= total / free.size
+            if ((c[free] < s.loss.lower[free]) | (c[free] > s.loss.upper[free])).any():
+                return
+        difference = s.matrix.combine(c - s.coef)
+        defect = 0.5 * float(difference @ difference)
+        if penalty > 0.0:
+            defect += 0.5 * square(penalty * self.b - total) / penalty
+        inner_gap = defect + response.proximal_slack(
+            s.loss, s.z, s.center, self.inv_sigma, s.beta, c
+        )
+        if inner_gap < self.inner_gap:
+            _, slack = response.measure(s.loss, s.z, c)
+            self.gap, self.inner_gap, self.dual = defect + slack, inner_gap, c
+
+    def solved(self) -> bool:
+        """Whether the smoothed problem is; then `dual` is the new centre."""
+        s = self.awake
+        if self.defect <= SOLVED * self.slack:
+            moved = s.beta - s.center
+            if self.defect <= self.inv_sigma * float(moved @ moved):
+                self.dual = s.beta
+                return True
+        return self.dual is not s.beta and self.inner_gap <= SOLVED_INEXACTLY * self.gap
+
+    def too_hard(self) -> bool:
+        """Whether the smoothed problem is, and a stronger pull would make it easier. Exact steps
+        for losses with kinks mostly get there anyway."""
+        most = HARD if self.smooth or self.system.inexact else HARD_EXACTLY
+        return self.inner >= most and 0.0 < self.inv_sigma < self.first_pull
+
+    # ---- steps -----------------------------------------------------------------------------
+
+    def sharpen(self) -> None:
+        """The centre moves to β and the pull is weakened, the more the easier it has been."""
+        s = self.awake
+        if self.smooth and self.stride < SHORT:
+            growth = 1.0 / SOFTER if self.softenings < MOST_SOFTENINGS else 1.0
+            self.softenings += 1
+        elif self.smooth:
+            growth = 10.0 if self.inner <= 1 else (4.0 if self.inner <= 3 else 2.0)
+        elif self.dual is not s.beta:
+            growth = 1.0
+        else:
+            growth = 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
+        s.center = self.dual.copy()
+        self.inv_sigma = min(self.inv_sigma / growth, self.first_pull)
+        if self.smooth and self.inv_sigma < 0.1 * float(s.loss.ridge.min()):
+            self.inv_sigma = 0.0
+        self.inner = 0
+        self.respond()
+
+    def soften(self) -> None:
+        """The centre moves to β and the pull is strengthened: steps have become too short."""
+        self.awake.center = self.dual.copy()
+        self.inv_sigma = min(SOFTER * self.inv_sigma, self.first_pull)
+        self.inner = 0
+        self.respond()
+
+    def newton_step(self) -> None:
+        s, penalty = self.awake, self.intercept.penalty
+        unit = 1.0 / self.inv_sigma if self.inv_sigma > 0.0 and not self.smooth else 1.0
+        guess = s.beta - s.aim if self.consistent else np.zeros_like(s.beta)
+        step = None
+        if self.index is None and is_stiff(s.matrix, s.h, s.matrix.squared_norms):
+            step = stiff_step(s.matrix, self.intercept, s.h, s.beta, self.w, self.b)
+        self.system.inexact &= step is None
+        dw, db, u = step or self.system.step(
+            s.matrix, s.h / unit, unit, self.g_w, self.g_b, guess, STEP_ACCURACY
+        )
+        dz = s.matrix.margins(dw)
+        dz += db
+        dc = s.beta - s.coef
+        dc -= s.h * dz if u is None else u
+        linear = float((self.w - self.resting.w) @ dw)
+        linear += (penalty * self.b - self.resting.total) * db
+        quadratic = float(dw @ dw) + penalty * db * db
+        if self.intercept.fitted and penalty == 0.0 and not s.h.any():
+            t = self.search_with_intercept(dz, linear, quadratic)
+        else:
+            t = response.line_search(
+                s.loss, s.z, dz, s.center, self.inv_sigma, linear, quadratic, LINE_ACCURACY
+            )
+        farthest = float(np.abs(dz).max()) if dz.size else 0.0
+        t = min(t, ((1.0 + LEASH) * self.leash - self.wandered) / max(farthest, TINY))
+        self.stride = t
+        self.w += t * dw
+        self.b += t * db
+        s.aim = np.clip(s.coef + dc, s.loss.lower, s.loss.upper)
+        s.coef += t * dc
+        self.consistent |= t == 1.0 and self.index is None
+        dz *= t
+        s.z += dz
+        self.moved = t * farthest
+        self.wandered = float(np.abs(s.z - s.origin).max()) if self.index is not None else 0.0
+        self.inner += 1
+
+    def search_with_intercept(self, dz: Float, linear: float, quadratic: float) -> float:
+        """The step length along dz when the intercept, balanced anew, follows.
+
+        On an empty face the intercept is anywhere between two kinks. With b held, the first sample
+        that reaches its kink would end the step.
+        """
+        s, reach, low, high = self.awake, 1.0, 0.0, 1.0
+        beta, h = np.empty(s.z.size), np.empty(s.z.size)
+        for _ in range(SEARCHES):
+            z = s.z + reach * dz
+            z += self.balance(z)
+            response.respond(s.loss, z, s.center, self.inv_sigma, beta, h)
+            slope = linear + reach * quadratic - float(beta @ dz)
+            if slope > 0.0:
+                high = reach
+            else:
+                low = reach
+            if high - low <= LINE_ACCURACY * high:
+                break
+            reach = 0.5 * (low + high)
+        return high
+
+    # ---- who is awake ----------------------------------------------------------------------
+
+    def set_aside(self) -> None:
+        """Lets samples rest that are far from the face, where many are."""
+        s = self.awake
+        keep = int(self.awake_factor * np.count_nonzero(s.h)) + AWAKE_LEAST
+        if keep > (1.0 - REST_WORTH) * s.z.size or s.loss.kind == LOGISTIC:
+            return
+        distance = np.empty(s.z.size)
+        response.distance_to_face(s.loss, s.z, s.center, self.inv_sigma, distance)
+        reach = max(float(np.partition(distance, keep)[keep]), self.moved)
+        stays = distance <= reach
+        rows = np.flatnonzero(stays)
+        if rows.size > (1.0 - REST_WORTH) * s.z.size:
+            return
+        self.store()
+        self.resting.add(s, np.where(stays, 0.0, s.beta))
+        self.index = rows if self.index is None else self.index[rows]
+        self.awake = s.take(rows)
+        self.dual = self.awake.beta
+        self.system.restrict(s.matrix, rows)
+        self.wandered, self.leash = 0.0, reach
+
+    def store(self) -> None:
+        """What the samples awake know, written back among everyone's."""
+        if self.index is not None:
+            everyone, s = self.everyone, self.awake
+            everyone.beta[self.index] = s.beta
+            everyone.center[self.index] = s.center
+            everyone.coef[self.index] = s.coef
+
+    def wake(self) -> None:
+        """Everybody back in play, with outputs recomputed."""
+        if self.index is None:
+            return
+        self.store()
+        everyone = self.everyone
+        resting = np.ones(everyone.z.size, dtype=bool)
+        resting[self.index] = False
+        everyone.center[resting] = everyone.coef[resting] = everyone.beta[resting]
+        self.system.extend(self.index, everyone.z.size)
+        everyone.aim = everyone.coef.copy()
+        self.awake, self.index = everyone, None
+        self.resting = Resting(self.w.size)
+        everyone.z = everyone.matrix.margins(self.w) + self.b
+        self.wandered, self.leash = 0.0, np.inf
+
+
+def first_pull(problem: LinearProblem) -> float:
+    """1/σ to begin with, 0 where the loss needs no smoothing."""
+    matrix, loss, intercept, _ = problem
+    norm = float(matrix.squared_norms.mean())
+    if intercept.fitted and intercept.penalty > 0.0:
+        norm += 1.0 / intercept.penalty
+    sigma = max(TINY, FIRST_PULL / (norm if norm > 0.0 else 1.0))
+    if loss.smooth:
+        stiff = loss.kind != LOGISTIC and float((1.0 / loss.ridge).mean()) > SMOOTHED_ABOVE * sigma
+        return 1.0 / sigma if stiff and matrix.n < SMOOTHED_BELOW * matrix.d else 0.0
+    residual = max(float(np.abs(loss.target).mean()), TINY)
+    sigma *= max(1.0, matrix.n / (TALL * matrix.d))
+    return 1.0 / max(TINY, min(sigma, FIRST_BAND * float(loss.height.mean()) / residual))

@@ -1,0 +1,276 @@
+"""Compiled passes over the samples: the dual response to given outputs, and line search.
+
+With outputs z and a proximal pull towards `center` of strength 1/σ, each sample answers with
+
+    β(z) = argmax (target − z)β − ε|β| − ½ ridge β² − (β − center)²/2σ
+    h(z) = −dβ/dz
+
+so that −Σβ(z) is the gradient of a loss that is smooth for finite σ, and is the loss itself when
+1/σ = 0. The passes cost a few additions a sample; all products with the data are elsewhere.
+"""
+
+import math
+
+import numpy as np
+
+from ....runtime.jit import borrowing, inlined
+from ..losses import LOGISTIC
+
+# In place of a ridge of 0: no quotient by it overflows, and none is inside a box.
+TINY = 1e-290
+# What rounding leaves of a sum, relative to its terms.
+ROUNDING = 1e-15
+
+
+@inlined
+def respond_one(loss, i, z, center, inv_sigma):
+    if loss.kind == LOGISTIC:
+        y = loss.target[i]
+        C = loss.upper[i] - loss.lower[i]
+        p = 1.0 / (1.0 + math.exp(y * z)) if y * z < 700.0 else 0.0
+        return y * C * p, C * p * (1.0 - p)
+    stiffness = 1.0 / (loss.ridge[i] + inv_sigma)
+    v = loss.target[i] - z + center * inv_sigma
+    newton = (v - min(max(v, -loss.epsilon), loss.epsilon)) * stiffness
+    beta = min(max(newton, loss.lower[i]), loss.upper[i])
+    return beta, stiffness if (beta == newton and beta != 0.0) else 0.0
+
+
+@borrowing
+def respond(loss, z, center, inv_sigma, beta, h):
+    """Fills β and h; returns Σβ and Σh."""
+    total, stiffness = 0.0, 0.0
+    for i in range(z.size):
+        b, k = respond_one(loss, i, z[i], center[i], inv_sigma)
+        beta[i], h[i] = b, k
+        total += b
+        stiffness += k
+    return total, stiffness
+
+
+@inlined
+def total_response(loss, z, shift, center, inv_sigma):
+    total, stiffness = 0.0, 0.0
+    for i in range(z.size):
+        b, k = respond_one(loss, i, z[i] + shift, center[i], inv_sigma)
+        total += b
+        stiffness += k
+    return total, stiffness
+
+
+@inlined
+def room_to_shift(loss, z, shift, center, inv_sigma):
+    """How far all outputs can fall and rise before some β moves, when none moves now."""
+    down, up = np.inf, np.inf
+    for i in range(z.size):
+        v = loss.target[i] - z[i] - shift + center[i] * inv_sigma
+        stiffness = loss.ridge[i] + inv_sigma
+        highest = loss.upper[i] * stiffness + loss.epsilon
+        lowest = loss.lower[i] * stiffness - loss.epsilon
+        if v >= highest:
+            up = min(up, v - highest)
+        elif v <= lowest:
+            down = min(down, lowest - v)
+        elif abs(v) <= loss.epsilon:
+            up, down = min(up, v + loss.epsilon), min(down, loss.epsilon - v)
+        else:  # within rounding of a bound
+            return 0.0, 0.0
+    return down, up
+
+
+@borrowing
+def balance(loss, z, center, inv_sigma, total, penalty, intercept, precision):
+    """The shift δ of all outputs at which Σβ(z + δ) + total = penalty·(intercept + δ).
+
+    The left side falls with δ: Newton's method inside a bracket, which first grows by doubling.
+    Where an interval of shifts will do, its middle is taken.
+    """
+    shift, low, high = 0.0, -np.inf, np.inf
+    reach = 0.0
+    best, smallest, stiffness = 0.0, np.inf, 0.0
+    for _ in range(200):
+        s, k = total_response(loss, z, shift, center, inv_sigma)
+        s += total - penalty * (intercept + shift)
+        k += penalty
+        if abs(s) < smallest:
+            best, smallest, stiffness = shift, abs(s), k
+        if abs(s) <= precision:
+            break
+        if s > 0.0:
+            low = shift
+        else:
+            high = shift
+        if reach == 0.0:
+            reach = abs(s) / k if k > 0.0 else 1e-3
+        proposal = shift + s / k if k > 0.0 else (np.inf if s > 0.0 else -np.inf)
+        if high == np.inf:
+            reach *= 4.0
+            proposal = min(proposal, shift + reach)
+        elif low == -np.inf:
+            reach *= 4.0
+            proposal = max(proposal, shift - reach)
+        elif not (low < proposal < high):
+            proposal = 0.5 * (low + high)
+            if not (low < proposal < high):
+                break
+        shift = proposal
+    if stiffness == 0.0 and smallest <= precision and loss.kind != LOGISTIC:
+        down, up = room_to_shift(loss, z, best, center, inv_sigma)
+        if down < np.inf and up < np.inf:
+            best += 0.5 * (up - down)
+    return best
+
+
+@inlined
+def best_answer(loss, i, residual):
+    """The β that attains ℓ(z), and ℓ(z), for the residual target − z (quadratic kinds). Without a
+    ridge the quotient is huge, and β at a bound."""
+    v = residual - min(max(residual, -loss.epsilon), loss.epsilon)
+    best = min(max(v / max(loss.ridge[i], TINY), loss.lower[i]), loss.upper[i])
+    return best, v * best - 0.5 * loss.ridge[i] * best * best
+
+
+@inlined
+def logistic_value(margin):
+    return math.log1p(math.exp(-margin)) if margin > 0.0 else math.log1p(math.exp(margin)) - margin
+
+
+@inlined
+def entropy(p):
+    value = 0.0
+    if p > 0.0:
+        value -= p * math.log(p)
+    if p < 1.0:
+        value -= (1.0 - p) * math.log1p(-p)
+    return value
+
+
+@borrowing
+def measure(loss, z, beta):
+    """Σ ℓ(z) and the complementarity Σ ℓ(z) + ℓ*(−β) + zβ, whose terms are never negative."""
+    value, slack = 0.0, 0.0
+    if loss.kind == LOGISTIC:
+        for i in range(z.size):
+            C = loss.upper[i] - loss.lower[i]
+            margin = loss.target[i] * z[i]
+            here = C * logistic_value(margin)
+            p = min(max(loss.target[i] * beta[i] / C, 0.0), 1.0)
+            value += here
+            slack += max(here + C * p * margin - C * entropy(p), 0.0)
+        return value, slack
+    for i in range(z.size):
+        residual = loss.target[i] - z[i]
+        best, here = best_answer(loss, i, residual)
+        value += here
+        slack += (best - beta[i]) * (
+            residual - 0.5 * loss.ridge[i] * (best + beta[i])
+        ) - loss.epsilon * (abs(best) - abs(beta[i]))
+    return value, slack
+
+
+@borrowing
+def proximal_slack(loss, z, center, inv_sigma, beta, coef):
+    """How much less than β, the response to z, other dual variables are worth in the smoothed
+    problem: a sum of terms that are never negative."""
+    slack = 0.0
+    for i in range(z.size):
+        if loss.kind != LOGISTIC:
+            v = loss.target[i] - z[i] + center[i] * inv_sigma
+            stiffness = loss.ridge[i] + inv_sigma
+            slack += (beta[i] - coef[i]) * (
+                v - 0.5 * stiffness * (beta[i] + coef[i])
+            ) - loss.epsilon * (abs(beta[i]) - abs(coef[i]))
+    return slack
+
+
+@borrowing
+def dual_value(loss, beta):
+    """−Σ ℓ*(−β)."""
+    value = 0.0
+    for i in range(beta.size):
+        if loss.kind == LOGISTIC:
+            C = loss.upper[i] - loss.lower[i]
+            value += C * entropy(min(max(loss.target[i] * beta[i] / C, 0.0), 1.0))
+        else:
+            value += (
+                loss.target[i] * beta[i]
+                - loss.epsilon * abs(beta[i])
+                - 0.5 * loss.ridge[i] * beta[i] * beta[i]
+            )
+    return value
+
+
+@borrowing
+def slope_along(loss, z, dz, t, center, inv_sigma):
+    """d/dt and d²/dt² of the smoothed loss at z + t·dz."""
+    slope, bend = 0.0, 0.0
+    for i in range(z.size):
+        b, k = respond_one(loss, i, z[i] + t * dz[i], center[i], inv_sigma)
+        slope -= b * dz[i]
+        bend += k * dz[i] * dz[i]
+    return slope, bend
+
+
+@inlined
+def between(low, high, tried):
+    """A number between, by orders of magnitude where they lie so far apart: the first kink of a
+    stiff problem may be at 1e-20 of a step."""
+    if low == 0.0:
+        return high * 0.5 ** (1 + tried * tried)
+    if high > 4.0 * low:
+        return math.sqrt(low) * math.sqrt(high)
+    return 0.5 * (low + high)
+
+
+@borrowing
+def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
+    """The t > 0 where the derivative ``linear + t·quadratic + loss'(t)`` has fallen to `accuracy`
+    of that at 0: Newton's method in one dimension, inside a bracket."""
+    slope, terms = slope_along(loss, z, dz, 0.0, center, inv_sigma)[0], abs(linear)
+    for i in range(z.size):
+        terms += abs(respond_one(loss, i, z[i], center[i], inv_sigma)[0] * dz[i])
+    # No smaller slope can be told from rounding.
+    enough = max(accuracy * abs(slope + linear), ROUNDING * terms)
+    low, high, t, tried = 0.0, np.inf, 1.0, 0
+    for _ in range(60):
+        slope, bend = slope_along(loss, z, dz, t, center, inv_sigma)
+        slope += linear + t * quadratic
+        bend += quadratic
+        if abs(slope) <= enough:
+            break
+        if slope < 0.0:
+            low = t
+        else:
+            high = t
+        newton = t - slope / bend
+        if high == np.inf:
+            t = min(max(newton, 1.5 * t), 10.0 * t)
+        elif low + 0.02 * (high - low) < newton < high - 0.02 * (high - low):
+            t = newton
+        else:
+            t = between(low, high, tried)
+            tried += 1
+            if not (low < t < high):
+                break
+    return t
+
+
+@borrowing
+def distance_to_face(loss, z, center, inv_sigma, distance):
+    """How far each output is from where β would start to move; 0 where it moves now."""
+    for i in range(z.size):
+        if loss.kind == LOGISTIC:
+            distance[i] = 0.0
+            continue
+        v = loss.target[i] - z[i] + center[i] * inv_sigma
+        stiffness = loss.ridge[i] + inv_sigma
+        highest = loss.upper[i] * stiffness + loss.epsilon
+        lowest = loss.lower[i] * stiffness - loss.epsilon
+        if v >= highest:
+            distance[i] = v - highest
+        elif v <= lowest:
+            distance[i] = lowest - v
+        elif abs(v) < loss.epsilon:
+            distance[i] = loss.epsilon - abs(v)
+        else:
+            distance[i] = 0.0

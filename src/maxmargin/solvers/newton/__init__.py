@@ -1,0 +1,1 @@
+"""Newton steps on all free variables at once (face steps)."""

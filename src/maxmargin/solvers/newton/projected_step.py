@@ -1,0 +1,192 @@
+"""The face step for many free variables: all that would leave the box are stopped at once.
+
+With the free variables F, the groups A and variables V stopped at their bounds, the optimum
+α_F + d of the rest satisfies
+
+    Q_FF d + Bλ = G_F,   Bᵀd = c      (B: Aᵀ and the unit vectors of V, c: 0 and the way of V)
+
+    Lᵀd = x − Sλ,   (SᵀS) λ = Sᵀx − c,   x = L⁻¹ G_F,   S = L⁻¹ B,   LLᵀ = Q_FF
+
+so that one factorisation serves however many are stopped. V grows until all others stay inside.
+The next step likewise begins with the factor of the last one: variables that are new border it,
+those that have left are stopped where they are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from ...linalg.bordered import Factor
+from ..drivers.working_set import marked
+from .step import FaceResult, curvature
+
+# Stopping more than this part of the variables is left to pair steps.
+MOST_STOPPED = 0.25
+# Added to the diagonal, in parts of it: rounded Gram matrices are not quite positive.
+JITTER = 1e-7
+# Sets V that are tried.
+MOST_ROUNDS = 10
+# A step arrived if no more than this part of the spread of gradients is left.
+ARRIVED = 0.1
+# A factor is kept as long as no more than these parts of its variables have come later, and left.
+MOST_BORDERED, MOST_LEFT = 0.15, 0.1
+
+
+def wide_face_step(active, must_end=None, known=None):
+    """Go to the optimum of the free variables of an `Active` set, stopping those it would take out
+    of the box at their bounds; a point that is feasible and no worse.
+
+    Where rows are float32 the factorisation is too, if that gets there. A factor that is known
+    already, of almost these variables, serves again if it can; the result has the last one.
+    """
+    rounds, gain, attempts = 0, 0.0, [(None, dtype) for dtype in precisions(active)]
+    if known is not None:
+        attempts.insert(0, (known, known.dtype))
+    for factor, dtype in attempts:
+        attempt = newton_step(active, dtype, must_end, factor)
+        rounds, gain = rounds + attempt.rounds, gain + attempt.gain
+        if attempt.arrived:
+            return FaceResult(rounds, gain, False, attempt.factor)
+    return FaceResult(rounds, gain, False)
+
+
+def precisions(active):
+    return dict.fromkeys([active.rows.matrix.dtype, np.dtype(np.float64)])
+
+
+class Attempt(NamedTuple):
+    rounds: int
+    gain: float
+    arrived: bool
+    factor: Factor | None = None
+
+
+def newton_step(active, dtype, must_end=None, known=None):
+    """A step with the factor in this precision, or with the one known, taken if it gains.
+
+    It arrived if little is left of the spread of gradients that it was to level, or if more than
+    precision was in the way.
+    """
+    v = active.v
+    F = active.free()
+    nothing, failed = Attempt(0, 0.0, True), Attempt(0, 0.0, False)
+    if F.size < 2:
+        return nothing
+    factor, E = new_factor(active, F, dtype) if known is None else grown_factor(active, F, known)
+    if must_end is not None and must_end():
+        return nothing
+    if factor is None:
+        return failed
+    moving = marked(F, v.alpha.size)[E]
+    F, idle = E[moving], np.flatnonzero(~moving)
+    alpha, lower, upper, group = v.alpha[F], v.lower[F], v.upper[F], v.group[F]
+    before = active.slopes(F)
+    gradient, lowest, highest = np.zeros((3, E.size))
+    gradient[moving] = levelled(before, group)
+    lowest[moving], highest[moving] = lower - alpha, upper - alpha
+    way = stopped_newton(factor, gradient, lowest, highest, v.group[E], idle)
+    if way is None:
+        return nothing if known is None else failed
+    direction, held, rounds = way
+    slope, bend = float(direction @ gradient), float(direction @ (gradient - held))
+    if not slope > 0.0:
+        return failed
+    step = min(1.0, slope / bend) if bend > 0.0 else 1.0
+    aim = np.clip(alpha + step * direction[moving], lower, upper)
+    reached = balanced(aim, alpha, lower, upper, group)
+    kinks = before - v.gradient[F]
+    active.place(F, reached)
+    after = v.gradient[F] + kinks
+    gain = 0.5 * float((reached - alpha) @ (before + after))
+    if gain < 0.0:
+        active.place(F, alpha)
+        return failed
+    inside = (lower < reached) & (reached < upper)
+    left = levelled(after[inside], group[inside])
+    arrived = step < 1.0 or np.abs(left).max(initial=0.0) <= ARRIVED * np.abs(gradient).max()
+    return Attempt(rounds, gain, bool(arrived), factor)
+
+
+def new_factor(active, F, dtype):
+    """The factor of some variables, or None, and which they are."""
+    Q = curvature(active, F, dtype=dtype)
+    Q.flat[:: F.size + 1] *= 1.0 + JITTER
+    return Factor.of(Q, active.names()[F]), F
+
+
+def grown_factor(active, F, known):
+    """The factor that is known with all of these variables in it, or None, and which it has."""
+    names = active.names()
+    E = np.searchsorted(names, known.names)
+    if E.max() >= names.size or (names[E] != known.names).any():
+        return None, F
+    new = np.setdiff1d(F, E, assume_unique=True)
+    left = E.size + new.size - F.size
+    if new.size + known.bordered > MOST_BORDERED * E.size or left > MOST_LEFT * E.size:
+        return None, F
+    if new.size:
+        rows = active.rows.matrix[new % active.size]
+        corner = curvature(active, new, dtype=known.dtype)
+        corner.flat[:: new.size + 1] *= 1.0 + JITTER
+        if not known.border(rows[:, E % active.size].T, corner, names[new]):
+            return None, F
+    return known, np.append(E, new)
+
+
+def levelled(gradient, group):
+    """The gradient without its mean in each group, which the sums over groups hold anyway."""
+    totals, counts = np.bincount(group, gradient), np.bincount(group)
+    return gradient - (totals / np.maximum(counts, 1))[group]
+
+
+def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
+    """The direction d of the system above with lowest ≤ d ≤ highest, what Bλ is there, and the
+    rounds it took; None where too many variables have to be stopped. Those idle are at 0."""
+    size = gradient.size
+    present = np.unique(group)
+    B = (group[:, None] == present).astype(np.float64)
+    stopped = np.asarray(idle, dtype=np.int64)
+    c = np.zeros(present.size + stopped.size)
+    both = factor.forward(np.column_stack([gradient, B, units(size, stopped)]))
+    x, S = both[:, 0], both[:, 1:]
+    for rounds in range(1, MOST_ROUNDS + 1):
+        _, multipliers, trouble = dposv(S.T @ S, S.T @ x - c)
+        if trouble:
+            return None
+        d = factor.back(x - S @ multipliers)
+        d[stopped] = c[present.size :]
+        out = np.flatnonzero((d < lowest) | (d > highest))
+        if not out.size:
+            held = B @ multipliers[: present.size]
+            held[stopped] += multipliers[present.size :]
+            return d, held, rounds
+        stopped = np.append(stopped, out)
+        if stopped.size - len(idle) > MOST_STOPPED * size:
+            return None
+        S = np.hstack([S, factor.forward(units(size, out))])
+        c = np.append(c, np.where(d[out] < lowest[out], lowest[out], highest[out]))
+    return None
+
+
+def balanced(reached, alpha, lower, upper, group):
+    """The point reached, with the sum over each group put back to that of α by the variable
+    farthest inside; what rounding makes of a sum is far less than that."""
+    room = np.minimum(reached - lower, upper - reached)
+    for g in np.unique(group):
+        members = np.flatnonzero(group == g)
+        excess = float((reached[members] - alpha[members]).sum())
+        if not room[members].max() > abs(excess):
+            room[members] = (reached - lower if excess > 0.0 else upper - reached)[members]
+        roomiest = members[np.argmax(room[members])]
+        reached[roomiest] -= excess
+    return np.clip(reached, lower, upper)
+
+
+def units(size, places):
+    """The unit vectors of some places, as columns."""
+    columns = np.zeros((size, len(places)))
+    columns[places, np.arange(len(places))] = 1.0
+    return columns

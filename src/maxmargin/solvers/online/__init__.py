@@ -1,0 +1,1 @@
+"""Online learning from a stream of samples (LASVM; thesis, chapter 8)."""

@@ -1,0 +1,158 @@
+"""What a solver returns, and what it tells while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .smo import state as r
+
+# How a run can end.
+STATUSES = {
+    "converged": "the largest violation is within tol",
+    "stationary": "a KKT point; the kernel is not positive semi-definite, so not proven optimal",
+    "step_limit": "max_steps was reached",
+    "time_limit": "max_seconds was reached",
+    "target": "the dual value asked for was reached",
+    "stopped": "the callback asked to stop",
+    "interrupted": "Ctrl-C",
+    "stuck": "the selection policy finds no pair although the point is not optimal",
+    "unbounded": "the dual is unbounded: the data cannot be separated without error",
+    "precision": "no further progress in this floating-point precision",
+}
+
+# What adds up where one run goes on from another.
+COSTS = (
+    "steps",
+    "face_steps",
+    "planned_steps",
+    "kernel_evaluations",
+    "row_hits",
+    "row_misses",
+    "seconds",
+)
+
+
+class Progress(NamedTuple):
+    """What a callback sees between slabs."""
+
+    steps: int
+    violation: float
+    dual: float
+    gap: float
+    seconds: float
+    support: int
+    active: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One entry a step; a face step is one entry of kind ``"face"``."""
+
+    violation: np.ndarray
+    dual: np.ndarray
+    kind: np.ndarray
+    ratio: np.ndarray
+    active: np.ndarray
+    free: np.ndarray
+
+    def kinds(self) -> dict[str, int]:
+        """How many steps of each kind there were."""
+        return {name: int((self.kind == k).sum()) for k, name in enumerate(r.STEP_KINDS)}
+
+
+def empty_trace(steps: int) -> r.StepTrace:
+    return r.StepTrace(
+        np.empty(steps), np.empty(steps), np.empty(steps, dtype=np.int64), np.empty(steps)
+    )
+
+
+NO_TRACE = empty_trace(0)
+
+
+class TraceBuilder:
+    """Collects slabs of steps into a `Trace`."""
+
+    def __init__(self, wanted: bool, dual: float):
+        self.wanted = wanted
+        self.start = dual
+        self.parts: list[tuple[np.ndarray, ...]] = []
+
+    def buffers(self, steps: int) -> r.StepTrace:
+        return empty_trace(steps) if self.wanted else NO_TRACE
+
+    def add(self, buffers: r.StepTrace, steps: int, active: int, free: int) -> None:
+        if self.wanted and steps:
+            part = tuple(array[:steps] for array in buffers)
+            self.parts.append((*part, np.full(steps, active), np.full(steps, free)))
+
+    def add_face(self, violation: float, gain: float, active: int, free: int) -> None:
+        if self.wanted:
+            entries = (violation, gain, r.FACE, np.nan, active, free)
+            self.parts.append(tuple(np.array([entry]) for entry in entries))
+
+    def finished(self) -> Trace | None:
+        if not self.wanted:
+            return None
+        columns = [np.concatenate(c) for c in zip(*self.parts)] or [np.empty(0)] * 6
+        violation, gain, kind, ratio, active, free = columns
+        return Trace(violation, self.start + np.cumsum(gain), kind, ratio, active, free)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The end of a run: the point, how good it is, how it ended and what it cost.
+
+    Attributes
+    ----------
+    alpha, gradient : float arrays
+        The dual variables and G = linear − Qα.
+    bias : float array
+        Where up and down meet, one a group.
+    dual : float
+        Dual value.
+    violation : float
+        ψ(α), the largest KKT violation of a pair.
+    status : str
+        One of `STATUSES`.
+    steps, face_steps, planned_steps : int
+    kernel_evaluations, row_hits, row_misses : int
+    seconds : float
+    trace : Trace or None
+    """
+
+    alpha: np.ndarray
+    gradient: np.ndarray
+    bias: np.ndarray
+    dual: float
+    violation: float
+    status: str
+    steps: int
+    face_steps: int
+    planned_steps: int
+    kernel_evaluations: int
+    row_hits: int
+    row_misses: int
+    seconds: float
+    trace: Trace | None = field(default=None, repr=False)
+
+    @property
+    def converged(self) -> bool:
+        return self.status in ("converged", "stationary")
+
+    def after(self, earlier: Solution | None) -> Solution:
+        """This solution, which went on from another, with the cost of both."""
+        if earlier is None:
+            return self
+        costs = {name: getattr(earlier, name) + getattr(self, name) for name in COSTS}
+        return replace(self, **costs)
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.status}: dual={self.dual:.9g}, violation={self.violation:.2g}, "
+            f"steps={self.steps}, face_steps={self.face_steps}, "
+            f"kernel_evaluations={self.kernel_evaluations}, seconds={self.seconds:.3g})"
+        )

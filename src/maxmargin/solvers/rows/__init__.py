@@ -1,0 +1,1 @@
+"""Where the loop finds rows of the Gram matrix."""

@@ -1,0 +1,288 @@
+"""Long Gram rows for the driver `blocks`: computed in batches, kept in memory touched once.
+
+A new row overwrites the one that was of use longest ago, of those that are not called precious
+as long as there are any. When more samples come, rows in memory are completed, where they are if
+there is room for all of their columns. When columns settle, they are packed in place, and more of
+them fit.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from ...kernels.row_sums import HeldRows, add_rows
+from ...runtime.buffers import room
+from ...runtime.jit import compiled
+from ...runtime.parallel import TERMS_AN_ENTRY, in_parts
+from .lru import BATCH_BYTES
+
+# There is memory for at least this many rows.
+FEWEST_ROWS = 8
+# Rows of some columns leave room for all others if that many fit, as a part of all such rows.
+ENOUGH_ROWS = 0.5
+# Rows that stay where they are computed come in batches of so many products of numbers of four
+# bytes, which take a good third of a second at 200 GFLOP/s.
+BATCH_PRODUCTS = 4e10
+# Rows that do not stay where they are computed come in smaller batches: memory that is touched for
+# the first time costs as much as what is computed into it. They take no more than this part of the
+# memory for rows, or the fewest bytes.
+SCRATCH_BYTES, SCRATCH_SHARE, FEWEST_SCRATCH = 32 << 20, 0.3, 8 << 20
+
+
+def pack_rows(memory, width, slots, keep):
+    """Move some rows to the front, keeping only some columns; both ascending, in place."""
+    first = 0
+    while first < slots.size:
+        # Rows that all go to where none of them is now may move at the same time.
+        last = min(max(first + 1, slots[first] * width // keep.size), slots.size)
+
+        def some_rows(start, stop, first=first):
+            move_rows(memory, width, slots, keep, first + start, first + stop)
+
+        in_parts(some_rows, last - first, (last - first) * keep.size)
+        first = last
+
+
+@compiled
+def move_rows(memory, width, slots, keep, start, stop):
+    for k in range(start, stop):
+        here = memory[slots[k] * width : (slots[k] + 1) * width]
+        there = memory[k * keep.size : (k + 1) * keep.size]
+        for s in range(keep.size):
+            there[s] = here[keep[s]]
+
+
+def successive(slots):
+    """Whether slots, ascending, have no others in between."""
+    return slots.size == 0 or slots[-1] - slots[0] == slots.size - 1
+
+
+class LongRows:
+    """Rows of a Gram matrix over all columns, the first ones, or those that are not settled.
+
+    Parameters
+    ----------
+    gram : Gram
+    budget : float
+        Bytes of memory for rows.
+    block : int
+        The largest number of rows asked for at once.
+    pause : callable
+        Called between batches; may raise.
+    width : int, optional
+        Columns to begin with; all by default.
+    features : float
+        Numbers in an input, 0 where it is no vector.
+    """
+
+    def __init__(self, gram, budget, block, pause, width=None, features=0):
+        self.gram, self.block, self.pause = gram, block, pause
+        self.evaluations = self.misses = 0
+        self.features = features
+        item = gram.dtype.itemsize
+        size = int(min(max(budget / item, FEWEST_ROWS * gram.n), gram.n * gram.n))
+        self.memory = room((size,), gram.dtype)
+        share = max(FEWEST_SCRATCH, SCRATCH_SHARE * self.memory.nbytes)
+        self.scratch = int(min(SCRATCH_BYTES, share))
+        self._begin(gram.n if width is None else width)
+
+    def _begin(self, width):
+        """The first columns; no row is known."""
+        # None stands for all columns.
+        self.columns = np.arange(width) if width < self.gram.n else None
+        roomy = self.memory.size // self.gram.n >= ENOUGH_ROWS * width
+        self._lay_out(width, self.gram.n if roomy else width)
+
+    def _lay_out(self, n, step):
+        """Arrange the memory as rows of n columns, so many entries apart, none of them known."""
+        slots = min(self.memory.size // step, n)
+        self.n, self.step, self.clock = n, step, 0
+        self.values = self.memory[: slots * step].reshape(slots, step)  # n columns of it
+        self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
+        self.used = np.zeros(slots, dtype=np.int64)
+
+    @property
+    def most(self):
+        """Rows that can be in memory at the same time."""
+        return len(self.values)
+
+    def ensure(self, samples, precious=None):
+        """Have the rows of samples (indices into the columns, at most `most`) in memory.
+
+        `precious` says of every column whether its row is to be kept as long as others are there.
+        """
+        self.clock += 1
+        slots = self.slot[samples]
+        self.used[slots[slots >= 0]] = self.clock
+        missing = samples[slots < 0]
+        self._fill(missing, self._given_up(missing.size, precious))
+
+    def between(self, left, right):
+        """The block of some samples with others (indices into the columns), without their rows."""
+        if not left.size:
+            return np.zeros((0, right.size), self.gram.dtype)
+        if self.columns is not None:
+            left, right = self.columns[left], self.columns[right]
+        self.evaluations += left.size * right.size
+        return self.gram.rows(left, right)
+
+    def among(self, samples):
+        """The matrix of some samples (indices into the columns), without their rows."""
+        names = samples if self.columns is None else self.columns[samples]
+        self.evaluations += names.size * (names.size + 1) // 2
+        return self.gram.matrix_among(names, self.pause)
+
+    def _given_up(self, count, precious):
+        """Slots for `count` new rows, ascending; what they hold is forgotten."""
+        empty = np.flatnonzero(self.owner < 0)
+        if empty.size >= count:
+            return empty[:count]
+        order = self.used.astype(np.float64)
+        order[self.owner < 0] = -1.0
+        if precious is not None:
+            held = np.flatnonzero(self.owner >= 0)
+            order[held[precious[self.owner[held]]]] += self.clock
+        order[self.used == self.clock] = np.inf
+        slots = np.sort(np.argsort(order, kind="stable")[:count])
+        owners = self.owner[slots]
+        self.slot[owners[owners >= 0]] = -1
+        self.owner[slots] = -1
+        return slots
+
+    def _fill(self, samples, slots):
+        for batch in self._batches(samples.size, self.n, successive(slots)):
+            part, place = samples[batch], slots[batch]
+            ids = part if self.columns is None else self.columns[part]
+            if successive(place):
+                self.gram.rows(ids, self.columns, self.values[place[0] : place[-1] + 1, : self.n])
+            else:
+                rows = room((part.size, self.n), self.gram.dtype)
+                self.values[place, : self.n] = self.gram.rows(ids, self.columns, rows)
+            self._own(place, part, self.n)
+            self.misses += part.size
+            self.pause()
+
+    def _batches(self, count, columns, in_place=True):
+        """Parts of `count` rows, about equal, to be computed one after the other."""
+        size = columns * self.gram.dtype.itemsize
+        if not in_place:
+            most = self.scratch / size
+        elif not self.features:
+            most = BATCH_BYTES / size
+        else:
+            most = 4 * BATCH_PRODUCTS / (size * (self.features + TERMS_AN_ENTRY))
+        batches = int(np.ceil(count / max(1, int(most))))
+        edges = [count * k // batches for k in range(batches + 1)] if batches else []
+        return [slice(start, stop) for start, stop in pairwise(edges)]
+
+    def _own(self, slots, samples, columns):
+        """Rows of samples are in these slots, so many columns of them new."""
+        self.owner[slots], self.slot[samples] = samples, slots
+        self.used[slots] = self.clock
+        self.evaluations += samples.size * columns
+
+    @property
+    def full(self):
+        """Whether another block would overwrite rows."""
+        return np.count_nonzero(self.owner < 0) < self.block
+
+    def has(self, samples):
+        """Of some samples (indices into the columns), whether their rows are in memory."""
+        return self.slot[samples] >= 0
+
+    def combine(self, samples, coefficients, start=0):
+        """Σ coefficients·rows over all columns, or from one on, of rows in memory."""
+        total = np.zeros(self.n)
+        add_rows(total, self.values, self.slot[samples], coefficients, start)
+        return total[start:]
+
+    def sums(self, support, coefficients):
+        """Σ coefficients·K[support] for every sample, from rows in memory where there are any."""
+        columns = np.arange(self.gram.n) if self.columns is None else self.columns
+        place = np.full(self.gram.n, -1)
+        place[columns] = np.arange(columns.size)
+        here = place[support] >= 0
+        here[here] = self.has(place[support[here]])
+        total = np.zeros(self.gram.n)
+        total[columns] = self.combine(place[support[here]], coefficients[here])
+        total[columns] += self.expansion(support[~here], coefficients[~here], self.columns)
+        away = np.flatnonzero(place < 0)
+        total[away] = self.expansion(support, coefficients, away)
+        return total
+
+    def expansion(self, support, coefficients, columns):
+        """Σ coefficients·K[support, columns] from scratch; all indices are of the whole matrix."""
+        width = self.gram.n if columns is None else columns.size
+        total = np.zeros(width)
+        if not width:
+            return total
+        batch = max(1, min(self.block, self.scratch // (width * self.gram.dtype.itemsize)))
+        scratch = room((min(batch, support.size), width), self.gram.dtype)
+        for first in range(0, support.size, batch):
+            part = support[first : first + batch]
+            values = self.gram.rows(part, columns=columns, out=scratch[: part.size])
+            add_rows(total, values, np.arange(part.size), coefficients[first : first + batch])
+            self.evaluations += part.size * width
+            self.pause()
+        return total
+
+    def widen(self, width, samples):
+        """More columns behind those there are. Rows of some samples are completed, as far as they
+        are in memory and there is room; others are forgotten."""
+        samples = self._moved_together(samples[self.has(samples)])
+        before, step = self.n, self.step
+        self._begin(width)
+        samples = samples[: len(self.values)]
+        self._move(samples.size, before, step)
+        new = np.arange(before, width)
+        for batch in self._batches(samples.size, new.size):
+            self.gram.rows(samples[batch], new, self.values[batch, before:width])
+            self._own(np.arange(batch.start, batch.stop), samples[batch], new.size)
+            self.pause()
+
+    def _moved_together(self, samples):
+        """Move the rows of some samples to the first slots; the samples in the order of these."""
+        slots = self.slot[samples]
+        behind = np.flatnonzero(slots >= samples.size)
+        gaps = np.setdiff1d(np.arange(samples.size), slots)
+        for gap, slot in zip(gaps, slots[behind]):
+            self.values[gap, : self.n] = self.values[slot, : self.n]
+        slots[behind] = gaps
+        return samples[np.argsort(slots)]
+
+    def _move(self, rows, columns, step):
+        """Take the first rows over, of so many columns, from where they began `step` apart."""
+        if step == self.step:
+            return
+        # None is overwritten before it has moved.
+        order = range(rows) if step > self.step else reversed(range(rows))
+        for k in order:
+            self.values[k, :columns] = self.memory[k * step : k * step + columns]
+
+    def restrict(self, keep):
+        """Keep only some columns (indices into the columns, ascending)."""
+        place = np.full(self.n, -1)
+        place[keep] = np.arange(keep.size)
+        slots = np.flatnonzero(self.owner >= 0)
+        slots = slots[place[self.owner[slots]] >= 0]
+        pack_rows(self.memory, self.step, slots, keep)
+        owners, used, clock = place[self.owner[slots]], self.used[slots], self.clock
+        self.columns = keep if self.columns is None else self.columns[keep]
+        self._lay_out(keep.size, keep.size)
+        self.owner[: owners.size] = owners
+        self.used[: owners.size], self.clock = used, clock
+        self.slot[owners] = np.arange(owners.size)
+
+    def reset(self, columns):
+        """Start anew with the given columns of the whole matrix; None stands for all."""
+        self.columns = columns
+        n = self.gram.n if columns is None else columns.size
+        self._lay_out(n, n)
+
+    def give_back(self):
+        """End: the matrix may keep the rows, and the run is free of this reference to it."""
+        if self.columns is None:
+            self.gram.keep_rows(HeldRows(self.values, self.slot))
+        self.memory = self.values = self.pause = None

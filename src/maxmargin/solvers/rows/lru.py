@@ -1,0 +1,160 @@
+"""Where the loop finds Gram rows: the whole matrix in memory, or an LRU cache of rows.
+
+Both answer the same questions about a set of samples (the *columns*, all samples or those that
+shrinking left active): the rows in memory for the compiled loop, one missing row, a small dense
+block, a linear combination of rows, and the same for fewer columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.row_sums import add_rows
+from ...runtime.buffers import room
+from ...runtime.jit import compiled
+from ...runtime.parallel import in_parts
+from ..smo.state import RowStore
+
+# No source for rows, in either precision.
+NOWHERE = {
+    np.dtype(kind): (np.empty((0, 0), kind), np.empty(0, np.int64), np.zeros(2, np.int64))
+    for kind in (np.float32, np.float64)
+}
+
+# Rows are computed in batches of about this many bytes.
+BATCH_BYTES = 32 << 20
+# The loop may need the rows of two pairs at once.
+FEWEST_SLOTS = 4
+
+
+@compiled
+def gather_rows(block, values, rows, columns, start, stop):
+    """block[start:stop] = values[rows[start:stop], columns]"""
+    for k in range(start, stop):
+        row = values[rows[k]]
+        for s in range(columns.size):
+            block[k, s] = row[columns[s]]
+
+
+@compiled
+def gather_block(values, rows, columns):
+    block = np.empty((rows.size, columns.size), values.dtype)
+    gather_rows(block, values, rows, columns, 0, rows.size)
+    return block
+
+
+class FullRows:
+    """The whole Gram matrix in memory."""
+
+    def __init__(self, matrix, evaluations=0):
+        self.matrix = matrix
+        self.n = matrix.shape[0]
+        self.evaluations = evaluations
+        self.misses = 0
+        self.store = RowStore(
+            matrix,
+            np.arange(self.n),
+            np.zeros(self.n, dtype=np.int64),
+            *NOWHERE[matrix.dtype],
+        )
+
+    @classmethod
+    def of(cls, gram, pause=None):
+        """Computed block by block; `pause` is called between blocks and may raise."""
+        if gram.whole is not None:
+            return cls(gram.whole)
+        return cls(gram.matrix(pause), gram.n**2)
+
+    def restricted(self, keep):
+        return FullRows(self.block(keep, self.matrix.dtype), self.evaluations)
+
+    def block(self, samples, dtype=np.float64):
+        block = room((samples.size, samples.size), dtype)
+
+        def some_rows(start, stop):
+            gather_rows(block, self.matrix, samples, samples, start, stop)
+
+        in_parts(some_rows, samples.size, block.size)
+        return block
+
+    def combine(self, samples, coefficients):
+        """Σ coefficients·rows over all columns, in float64."""
+        total = np.zeros(self.n)
+        add_rows(total, self.matrix, samples, coefficients)
+        return total
+
+
+class CachedRows:
+    """Rows computed on demand, the least recently used one leaving when memory is full."""
+
+    def __init__(self, gram, budget, columns=None, evaluations=0, misses=0):
+        self.gram = gram
+        self.budget = budget
+        self.columns = np.arange(gram.n) if columns is None else columns
+        self.n = self.columns.size
+        self.evaluations = evaluations
+        self.misses = misses
+        affordable = max(budget / (self.n * gram.dtype.itemsize), FEWEST_SLOTS)
+        slots = int(min(affordable, self.n))
+        self.owner = np.full(slots, -1)
+        self.store = RowStore(
+            np.empty((slots, self.n), dtype=gram.dtype),
+            np.full(self.n, -1),
+            np.zeros(slots, dtype=np.int64),
+            *NOWHERE[gram.dtype],
+        )
+        self.filled = 0
+
+    def fetch(self, sample, clock):
+        """Bring the row of a sample (an index into the columns) into memory."""
+        if self.filled < self.owner.size:
+            slot = self.filled
+            self.filled += 1
+        else:
+            slot = int(np.argmin(self.store.used))
+            self.store.slot[self.owner[slot]] = -1
+        self._compute(np.array([sample]), self.store.values[slot : slot + 1])
+        self._own(slot, sample, clock)
+        self.misses += 1
+
+    def _own(self, slot, sample, clock):
+        self.owner[slot] = sample
+        self.store.slot[sample] = slot
+        self.store.used[slot] = clock
+
+    def _compute(self, samples, out):
+        everything = self.n == self.gram.n
+        self.gram.rows(self.columns[samples], columns=None if everything else self.columns, out=out)
+        self.evaluations += samples.size * self.n
+
+    def restricted(self, keep):
+        """A cache for fewer columns that keeps the rows it can, most recent first."""
+        fewer = CachedRows(
+            self.gram, self.budget, self.columns[keep], self.evaluations, self.misses
+        )
+        present = np.flatnonzero(self.store.slot[keep] >= 0)
+        slots = self.store.slot[keep[present]]
+        recent = np.argsort(-self.store.used[slots], kind="stable")[: fewer.owner.size]
+        for slot, k in enumerate(recent):
+            fewer.store.values[slot] = self.store.values[slots[k]][keep]
+            fewer._own(slot, present[k], self.store.used[slots[k]])
+        fewer.filled = recent.size
+        return fewer
+
+    def block(self, samples):
+        block = self.gram.rows(self.columns[samples], columns=self.columns[samples])
+        self.evaluations += block.size
+        return block.astype(np.float64)
+
+    def combine(self, samples, coefficients):
+        total = np.zeros(self.n)
+        cached = self.store.slot[samples] >= 0
+        add_rows(total, self.store.values, self.store.slot[samples[cached]], coefficients[cached])
+        samples, coefficients = samples[~cached], coefficients[~cached]
+        batch = max(1, BATCH_BYTES // (self.n * self.gram.dtype.itemsize))
+        for start in range(0, samples.size, batch):
+            part = samples[start : start + batch]
+            out = np.empty((part.size, self.n), dtype=self.gram.dtype)
+            self._compute(part, out)
+            add_rows(total, out, np.arange(part.size), coefficients[start : start + batch])
+        return total

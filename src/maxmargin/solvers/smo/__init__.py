@@ -1,0 +1,1 @@
+"""Sequential minimal optimisation: state, pair selection, step, and the compiled loop."""

@@ -1,0 +1,131 @@
+"""A batch of small problems in one call of the loop: where one ends, the next begins.
+
+A pair of classes with a hundred samples is solved in less time than Python takes to pose it.
+"""
+
+import numpy as np
+
+from ...kernels.row_sums import sum_rows
+from ...runtime.jit import borrowing, called
+from ..drivers.working_set import begin
+from ..rows.on_demand import arrives
+from . import state as r
+from .loop import forget_pairs
+
+
+@called
+def begin_problem(batch, k, room, control, memory):
+    """The variables of a problem at the α and Kα of the batch, its rows, for which there is some
+    room, its size, and what the loop is told."""
+    parts = batch.parts
+    start, stop = parts.ends[k - 1] if k else 0, parts.ends[k]
+    places, size = parts.places[start:stop], stop - start
+    source, among, scale = parts.matrix, places, 0.0
+    diagonal = np.ones(size)
+    if parts.points.size:
+        source, among = columns_of(parts.points, places), places[:0]
+        scale = 1.0
+    else:
+        for s in range(size):
+            diagonal[s] = source[places[s], places[s]]
+            scale = max(scale, abs(diagonal[s]))
+    lower, upper = parts.lower[start:stop].copy(), parts.upper[start:stop].copy()
+    alpha, ridge = batch.alpha[start:stop].copy(), parts.ridge[start:stop].copy()
+    gradient, sums, dual = parts.linear[start:stop].copy(), batch.sums[start:stop], 0.0
+    for a in range(size):
+        gradient[a] -= sums[a] + ridge[a] * alpha[a]
+        dual += 0.5 * alpha[a] * (parts.linear[start + a] + gradient[a])
+    v = r.Variables(
+        alpha,
+        gradient,
+        lower,
+        upper,
+        ridge,
+        diagonal,
+        np.zeros(size, np.int64),
+        np.empty((1, size)),
+        np.empty((1, size)),
+        np.empty(size, np.float32),
+        np.zeros(size),
+        lower,
+        upper,
+    )
+    begin(v)
+    slot, count = np.full(size, -1, np.int64), np.empty(2, np.int64)
+    count[0] = 0
+    if is_all_of(source, among):
+        values, count[1] = source, 0
+        for s in range(size):
+            slot[s] = s
+    else:
+        values, count[1] = room.reshape(-1)[: size * size].reshape((size, size)), size
+    store = r.RowStore(values, slot, np.zeros(size, np.int64), source, among, count)
+    for s in range(size):
+        if alpha[s] != 0.0 and slot[s] < 0:
+            arrives(store, s)
+    clear(memory)
+    memory.reals[r.DUAL] = dual
+    scale = scale if scale > 0.0 else 1.0
+    told = r.Control(
+        control.selection,
+        control.planning,
+        control.overstep,
+        control.tol,
+        scale,
+        control.floor / control.scale * scale,
+        control.target,
+        control.faces,
+        control.ending,
+    )
+    return v, store, size, told
+
+
+@borrowing
+def is_all_of(matrix, places):
+    """Whether the samples of a matrix at these places are all, in their order."""
+    same = matrix.shape[0] == places.size
+    for s in range(places.size):
+        same = same and places[s] == s
+    return same
+
+
+@called
+def clear(memory):
+    """Forget everything but the address of LAPACK's function."""
+    integers, reals = memory.integers, memory.reals
+    potrf = integers[r.POTRF]
+    for i in range(integers.size):
+        integers[i] = 0
+    for i in range(reals.size):
+        reals[i] = 0.0
+    integers[r.POTRF], integers[r.SWEEP_ALL], reals[r.PATIENCE] = potrf, 1, 1.0
+    forget_pairs(integers)
+
+
+@called
+def columns_of(points, places):
+    """Some columns, as an array of their own."""
+    some = np.empty((points.shape[0], places.size), points.dtype)
+    for k in range(points.shape[0]):
+        row, whole = some[k], points[k]
+        for s in range(places.size):
+            row[s] = whole[places[s]]
+    return some
+
+
+@called
+def end_problem(batch, k, v, rows, memory, event):
+    """Write down what became of a problem; its sums are added up anew."""
+    start, stop = batch.parts.ends[k - 1] if k else 0, batch.parts.ends[k]
+    integers, ledger = memory.integers, batch.ledger[k]
+    alpha, sums = batch.alpha[start:stop], batch.sums[start:stop]
+    slots, weights, present = np.empty(alpha.size, np.int64), np.empty(alpha.size), 0
+    for a in range(alpha.size):
+        alpha[a], sums[a] = v.alpha[a], 0.0
+        if alpha[a] != 0.0:
+            slots[present], weights[present] = rows.slot[a], alpha[a]
+            present += 1
+    sum_rows(sums, rows.values, slots[:present], weights[:present], 0, sums.size)
+    ledger[r.ENDED], ledger[r.STEPS] = event, integers[r.CLOCK]
+    ledger[r.ROUNDS], ledger[r.BENT] = integers[r.FACE_ROUNDS], integers[r.NEGATIVE]
+    ledger[r.ROWS] = rows.count[0]

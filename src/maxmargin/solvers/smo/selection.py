@@ -1,0 +1,340 @@
+"""Working-set selection: which pair (i, j) moves next, i up and j down.
+
+Every policy answers with (event argument, i, j): a pair, or the sample whose Gram row it needs
+first (argument ≥ 0), or no pair at all (i = -1). Ties go to the lowest index.
+
+References: chapter 4.3 (`mvp`, `second_order`), 6.1 (`greedy`, `max_gain`), Algorithm 6.1
+(`hybrid_max_gain`) of the thesis; Platt (1999) for `platt`; the lecture sketch for `random`.
+"""
+
+import numpy as np
+
+from ...runtime.jit import inlined, largest, smallest
+from . import state as r
+
+NO_ROW = -1
+HYBRID_ETA = 1e-8
+# Related pairs stay inside one group: leave it when its part of the violation falls below this.
+LEAST_SHARE = 0.5
+# Elements compared at a time without a branch.
+SPAN = 64
+
+
+@inlined
+def extremes_of(gradient, rise, fall):
+    top, bottom = -np.inf, np.inf
+    for a in range(gradient.size):
+        top = largest(top, gradient[a] + rise[a])
+        bottom = smallest(bottom, gradient[a] + fall[a])
+    return top, bottom
+
+
+@inlined
+def extremes(v, g):
+    """Largest gradient that may rise and smallest that may fall in group g."""
+    return extremes_of(v.gradient, v.rise[g], v.fall[g])
+
+
+@inlined
+def widest(tops, bottoms):
+    """ψ(α) from the extremes of each group."""
+    violation = 0.0
+    for g in range(tops.size):
+        violation = max(violation, tops[g] - bottoms[g])
+    return violation
+
+
+@inlined
+def locate(gradient, penalty, value):
+    """First variable whose penalised gradient is `value`; or -1."""
+    last = gradient.size - SPAN
+    start = 0
+    while start <= last:
+        here, extra = gradient[start : start + SPAN], penalty[start : start + SPAN]
+        found = False
+        for s in range(SPAN):
+            found |= here[s] + extra[s] == value
+        if found:
+            break
+        start += SPAN
+    for a in range(start, gradient.size):
+        if gradient[a] + penalty[a] == value:
+            return a
+    return -1
+
+
+@inlined
+def locate_score(scores, value):
+    """First variable of that score, the largest of all; or -1."""
+    last = scores.size - SPAN
+    start = 0
+    while start <= last:
+        here = scores[start : start + SPAN]
+        top = here[0]
+        for s in range(SPAN):
+            top = largest(top, here[s])
+        if top >= value:
+            break
+        start += SPAN
+    for a in range(start, scores.size):
+        if scores[a] == value:
+            return a
+    return -1
+
+
+@inlined
+def curvature(v, row, i, j, samples):
+    """Q_ii + Q_jj − 2 Q_ij, row being the Gram row of i."""
+    return v.diagonal[i] + v.diagonal[j] - 2.0 * row[j % samples]
+
+
+@inlined
+def clipped_gain(slope, bend, room):
+    """Gain of the truncated Newton step along a direction of that slope and curvature."""
+    step = min(slope / bend, room)
+    return step * (slope - 0.5 * bend * step)
+
+
+@inlined
+def pair_slope(v, i, j):
+    """What moving i up and j down gains at first; −∞ where one of them cannot."""
+    g = v.group[i]
+    return (v.gradient[i] + v.rise[g, i]) - (v.gradient[j] + v.fall[g, j])
+
+
+@inlined
+def pair_gain(v, i, j, bend, floor, exact):
+    """Gain of moving i up and j down: of the truncated step, or of the free Newton step."""
+    slope = pair_slope(v, i, j)
+    if slope <= 0.0:
+        return 0.0
+    bend = max(bend, floor)
+    if not exact:
+        return 0.5 * slope * slope / bend
+    room = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
+    return clipped_gain(slope, bend, room)
+
+
+@inlined
+def newton_partner(v, row, i, g, top, bottom, samples, control):
+    """j of the largest free gain (4.7) with i, and that gain; scores scaled into float32."""
+    width, q_i, floor = top - bottom, v.diagonal[i], control.floor
+    slope_unit, bend_unit = 1.0 / width, 1.0 / control.scale
+    best = np.float32(-1.0)
+    zero = np.float32(0.0)
+    for start in range(0, v.gradient.size, samples):
+        copy = slice(start, start + samples)
+        gradient, fall, diagonal = v.gradient[copy], v.fall[g, copy], v.diagonal[copy]
+        scores = v.scores[copy]
+        for s in range(samples):
+            slope = largest(np.float32((top - (gradient[s] + fall[s])) * slope_unit), zero)
+            bend = np.float32(largest(q_i + diagonal[s] - 2.0 * row[s], floor) * bend_unit)
+            score = np.float32(slope * slope / bend)
+            scores[s] = score
+            best = largest(best, score)
+    if not best > zero:
+        return locate(v.gradient, v.fall[g], bottom), 0.0
+    return locate_score(v.scores, best), 0.5 * np.float64(best) * width * width * bend_unit
+
+
+@inlined
+def exact_partner(v, row, i, g, samples, floor):
+    """j of the largest truncated gain with i rising, and that gain."""
+    best, partner = 0.0, -1
+    for a in range(v.gradient.size):
+        if a != i and v.fall[g, a] < np.inf:
+            bend = curvature(v, row, i, a, samples)
+            gain = pair_gain(v, i, a, bend, floor, True)
+            if gain > best:
+                best, partner = gain, a
+    return partner, best
+
+
+@inlined
+def second_order(v, rows, tops, bottoms, samples, control, exact):
+    """i of the largest gradient, j of the largest gain with it, over all groups: of a free step, or
+    of a truncated one where it is to be `exact` (not None)."""
+    best, i, j = -1.0, -1, -1
+    for g in range(tops.size):
+        if tops[g] - bottoms[g] <= control.tol:
+            continue
+        first = locate(v.gradient, v.rise[g], tops[g])
+        slot = rows.slot[first % samples]
+        if slot < 0:
+            return first % samples, -1, -1
+        row = rows.values[slot]
+        if exact is None:
+            second, gain = newton_partner(v, row, first, g, tops[g], bottoms[g], samples, control)
+        else:
+            second, gain = exact_partner(v, row, first, g, samples, control.floor)
+        if second >= 0 and gain > best:
+            best, i, j = gain, first, second
+    return NO_ROW, i, j
+
+
+@inlined
+def most_violating(v, tops, bottoms):
+    """The maximum violating pair (4.5)."""
+    worst = 0
+    for g in range(1, tops.size):
+        if tops[g] - bottoms[g] > tops[worst] - bottoms[worst]:
+            worst = g
+    i = locate(v.gradient, v.rise[worst], tops[worst])
+    return NO_ROW, i, locate(v.gradient, v.fall[worst], bottoms[worst])
+
+
+@inlined
+def related_gain(v, row, fixed, samples, floor, best, i, j):
+    """The best of (best, i, j) and all pairs that contain `fixed`."""
+    g = v.group[fixed]
+    up_room = v.upper[fixed] - v.alpha[fixed]
+    down_room = v.alpha[fixed] - v.lower[fixed]
+    up, down = v.gradient[fixed] + v.rise[g, fixed], v.gradient[fixed] + v.fall[g, fixed]
+    for a in range(v.gradient.size):
+        if a == fixed:
+            continue  # compiled code may see a slope of some rounding here
+        slope = up - (v.gradient[a] + v.fall[g, a])
+        rising = slope > 0.0
+        if rising:
+            room = min(up_room, v.alpha[a] - v.lower[a])
+        else:
+            slope = (v.gradient[a] + v.rise[g, a]) - down
+            room = min(down_room, v.upper[a] - v.alpha[a])
+            if slope <= 0.0:
+                continue
+        bend = max(curvature(v, row, fixed, a, samples), floor)
+        gain = clipped_gain(slope, bend, room)
+        if gain > best:
+            best = gain
+            if rising:
+                i, j = fixed, a
+            else:
+                i, j = a, fixed
+    return best, i, j
+
+
+@inlined
+def max_gain(v, rows, memory, samples, floor):
+    """The largest gain among the pairs related to the previous one (6.1.2)."""
+    best, i, j = 0.0, -1, -1
+    for k in range(2):
+        fixed = memory.recent[0, k]
+        slot = rows.slot[fixed % samples]
+        if slot < 0:
+            return fixed % samples, -1, -1
+        best, i, j = related_gain(v, rows.values[slot], fixed, samples, floor, best, i, j)
+    return NO_ROW, i, j
+
+
+@inlined
+def is_free(v, a):
+    """Whether variable a may rise and fall, and its gradient is the same for both."""
+    g = v.group[a]
+    return v.rise[g, a] == v.fall[g, a]
+
+
+@inlined
+def well_inside(v, a):
+    """Whether variable a keeps the distance of Algorithm 6.1 from both bounds."""
+    if not is_free(v, a):
+        return False
+    width = v.upper[a] - v.lower[a]
+    margin = HYBRID_ETA * width if np.isfinite(width) else 0.0
+    return v.lower[a] + margin <= v.alpha[a] <= v.upper[a] - margin
+
+
+@inlined
+def greedy(v, rows, samples, floor):
+    """The largest gain of all pairs (6.1.1); needs the whole matrix."""
+    best, i, j = 0.0, -1, -1
+    for a in range(v.gradient.size):
+        row = rows.values[rows.slot[a % samples]]
+        best, i, j = related_gain(v, row, a, samples, floor, best, i, j)
+    return NO_ROW, i, j
+
+
+@inlined
+def violates(v, a, threshold, slack):
+    """Whether variable a wants to move across the threshold by more than the slack."""
+    g, excess = v.group[a], v.gradient[a] - threshold
+    return excess + v.rise[g, a] > slack or excess + v.fall[g, a] < -slack
+
+
+@inlined
+def platt(v, tops, bottoms, tol, memory):
+    """Sweeps over all variables, then over the free ones while that finds violators; the
+    partner is the one whose error differs most."""
+    integers = memory.integers
+    for _ in range(4):
+        for a in range(integers[r.CURSOR], v.gradient.size):
+            if integers[r.SWEEP_ALL] == 0 and not is_free(v, a):
+                continue
+            g = v.group[a]
+            middle = 0.5 * (tops[g] + bottoms[g])
+            if tops[g] - bottoms[g] > tol and violates(v, a, middle, 0.5 * tol):
+                integers[r.CURSOR] = a + 1
+                integers[r.SWEEP_FOUND] = 1
+                if v.gradient[a] + v.rise[g, a] > middle:
+                    return NO_ROW, a, locate(v.gradient, v.fall[g], bottoms[g])
+                return NO_ROW, locate(v.gradient, v.rise[g], tops[g]), a
+        if integers[r.SWEEP_ALL] == 1:
+            integers[r.SWEEP_ALL] = 0
+        elif integers[r.SWEEP_FOUND] == 0:
+            integers[r.SWEEP_ALL] = 1
+        integers[r.CURSOR] = integers[r.SWEEP_FOUND] = 0
+    return most_violating(v, tops, bottoms)
+
+
+@inlined
+def next_random(memory):
+    """A linear congruential generator of 31 bits, its state kept between slabs."""
+    state = (memory.integers[r.RANDOM_STATE] * 1103515245 + 12345) % 2147483648
+    memory.integers[r.RANDOM_STATE] = state
+    return state // 8
+
+
+@inlined
+def random_pair(v, tops, bottoms, tol, memory):
+    """A random variable that has a partner, and a random partner of it."""
+    size = v.gradient.size
+    start = next_random(memory) % size
+    for k in range(size):
+        i = (start + k) % size
+        g = v.group[i]
+        if v.gradient[i] + v.rise[g, i] - bottoms[g] <= tol:
+            continue
+        other = next_random(memory) % size
+        for n in range(size):
+            j = (other + n) % size
+            if pair_slope(v, i, j) > tol:
+                return NO_ROW, i, j
+    return most_violating(v, tops, bottoms)
+
+
+@inlined
+def select(v, rows, tops, bottoms, samples, control, memory):
+    """The pair of the policy in force."""
+    policy = control.selection
+    floor, tol = control.floor, control.tol
+    if memory.integers[r.RECENT] > 0 and policy in (r.MAX_GAIN, r.HYBRID_MAX_GAIN):
+        previous_i, previous_j = memory.recent[0]
+        g = v.group[previous_i]
+        share = (tops[g] - bottoms[g]) / widest(tops, bottoms)
+        if policy == r.MAX_GAIN:
+            if tops[g] - bottoms[g] <= tol:
+                return NO_ROW, -1, -1
+            return max_gain(v, rows, memory, samples, floor)
+        inside = well_inside(v, previous_i) or well_inside(v, previous_j)
+        if inside and share > LEAST_SHARE:
+            missing, i, j = max_gain(v, rows, memory, samples, floor)
+            if i >= 0 or missing >= 0:
+                return missing, i, j
+    if policy == r.MVP:
+        return most_violating(v, tops, bottoms)
+    if policy == r.GREEDY:
+        return greedy(v, rows, samples, floor)
+    if policy == r.PLATT:
+        return platt(v, tops, bottoms, tol, memory)
+    if policy == r.RANDOM:
+        return random_pair(v, tops, bottoms, tol, memory)
+    return second_order(v, rows, tops, bottoms, samples, control, None)

@@ -1,0 +1,151 @@
+"""How far a pair moves: the truncated Newton step (4.4), or a step planned ahead.
+
+Planning ahead (chapter 7) chooses the step along the current pair that is best if a recent pair
+(p, r) is taken next. With w₁, w₂ the slopes along both and Q their 2 × 2 curvature,
+
+    μ₁ = (Q₂₂w₁ − Q₁₂w₂) / det Q        μ₂ = (w₂ − Q₁₂μ₁) / Q₂₂              (7.4)
+
+It is used only after a free Newton step and if neither step meets a bound (Algorithm 7.3).
+"""
+
+import numpy as np
+
+from ...runtime.jit import inlined, largest, smallest
+from . import state as r
+from .selection import curvature, pair_gain, pair_slope
+
+# A planned step this close to the Newton step gains by itself (Algorithm 7.2).
+PLANNING_ETA = 0.9
+# Below this, det Q relative to Q₁₁Q₂₂ is rounding.
+SMALLEST_DETERMINANT = 1e-10
+
+
+@inlined
+def coupling(v, row_i, row_j, i, j, p, q, samples):
+    """v_Bᵀ Q v_B' of the pairs B = (i, j) and B' = (p, q)."""
+    sp, sq = p % samples, q % samples
+    value = np.float64(row_i[sp]) - row_i[sq] - row_j[sp] + row_j[sq]
+    if i == p:
+        value += v.ridge[i]
+    if i == q:
+        value -= v.ridge[i]
+    if j == p:
+        value -= v.ridge[j]
+    if j == q:
+        value += v.ridge[j]
+    return value
+
+
+@inlined
+def stays_inside(v, a, move):
+    return v.lower[a] < v.alpha[a] + move < v.upper[a]
+
+
+@inlined
+def at_kink(v, a):
+    return v.alpha[a] == 0.0 and v.kink[a] > 0.0
+
+
+@inlined
+def level(v, a):
+    """The gradient of variable a on the side where it is."""
+    return v.gradient[a] + (v.kink[a] if v.alpha[a] < 0.0 else -v.kink[a])
+
+
+@inlined
+def moved_by(a, i, j, step):
+    """What a step along (i, j) adds to variable a."""
+    if a == i:
+        return step
+    if a == j:
+        return -step
+    return 0.0
+
+
+@inlined
+def planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
+    """(found, step): the planned step of the largest double-step gain over recent pairs."""
+    best, step, found = 0.0, 0.0, False
+    if at_kink(v, i) or at_kink(v, j):
+        return found, step
+    for n in range(min(control.planning, memory.integers[r.RECENT])):
+        p, q = memory.recent[n]
+        if at_kink(v, p) or at_kink(v, q):
+            continue
+        q22 = memory.recent_bend[n]
+        q12 = coupling(v, row_i, row_j, i, j, p, q, samples)
+        determinant = bend * q22 - q12 * q12
+        if q22 <= control.floor or determinant <= SMALLEST_DETERMINANT * bend * q22:
+            continue
+        w2 = level(v, p) - level(v, q)
+        first = (q22 * slope - q12 * w2) / determinant
+        second = (w2 - q12 * first) / q22
+        if not (
+            stays_inside(v, i, first)
+            and stays_inside(v, j, -first)
+            and stays_inside(v, p, moved_by(p, i, j, first) + second)
+            and stays_inside(v, q, moved_by(q, i, j, first) - second)
+        ):
+            continue
+        gain = first * (slope - 0.5 * bend * first) + second * (
+            w2 - q12 * first - 0.5 * q22 * second
+        )
+        if gain > best:
+            best, step, found = gain, first, True
+    return found, step
+
+
+@inlined
+def better_recent_pair(v, row_i, i, j, samples, control, memory, exact):
+    """The pair (i, j), or the recent pair it was planned with if that gains more."""
+    floor = control.floor
+    best = pair_gain(v, i, j, curvature(v, row_i, i, j, samples), floor, exact)
+    for n in range(1, min(control.planning + 1, memory.integers[r.RECENT])):
+        p, q = memory.recent[n]
+        if pair_slope(v, p, q) < 0.0:
+            p, q = q, p
+        gain = pair_gain(v, p, q, memory.recent_bend[n], floor, exact)
+        if gain > best:
+            best, i, j = gain, p, q
+    return i, j
+
+
+@inlined
+def set_penalties(v, a):
+    """Renew what variable a may do after it moved."""
+    g, alpha, kink = v.group[a], v.alpha[a], v.kink[a]
+    if kink > 0.0:
+        v.upper[a] = 0.0 if alpha < 0.0 else v.highest[a]
+        v.lower[a] = 0.0 if alpha > 0.0 else v.lowest[a]
+    v.rise[g, a] = (kink if alpha < 0.0 else -kink) if alpha < v.upper[a] else -np.inf
+    v.fall[g, a] = (-kink if alpha > 0.0 else kink) if alpha > v.lower[a] else np.inf
+
+
+@inlined
+def move_pair(v, i, j, step):
+    """α_i += step, α_j −= step, landing on bounds exactly."""
+    up = v.upper[i] - v.alpha[i]
+    down = v.alpha[j] - v.lower[j]
+    v.alpha[i] = v.upper[i] if step >= up else v.alpha[i] + step
+    v.alpha[j] = v.lower[j] if step >= down else v.alpha[j] - step
+    set_penalties(v, i)
+    set_penalties(v, j)
+
+
+@inlined
+def update_gradient(v, row_i, row_j, i, j, step, samples, tops, bottoms):
+    """G −= step·Q(e_i − e_j), and the extremes of the new gradient in the same pass."""
+    v.gradient[i] -= step * v.ridge[i]
+    v.gradient[j] += step * v.ridge[j]
+    for g in range(tops.size):
+        now = step if g == 0 else 0.0
+        top, bottom = -np.inf, np.inf
+        for start in range(0, v.gradient.size, samples):
+            copy = slice(start, start + samples)
+            gradient, rise, fall = v.gradient[copy], v.rise[g, copy], v.fall[g, copy]
+            for s in range(samples):
+                value = gradient[s] - now * (np.float64(row_i[s]) - np.float64(row_j[s]))
+                gradient[s] = value
+                top = largest(top, value + rise[s])
+                bottom = smallest(bottom, value + fall[s])
+        tops[g], bottoms[g] = top, bottom

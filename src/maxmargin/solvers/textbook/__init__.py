@@ -1,0 +1,1 @@
+"""Solvers as the lectures state them, to read and to watch."""

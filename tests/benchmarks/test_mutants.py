@@ -1,0 +1,235 @@
+"""The tool that puts faults into the package: which faults, which tests, and what it remembers."""
+
+import ast
+import random
+from pathlib import Path
+
+import pytest
+
+from benchmarks import mutants
+from benchmarks.faults import faults
+from benchmarks.mutants import CAUGHT, PACKAGE, ROOT, SURVIVED, Job, Verdict
+
+
+def changed(source):
+    """What becomes of a source by each of its faults."""
+    return {fault.applied(source) for fault in faults(source)}
+
+
+@pytest.mark.parametrize(
+    ("source", "faulty"),
+    [
+        ("a = b + c", {"a = b - c", "a = b"}),
+        ("a = (b - c) * d", {"a = (b + c) * d", "a = (b) * d", "a = (b - c) / d", "a = (b - c)"}),
+        ("a = b < c", {"a = b <= c"}),
+        ("a = b < c == d", {"a = b <= c == d", "a = b < c != d"}),
+        ("a = b is not None", {"a = b is None"}),
+        ("a = b not in c", {"a = b in c"}),
+        ("a = not b", {"a = b"}),
+        ("a = -b", {"a = b"}),
+        ("a = b and c or d", {"a = b or c or d", "a = b and c and d"}),
+        ("a = 3", {"a = 4"}),
+        ("a = 0.0", {"a = 1.0"}),
+        ("a = 0.5", {"a = 1.0"}),
+        ("a = True", {"a = False"}),
+        ("a = max(b, c)", {"a = min(b, c)"}),
+        ("a = np.minimum(b, c)", {"a = np.maximum(b, c)"}),
+        ("a = f(b, c=d)", {"a = f(b)"}),
+        ("a = f(b=c, d=e)", {"a = f(b=c)"}),
+        ("a += b", {"a -= b", "pass"}),
+        ("f(a)", {"pass"}),
+        ("a = b if c else d", {"a = b if not (c) else d"}),
+        ("if a:\n    b = c", {"if not (a):\n    b = c"}),
+        ("for a in b:\n    c = d", {"for a in b:\n    c = d\n    break"}),
+        ("a = [b for b in c if d]", {"a = [b for b in c if not (d)]"}),
+        ("α = β + γ", {"α = β - γ", "α = β"}),
+    ],
+)
+def test_faults_of_a_statement(source, faulty):
+    assert changed(source) == faulty
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""A docstring of 3 words."""',
+        'a = "text"',
+        'a = f"{b + 1} of {c - 1}"',
+        "raise ValueError(a + 1)",
+        "from a import b",
+        "a: Literal[3]",
+        "def f(a: Literal[1]) -> Literal[2]:\n    return a",
+        "@decorated(2)\ndef f(a):\n    return a",
+        "if TYPE_CHECKING:\n    a = 1",
+        "a = 3  # speed only: crossover",
+        "# speed only: crossover\na = 3",
+    ],
+)
+def test_what_is_no_fault_of_the_program_is_left_alone(source):
+    assert changed(source) == set()
+
+
+def test_every_fault_of_the_package_is_valid_python():
+    draw = random.Random(0)
+    for name in mutants.modules(ROOT):
+        source = (ROOT / name).read_text(encoding="utf-8")
+        found = faults(source)
+        for fault in draw.sample(found, min(2, len(found))):
+            ast.parse(fault.applied(source))
+
+
+def test_a_seed_draws_the_same_mutants_and_another_seed_others():
+    first, again, other = (mutants.drawn(ROOT, seed, 20, "dual") for seed in (1, 1, 2))
+    assert first == again
+    assert len({mutant.key for mutant in first}) == 20
+    assert {mutant.key for mutant in first} != {mutant.key for mutant in other}
+    assert all(mutant.module.startswith(f"{PACKAGE}/dual/") for mutant in first)
+
+
+def mutant_in(module, line=1):
+    source = (ROOT / module).read_text(encoding="utf-8")
+    fault = next(fault for fault in faults(source) if fault.line >= line)
+    return mutants.mutant_of(module, source, fault)
+
+
+def test_tests_about_the_module_come_first_and_none_is_left_out():
+    module = f"{PACKAGE}/solvers/smo/step.py"
+    ordered = mutants.ordered_tests(ROOT, mutant_in(module))
+    assert set(ordered[:2]) == {module, "tests/solvers/smo/test_step.py"}
+    assert sorted(ordered) == sorted(mutants.test_files(ROOT))
+    solvers = [k for k, name in enumerate(ordered) if name.startswith("tests/solvers/")]
+    others = [k for k, name in enumerate(ordered) if name.startswith("tests/cli/")]
+    assert max(solvers) < max(others)
+
+
+def test_functions_that_a_fault_reaches_through_imports_are_not_taken_from_the_cache(tmp_path):
+    stale = mutants.importers(ROOT, f"{PACKAGE}/solvers/smo/step.py")
+    assert {f"{PACKAGE}/solvers/{name}.py" for name in ("planning", "smo", "ending")} <= stale
+    assert f"{PACKAGE}/dual/passes.py" not in stale
+    assert f"{PACKAGE}/dual/passes.py" in mutants.importers(ROOT, f"{PACKAGE}/compiled.py")
+    warm = tmp_path / "warm"
+    for folder, file in (("solvers_1f", "smo.run-7.py311"), ("dual_2e", "passes.traits-3.py311")):
+        (warm / folder).mkdir(parents=True)
+        (warm / folder / f"{file}.nbi").write_text("")
+    mutants.fresh_cache(warm, tmp_path / "cache", stale)
+    left = [path.name for path in (tmp_path / "cache").rglob("*.nbi")]
+    assert left == ["passes.traits-3.py311.nbi"]
+
+
+def test_function_around_a_line_is_the_innermost():
+    source = "def a():\n    def b():\n        return 1\n    return b\n\n\nc = 2\n"
+    assert [mutants.function_around(source, line) for line in (3, 4, 7)] == ["b", "a", ""]
+
+
+def test_first_failure_is_read_from_what_pytest_says():
+    said = "...F\nFAILED tests/a.py::test_b[c] - assert 1\nFAILED tests/d.py::test_e\n"
+    assert mutants.first_failure(said) == "tests/a.py::test_b[c]"
+    assert mutants.first_failure("ERROR tests/a.py - ImportError\n") == "tests/a.py"
+    assert mutants.first_failure("Timeout (0:10:00)!\n") == "time limit"
+
+
+class Judge(Job):
+    """A job that runs no test: of two lines one is caught."""
+
+    def __init__(self):
+        self.asked = []
+
+    def prepare(self):
+        pass
+
+    def judged(self, mutant):
+        self.asked.append(mutant.key)
+        return Verdict(CAUGHT if mutant.fault.line % 2 else SURVIVED, "", 1.0)
+
+
+def test_verdicts_are_kept_and_only_what_is_missing_is_done(tmp_path):
+    results, drawn = tmp_path / "verdicts.jsonl", mutants.drawn(ROOT, 0, 12, "dual")
+    first, jobs = Judge(), [Judge(), Judge()]
+    mutants.run(drawn[:5], [first], results)
+    assert first.asked == [mutant.key for mutant in drawn[:5]]
+    known = mutants.known(results)
+    mutants.run([mutant for mutant in drawn if mutant.key not in known], jobs, results)
+    assert sorted(jobs[0].asked + jobs[1].asked) == sorted(mutant.key for mutant in drawn[5:])
+    records = mutants.known(results).values()
+    caught = sum(mutant.fault.line % 2 for mutant in drawn)
+    assert f"all: {caught} of 12 caught" in mutants.summary(records)
+    survivor = next(record for record in records if record["verdict"] == SURVIVED)
+    assert f"+++ {survivor['module']}" in mutants.told(survivor)
+
+
+def test_a_job_that_fails_ends_the_run_with_its_error(tmp_path):
+    class Broken(Judge):
+        def judged(self, mutant):
+            raise OSError(mutant.module)
+
+    with pytest.raises(OSError, match="maxmargin"):
+        mutants.run(mutants.drawn(ROOT, 0, 3), [Broken()], tmp_path / "verdicts.jsonl")
+
+
+def test_a_mutant_is_put_into_the_copy_tested_and_taken_out(tmp_path, monkeypatch):
+    job = Job(tmp_path, limit=60.0)
+    module = f"{PACKAGE}/solvers/drivers/violators.py"
+    mutant = mutant_in(module, line=20)
+    for name in ("src", "tests"):
+        (job.tree / name).parent.mkdir(parents=True, exist_ok=True)
+        mutants.shutil.copytree(ROOT / name, job.tree / name, ignore=mutants.LEFT_BEHIND)
+    job.warm.mkdir()
+    path = job.tree / module
+    before, stamp = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
+    seen = []
+
+    def tested(cache, files):
+        seen.append((path.read_text(encoding="utf-8"), cache, set(files[:2])))
+        return 1, "FAILED tests/a.py::test_b\n"
+
+    monkeypatch.setattr(job, "tested", tested)
+    verdict = job.judged(mutant)
+    assert verdict[:2] == (CAUGHT, "tests/a.py::test_b")
+    assert seen == [
+        (
+            mutant.fault.applied(before),
+            job.cache,
+            {module, "tests/solvers/drivers/test_violators.py"},
+        )
+    ]
+    assert path.read_text(encoding="utf-8") == before
+    assert path.stat().st_mtime_ns == stamp
+
+
+def test_a_copy_of_another_text_is_made_again_with_an_empty_cache(tmp_path, monkeypatch):
+    root = tmp_path / "root"
+    (root / PACKAGE).mkdir(parents=True)
+    (root / PACKAGE / "one.py").write_text("a = 1\n")
+    monkeypatch.setattr(mutants, "ROOT", root)
+    monkeypatch.setattr(mutants, "COPIED", ("src",))
+    job, seen = Job(tmp_path / "job", limit=60.0), []
+
+    def tested(cache, files):
+        seen.append((files, list(cache.iterdir())))
+        (cache / "old").write_text("")
+        return 0, ""
+
+    monkeypatch.setattr(job, "tested", tested)
+    for text in ("a = 1\n", "a = 1\n", "a = 2\n"):
+        (root / PACKAGE / "one.py").write_text(text)
+        job.prepare()
+    assert seen == [([f"{PACKAGE}/one.py"], [])] * 2
+    assert (job.tree / PACKAGE / "one.py").read_text() == "a = 2\n"
+
+
+def test_tests_that_fail_without_a_fault_end_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "COPIED", ())
+    job = Job(tmp_path / "job", limit=60.0)
+    monkeypatch.setattr(job, "tested", lambda *_: (1, "FAILED tests/a.py::test_b\n"))
+    with pytest.raises(SystemExit, match="fail without a fault"):
+        job.prepare()
+
+
+def test_tests_are_run_in_the_copy(tmp_path):
+    job = Job(tmp_path, limit=60.0)
+    job.tree.mkdir()
+    Path(job.tree, "test_one.py").write_text("def test_one():\n    assert 1 + 1 == 2\n")
+    assert job.tested(job.cache, ["test_one.py"])[0] == 0
+    Path(job.tree, "test_one.py").write_text("def test_one():\n    assert 1 + 1 == 3\n")
+    code, said = job.tested(job.cache, ["test_one.py"])
+    assert (code, mutants.first_failure(said)) == (1, "test_one.py::test_one")
