@@ -18,7 +18,7 @@ from ...kernels import Linear, Precomputed
 from ...kernels.precomputed import as_square, check_symmetric
 from ...runtime.buffers import pages_kept
 from ...runtime.parallel import single_threaded_blas
-from ...solvers import SELECTIONS, STATUSES
+from ...solvers import SELECTIONS, STATUSES, plan
 from .. import parameters as p
 from ..certificates import Certificates
 from ..clock import Clock
@@ -42,7 +42,7 @@ from ..inputs import (
 )
 from ..progress import CallbackSupportMixin, Reporter, with_callbacks
 from ..tasks import Outcome, Task
-from .gram_pool import Grams, memory_budget, working_dtype
+from .gram_pool import Grams
 from .prediction import coefficients, delivered, expansion_values, like
 from .training import Settings, Trainer
 
@@ -131,7 +131,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
             settings = self._settings(jobs)
             penalty = float(getattr(self, "C", 1.0))
-            dtype = working_dtype(self.precision, self.kernel_, samples.X, penalty, settings.tol)
+            dtype = plan.working_dtype(
+                self.precision, self.kernel_, samples.X, penalty, settings.tol
+            )
             p.check_full_matrix(self, samples.size, dtype.itemsize)
             grams = Grams(self.kernel_, samples.X, dtype)
             as_delivered = partial(delivered, samples)
@@ -232,7 +234,7 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             selection=self.selection,
             planning=int(self.planning),
             shrinking=bool(self.shrinking),
-            cache_bytes=memory_budget(self.cache_size, self.shape_fit_[0], jobs),
+            cache_bytes=plan.memory_budget(self.cache_size, self.shape_fit_[0], jobs),
             max_steps=None if self.max_iter == -1 else int(self.max_iter),
             precision=self.precision,
             random_state=self._seed(),
