@@ -286,9 +286,10 @@ def memory_budget(cache_size: float | str, samples: int, jobs: int = 1) -> float
     """Bytes that the Gram matrix may take, whole or in part, with what is made of it: `cache_size`
     in MB, which is kept, or "auto"."""
     few = 8.0 * samples * samples <= costs.MODEST / 4
+    if cache_size == "auto" and few:
+        return costs.MODEST
     if cache_size == "auto":
-        generous = min(costs.GENEROUS * jobs, 0.5 * free_memory())
-        return costs.MODEST if few else max(costs.MODEST, generous)
+        return max(costs.MODEST, min(costs.GENEROUS * jobs, 0.5 * free_memory()))
     asked = float(cache_size) * 1e6
     if few or asked <= costs.MODEST:
         return asked
