@@ -25,7 +25,7 @@ from .settings import Settings
 
 DRIVERS = ("full", "blocks", "rows")
 # Kernel values stay below this part of the largest number, so that sums of them are finite.
-HEADROOM = 1e-4
+HEADROOM = 1e-8
 
 
 @dataclass(frozen=True, slots=True)

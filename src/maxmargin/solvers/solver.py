@@ -122,7 +122,9 @@ def solve(
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
     plan = planned(problem, gram, settings, driver, begun=alpha is not None)
     briefly = problem.samples <= FEW_SAMPLES and callback is None
-    with single_threaded_blas(), held_interrupts(briefly) as interrupt:
+    # Where numbers overflow the status says so.
+    quiet = np.errstate(over="ignore", invalid="ignore")
+    with single_threaded_blas(), held_interrupts(briefly) as interrupt, quiet:
         spent = None
         boxes = [*(continuation.in_box(problem, size) for size in plan.boxes[:-1]), problem]
         for box, next_box in pairwise(boxes):

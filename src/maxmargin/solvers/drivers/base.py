@@ -255,8 +255,13 @@ class Run:
         return grown or not np.isfinite(dual)
 
     def may_be_unbounded(self):
-        """Whether an infinite step means what it says: else the curvature was lost in rounding."""
-        return may_be_unbounded(self.problem) or self.memory.integers[r.NEGATIVE] > 0
+        """Whether an infinite step means what it says: else the curvature was lost in rounding.
+        In a finite box nothing is unbounded."""
+        if may_be_unbounded(self.problem):
+            return True
+        bounds = self.problem.lower, self.problem.upper
+        infinite = any(np.isinf(bound).any() for bound in bounds)
+        return infinite and self.memory.integers[r.NEGATIVE] > 0
 
     def solution(self, status) -> Solution:
         steps = int(self.memory.integers[r.CLOCK])
