@@ -270,6 +270,8 @@ class OnlineSVC(
         if first:
             self._begin(X, np.ones(y.size))
             self.n_seen_ = 0
+        else:
+            self._refuse_overflow(X)
         codes = np.searchsorted(self.classes_, y)
         self._forget_end()
         number = self.n_seen_ + np.arange(y.size)

@@ -10,9 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ...kernels import FromFunction, Kernel
+from ...kernels.vector.base import VectorKernel
 from ...runtime.parallel import single_threaded_blas
 from ...solvers.online.machine import OnlineSettings
 from ..clock import Clock
+from ..conditioning import refuse_overflow
 from ..distinct import Samples, distinct, size_in_bytes
 from ..inputs import checked_weights, is_function, resolved_kernel, training_inputs
 from ..progress import Reporter
@@ -127,8 +129,13 @@ class TrainedOnline(CertifiedMachine):
             FromFunction(kernel) if is_function(kernel) else resolved_kernel(self, X, weight)
         )
         settings = OnlineSettings(self.selection, int(self.reprocess), float(self.tol), self.budget)
+        self._refuse_overflow(X)
         dtype = self._rows_dtype(X, self.kernel_)
         self.machines_ = Committee.new(self.classes_.size, self.kernel_, settings, dtype, X)
+
+    def _refuse_overflow(self, X: Any) -> None:
+        if isinstance(self.kernel_, VectorKernel):
+            refuse_overflow(self.kernel_, X)
 
     def _rows_dtype(self, X: Any, kernel: Kernel) -> Any:
         if self.precision != "auto":
