@@ -31,8 +31,8 @@ def refuse_overflow(kernel: Kernel, X: Any) -> None:
         top = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
         if top > math.sqrt(LARGEST / max(1, X.shape[1])):
             raise ValueError(
-                f"X holds values up to {top:.3g}, with which a fit overflows: scale the inputs, for "
-                "example with StandardScaler"
+                f"X holds values up to {top:.3g}, with which a fit overflows: scale the inputs, "
+                "for example with StandardScaler"
             )
     with np.errstate(over="ignore", invalid="ignore"):
         diagonal = X if isinstance(kernel, Precomputed) else kernel.diagonal(X)
