@@ -12,15 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import parameters as p
+from .criteria import Limits
 from .export import text_of
 from .fitting import WITHOUT_LIMIT, Samples, as_csc, grown
-from .grow import Limits
 from .pruning import PruningPath, pruned, pruning_path
 from .splits import candidates_of
 from .tree import Tree
 
 
-class DecisionTree(BaseEstimator):
+class DecisionTree(BaseEstimator):  # type: ignore[misc]
     """A binary tree over cuboids."""
 
     tree_: Tree
@@ -113,7 +113,7 @@ class DecisionTree(BaseEstimator):
             reset=False,
         )
 
-    def apply(self, X):
+    def apply(self, X: Any) -> np.ndarray:
         """The number of the leaf that each sample ends in.
 
         Parameters
@@ -127,7 +127,7 @@ class DecisionTree(BaseEstimator):
         X = self._checked(X)
         return self.tree_.apply(X)
 
-    def decision_path(self, X):
+    def decision_path(self, X: Any) -> Any:
         """The nodes that each sample goes through.
 
         Parameters
@@ -142,7 +142,7 @@ class DecisionTree(BaseEstimator):
         X = self._checked(X)
         return self.tree_.decision_path(X)
 
-    def get_depth(self):
+    def get_depth(self) -> int:
         """The depth of the deepest leaf; that of a single node is 0.
 
         Returns
@@ -152,7 +152,7 @@ class DecisionTree(BaseEstimator):
         check_is_fitted(self)
         return self.tree_.max_depth
 
-    def get_n_leaves(self):
+    def get_n_leaves(self) -> int:
         """The number of leaves.
 
         Returns
@@ -163,12 +163,14 @@ class DecisionTree(BaseEstimator):
         return self.tree_.n_leaves
 
     @property
-    def feature_importances_(self):
+    def feature_importances_(self) -> np.ndarray:
         """By how much the splits by each feature lower the cost, as shares that sum to 1."""
         check_is_fitted(self)
         return self.tree_.compute_feature_importances()
 
-    def cost_complexity_pruning_path(self, X, y, sample_weight=None):
+    def cost_complexity_pruning_path(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> PruningPath:
         """The values of `ccp_alpha` at which the pruned tree changes.
 
         Parameters
@@ -183,19 +185,18 @@ class DecisionTree(BaseEstimator):
             divided by the weight of all samples.
         """
         whole = type(self)(**{**self.get_params(), "ccp_alpha": 0.0, "trace": False})
-        path: PruningPath = pruning_path(whole.fit(X, y, sample_weight).tree_)
-        return path
+        return pruning_path(whole.fit(X, y, sample_weight).tree_)
 
     def export_text(
         self,
         *,
-        feature_names=None,
-        class_names=None,
-        max_depth=10,
-        spacing=3,
-        decimals=2,
-        show_weights=False,
-    ):
+        feature_names: Any = None,
+        class_names: Any = None,
+        max_depth: int = 10,
+        spacing: int = 3,
+        decimals: int = 2,
+        show_weights: bool = False,
+    ) -> str:
         """The rules of the tree as text, one line for each node.
 
         Parameters

@@ -15,7 +15,7 @@ from .base import DecisionTree
 from .fitting import Samples, copies_of
 
 
-class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
+class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[misc]
     """A binary tree that splits inputs by one feature at a time (CART).
 
     Each leaf tells the most frequent class of its training samples. A split of a node T is the
@@ -104,19 +104,19 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
     def __init__(
         self,
         *,
-        criterion="gini",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        class_weight=None,
-        ccp_alpha=0.0,
-        trace=False,
-    ):
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        trace: bool = False,
+    ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -134,7 +134,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         super()._check_parameters()
         p.check_class_weight(self)
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the tree.
 
         Parameters
@@ -181,11 +181,14 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         if self.class_weight is None:
             return np.ones(classes.size)
         if isinstance(self.class_weight, dict):
-            return np.asarray(compute_class_weight(self.class_weight, classes=classes, y=y))
+            given = compute_class_weight(self.class_weight, classes=classes, y=y)
+            return np.asarray(given, dtype=np.float64)
         totals = np.bincount(codes, weight, minlength=classes.size)
-        return totals.sum() / ((totals > 0).sum() * np.where(totals > 0, totals, 1.0))
+        share = np.where(totals > 0, totals, 1.0) * np.count_nonzero(totals)
+        factors: np.ndarray = totals.sum() / share
+        return factors
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The most frequent class in the leaf of each sample; of equal ones the first.
 
         Parameters
@@ -198,9 +201,10 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         """
         X = self._checked(X)
         answers = self.tree_.value[:, 0].argmax(axis=1)
-        return self.classes_[answers[self.tree_.apply(X)]]
+        labels: np.ndarray = self.classes_[answers[self.tree_.apply(X)]]
+        return labels
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """The share of each class in the leaf of each sample.
 
         Parameters
@@ -214,7 +218,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         X = self._checked(X)
         return self.tree_.predict(X)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of the share of each class.
 
         Parameters
@@ -226,7 +230,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):
         ndarray of shape (n_samples, n_classes)
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            logarithms: np.ndarray = np.log(self.predict_proba(X))
+        return logarithms
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,6 +23,10 @@ MASK, TOP = np.uint64(BINS - 1), np.uint64(1 << 63)
 FEW = 48
 
 
+Array = np.ndarray
+Work = tuple[Array, Array, Array, Array]
+
+
 class Columns(NamedTuple):
     """The sorted entries of all features, one feature after the other.
 
@@ -30,7 +34,7 @@ class Columns(NamedTuple):
     ----------
     start : ndarray of int64, shape (n_features + 1,)
         Feature f has the entries ``start[f]:start[f + 1]``.
-    index : ndarray of int32, shape (n_entries,)
+    sample : ndarray of int32, shape (n_entries,)
         The sample of an entry.
     rank : ndarray of int32, shape (n_entries,)
         Its value, as a place among the levels of the feature. Missing values (NaN) come last and
@@ -43,7 +47,7 @@ class Columns(NamedTuple):
     """
 
     start: np.ndarray
-    index: np.ndarray
+    sample: np.ndarray
     rank: np.ndarray
     implicit: np.ndarray
     level_start: np.ndarray
@@ -82,7 +86,7 @@ def sorted_columns(X: Any) -> Columns:
 
 
 @compiled_strict
-def _usual_values(X):
+def _usual_values(X: Array) -> tuple[Array, Array]:
     """The value that more than half of the samples have (else NaN), and the number of others.
 
     X has a row for each feature. A majority survives when pairs of different values are struck out.
@@ -110,7 +114,7 @@ def _usual_values(X):
 
 
 @compiled_strict
-def _sparse_sizes(data, indptr):
+def _sparse_sizes(data: Array, indptr: Array) -> Array:
     sizes = np.zeros(indptr.size - 1, dtype=np.int64)
     for f in range(sizes.size):
         for x in data[indptr[f] : indptr[f + 1]]:
@@ -119,14 +123,14 @@ def _sparse_sizes(data, indptr):
 
 
 @compiled_strict
-def _sort_dense(X, usual, columns, work):
+def _sort_dense(X: Array, usual: Array, columns: Columns, work: Work) -> None:
     _, values, places, _ = work
     for f in range(X.shape[0]):
         finite, missing = 0, columns.start[f + 1]
         for i, x in enumerate(X[f]):
             if np.isnan(x):
                 missing -= 1
-                columns.index[missing] = i
+                columns.sample[missing] = i
             elif x != usual[f]:
                 values[finite] = x + 0  # -0.0 becomes 0.0
                 places[0, finite] = i
@@ -135,7 +139,9 @@ def _sort_dense(X, usual, columns, work):
 
 
 @compiled_strict
-def _sort_sparse(data, indices, indptr, n, usual, columns, work):
+def _sort_sparse(
+    data: Array, indices: Array, indptr: Array, n: int, usual: Array, columns: Columns, work: Work
+) -> None:
     _, values, places, _ = work
     for f in range(usual.size):
         finite, missing = 0, columns.start[f + 1]
@@ -143,7 +149,7 @@ def _sort_sparse(data, indices, indptr, n, usual, columns, work):
             x = data[place]
             if np.isnan(x):
                 missing -= 1
-                columns.index[missing] = indices[place]
+                columns.sample[missing] = indices[place]
             elif x != 0:
                 values[finite] = x
                 places[0, finite] = indices[place]
@@ -152,7 +158,7 @@ def _sort_sparse(data, indices, indptr, n, usual, columns, work):
 
 
 @compiled_strict
-def _fill_column(f, finite, n, usual, columns, work):
+def _fill_column(f: int, finite: int, n: int, usual: float, columns: Columns, work: Work) -> None:
     """Sort the values and samples that were collected for feature f, and give them ranks."""
     keys, values, places, table = work
     first, last = columns.start[f], columns.start[f + 1]
@@ -174,7 +180,7 @@ def _fill_column(f, finite, n, usual, columns, work):
             rank += 1
             columns.levels[level + rank] = x
             previous = x
-        columns.index[first + p] = places[place, p]
+        columns.sample[first + p] = places[place, p]
         columns.rank[first + p] = rank
     if unplaced:
         rank += 1
@@ -186,20 +192,20 @@ def _fill_column(f, finite, n, usual, columns, work):
 
 
 @called
-def _order_bits(keys):
+def _order_bits(keys: Array) -> None:
     """Bits of floating-point numbers become whole numbers of the same order."""
     for p in range(keys.size):
         keys[p] = ~keys[p] if keys[p] & TOP else keys[p] | TOP
 
 
 @called
-def _restore_bits(keys):
+def _restore_bits(keys: Array) -> None:
     for p in range(keys.size):
         keys[p] = keys[p] ^ TOP if keys[p] & TOP else ~keys[p]
 
 
 @called
-def _sort_keys(keys, places, count, table):
+def _sort_keys(keys: Array, places: Array, count: int, table: Array) -> int:
     """Sort row 0 of `keys` with `places`, stable; the row of `places` that is in order.
 
     Radix sort from the lowest digit; digits that all keys share are skipped.

@@ -19,11 +19,12 @@ so that the first formula with t = 0, 1 gives half the gain.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...runtime.jit import inlined
+from .columns import Array, Columns
 
 # The first two need the sum of targets, the others the weight of each class.
 SQUARED_ERROR, TWO_CLASS_GINI, GINI, ENTROPY = 0, 1, 2, 3
@@ -57,6 +58,30 @@ class Targets(NamedTuple):
     copies: np.ndarray
     unit: bool
     xlogx: np.ndarray
+
+
+class Limits(NamedTuple):
+    """What stops growth; see the parameters of the estimators.
+
+    Attributes
+    ----------
+    max_depth, min_samples_split, min_samples_leaf : int
+    min_weight_leaf : float
+        Positive.
+    max_leaves : int
+        0 for depth-first growth without such a limit.
+    min_gain : float
+    max_features : int
+        Features to draw at each node; at least the number of features for all.
+    """
+
+    max_depth: int
+    min_samples_split: int
+    min_samples_leaf: int
+    min_weight_leaf: float
+    max_leaves: int
+    min_gain: float
+    max_features: int
 
 
 class Whole(NamedTuple):
@@ -100,7 +125,7 @@ class Side(NamedTuple):
     first: int
     end: int
     step: int
-    neighbour: int
+    neighbour: Any
     missing: int
     missing_end: int
 
@@ -109,20 +134,29 @@ class Found(NamedTuple):
     """The best split that a sweep finds: between two ranks that follow one another."""
 
     gain: float
-    here: int
-    after: int
+    here: Any
+    after: Any
 
 
 @inlined
-def h(x, table):
+def h(x: float, table: Array) -> float:
     """x log x, from the table if there is one."""
     if table.size > 0:
-        return table[int(x)]
+        return float(table[int(x)])
     return x * np.log(x) if x > 0.0 else 0.0
 
 
 @inlined
-def sweep(kind, columns, targets, limits, whole, sums, moved, side):
+def sweep(
+    kind: int,
+    columns: Columns,
+    targets: Targets,
+    limits: Limits,
+    whole: Whole,
+    sums: Array,
+    moved: Array,
+    side: Side,
+) -> Found:
     """Move samples to one side and note the best split; upwards the first, downwards the last of
     equal ones, which is the lowest value.
 
@@ -140,13 +174,17 @@ def sweep(kind, columns, targets, limits, whole, sums, moved, side):
     side : Side
     """
     if kind <= TWO_CLASS_GINI:
-        return sweep_sums(kind, columns, targets, limits, whole, side)
-    return sweep_classes(kind, columns, targets, limits, whole, sums, moved, side)
+        found: Found = sweep_sums(kind, columns, targets, limits, whole, side)
+    else:
+        found = sweep_classes(kind, columns, targets, limits, whole, sums, moved, side)
+    return found
 
 
 @inlined
-def sweep_sums(kind, columns, targets, limits, whole, side):
-    index, rank = columns.index, columns.rank
+def sweep_sums(
+    kind: int, columns: Columns, targets: Targets, limits: Limits, whole: Whole, side: Side
+) -> Found:
+    index, rank = columns.sample, columns.rank
     target, weight, copies, unit = targets.target, targets.weight, targets.copies, targets.unit
     W, S, shift = whole.weight, whole.total, whole.shift
     factor = 2.0 if kind == TWO_CLASS_GINI else 1.0
@@ -181,15 +219,24 @@ def sweep_sums(kind, columns, targets, limits, whole, side):
 
 
 @inlined
-def sweep_classes(kind, columns, targets, limits, whole, sums, moved, side):
-    index, rank = columns.index, columns.rank
+def sweep_classes(
+    kind: int,
+    columns: Columns,
+    targets: Targets,
+    limits: Limits,
+    whole: Whole,
+    sums: Array,
+    moved: Array,
+    side: Side,
+) -> Found:
+    index, rank = columns.sample, columns.rank
     label, weight, copies, unit = targets.label, targets.weight, targets.copies, targets.unit
     table, W = targets.xlogx, whole.weight
     tie = whole.tie * side.step
     on, off = moved[0], moved[1]
-    for k in range(sums.size):
-        on[k] = 0.0
-        off[k] = sums[k]
+    for c in range(sums.size):
+        on[c] = 0.0
+        off[c] = sums[c]
     at_node = whole.total / W if kind == GINI else whole.total - h(W, table)
     # Σ_k S_k², or Σ_k h(S_k), of the two sides
     a, b = 0.0, whole.total
@@ -199,7 +246,7 @@ def sweep_classes(kind, columns, targets, limits, whole, sums, moved, side):
     p = side.missing if missing > 0 else side.first
     while missing > 0 or p != side.end:
         i = np.uint64(index[np.uint64(p)])
-        k = np.uint64(label[i])
+        k: Any = np.uint64(label[i])
         own = 1.0 if unit else weight[i]
         x, y = on[k], off[k]
         if kind == GINI:
@@ -229,7 +276,7 @@ def sweep_classes(kind, columns, targets, limits, whole, sums, moved, side):
 
 
 @inlined
-def allowed(limits, whole, count, w):
+def allowed(limits: Limits, whole: Whole, count: int, w: float) -> bool:
     """Whether both sides are large enough."""
     return (
         count >= limits.min_samples_leaf
@@ -240,7 +287,7 @@ def allowed(limits, whole, count, w):
 
 
 @inlined
-def tie_of(kind, cost, weight):
+def tie_of(kind: int, cost: float, weight: float) -> float:
     """Gains of a node within this differ by rounding alone."""
     if kind == SQUARED_ERROR:
         return TIE_OF_COST * cost

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from .columns import Columns, sorted_columns
-from .criteria import ENTROPY, GINI, SQUARED_ERROR, TWO_CLASS_GINI, Targets
-from .grow import NO_FEATURE, NODE, Limits, grow
+from .criteria import ENTROPY, GINI, SQUARED_ERROR, TWO_CLASS_GINI, Limits, Targets
+from .grow import NODE, grow
+from .search import NO_FEATURE
 from .tree import LEAF, Tree, by_level, preorder, renumbered
 
 # Whole weights of at most this sum get a table of x log x.
@@ -88,7 +89,8 @@ def _targets(samples: Samples, kind: int, exponent: int) -> Targets:
 
 def _means(nodes: np.ndarray, exponent: int) -> np.ndarray:
     means = nodes["reference"] + nodes["offset"] / nodes["weight"]
-    return np.ldexp(means, exponent)[:, None]
+    values: np.ndarray = np.ldexp(means, exponent)
+    return values[:, None]
 
 
 def _class_shares(nodes: np.ndarray, order: np.ndarray, samples: Samples) -> np.ndarray:
@@ -103,7 +105,8 @@ def _class_shares(nodes: np.ndarray, order: np.ndarray, samples: Samples) -> np.
     for level in reversed(by_level(left, right)):
         splits = level[left[level] != LEAF]
         sums[splits] = sums[left[splits]] + sums[right[splits]]
-    return sums / sums.sum(axis=1, keepdims=True)
+    shares: np.ndarray = sums / sums.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _tree(

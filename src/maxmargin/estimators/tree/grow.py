@@ -14,24 +14,16 @@ constant: these stay constant below.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ...runtime.jit import called, compiled, inlined
-from .criteria import (
-    ENTROPY,
-    GINI,
-    SQUARED_ERROR,
-    TWO_CLASS_GINI,
-    Side,
-    Whole,
-    h,
-    sweep,
-    tie_of,
-)
+from .columns import Array, Columns
+from .criteria import ENTROPY, SQUARED_ERROR, Limits, Targets
+from .search import NO_FEATURE, Split, search
 
-LEAF, NO_FEATURE = -1, -2
+LEAF = -1
 
 # A node, in the order of creation: children come after their parents. Values of rank `lower` or
 # below go to the left, `upper` is the next rank there is. `begin` and `end` are places in the final
@@ -58,42 +50,16 @@ NODE = np.dtype(
 )
 
 
-class Limits(NamedTuple):
-    """What stops growth; see the parameters of the estimators.
-
-    Attributes
-    ----------
-    max_depth, min_samples_split, min_samples_leaf : int
-    min_weight_leaf : float
-        Positive.
-    max_leaves : int
-        0 for depth-first growth without such a limit.
-    min_gain : float
-    max_features : int
-        Features to draw at each node; at least the number of features for all.
-    """
-
-    max_depth: int
-    min_samples_split: int
-    min_samples_leaf: int
-    min_weight_leaf: float
-    max_leaves: int
-    min_gain: float
-    max_features: int
-
-
-class Split(NamedTuple):
-    """The best split of a node: a gain of -inf if there is none."""
-
-    gain: float
-    feature: int
-    lower: int
-    upper: int
-    missing_left: int
-
-
 @compiled
-def grow(kind, classes, columns, targets, limits, seed, nodes):
+def grow(
+    kind: int,
+    classes: int,
+    columns: Columns,
+    targets: Targets,
+    limits: Limits,
+    seed: int,
+    nodes: Array,
+) -> tuple[int, Array]:
     """Write the nodes of a tree for the samples of the columns.
 
     Parameters
@@ -169,21 +135,23 @@ def grow(kind, classes, columns, targets, limits, seed, nodes):
 
 
 @called
-def enlarged(tables, used, size):
+def enlarged(tables: Array, used: int, size: int) -> Array:
     larger = np.empty((size, 3), dtype=np.int64)
     copy_rows(larger, 0, tables[:used])
     return larger
 
 
 @inlined
-def copy_rows(target, place, table):
+def copy_rows(target: Array, place: int, table: Array) -> None:
     for row in range(table.shape[0]):
         for part in range(3):
             target[place + row, part] = table[row, part]
 
 
 @inlined
-def describe(kind, targets, limits, node, samples, sums):
+def describe(
+    kind: int, targets: Targets, limits: Limits, node: Any, samples: Array, sums: Array
+) -> bool:
     """Weight, copies and cost of a node; whether limits allow to split it, and it is mixed.
 
     For classes, `sums` becomes the weight of each.
@@ -235,7 +203,7 @@ def describe(kind, targets, limits, node, samples, sums):
 
 
 @inlined
-def first_table(columns, n, table):
+def first_table(columns: Columns, n: int, table: Array) -> int:
     """The table of the root; the number of its rows."""
     rows = 0
     for f in range(columns.implicit.size):
@@ -247,13 +215,13 @@ def first_table(columns, n, table):
 
 
 @inlined
-def varies(rank, first, end, n):
+def varies(rank: Array, first: int, end: int, n: int) -> bool:
     """Whether a feature has two values, or one and missing ones, in a node of n samples."""
     return end > first and (end - first < n or rank[first] != rank[end - 1])
 
 
 @inlined
-def accept(node, split, limits):
+def accept(node: Any, split: Split, limits: Limits) -> bool:
     """Note the best split of a node, if it is good enough."""
     if split.feature < 0 or split.gain < limits.min_gain:
         return False
@@ -264,94 +232,16 @@ def accept(node, split, limits):
 
 
 @inlined
-def search(kind, columns, targets, limits, node, sums, moved, table, random):
-    """The best split over the features of a table, the first among equals.
-
-    If features are drawn and none of them can be split, all are tried.
-    """
-    W, shift, total = node["weight"], 0.0, 0.0
-    if kind == SQUARED_ERROR:
-        shift, total = node["reference"], node["offset"]
-    elif kind == TWO_CLASS_GINI:
-        total = sums[1]
-    else:
-        for S in sums:
-            total += S * S if kind == GINI else h(S, targets.xlogx)
-    tie = tie_of(kind, node["cost"], W)
-    whole = Whole(node["end"] - node["begin"], node["copies"], W, shift, total, tie)
-    best = Split(-np.inf, NO_FEATURE, -1, -1, 0)
-    rows = table.shape[0]
-    to_draw = min(limits.max_features, rows)
-    while best.feature < 0 and to_draw > 0:
-        left = to_draw
-        for row in range(rows):
-            if left < rows - row and uniform(random) * (rows - row) >= left:
-                continue
-            left -= 1
-            split = best_in_row(kind, columns, targets, limits, whole, sums, moved, table[row])
-            if split.gain > best.gain + tie:
-                best = split
-        to_draw = rows if to_draw < rows else 0
-    return best
-
-
-@inlined
-def best_in_row(kind, columns, targets, limits, whole, sums, moved, row):
-    """The best split of a node by one feature.
-
-    Upwards, entries move to the left, up to the implicit value; downwards, they move to the right
-    down to it. Missing values go to the right, then to the left, then are split off by themselves.
-    """
-    f, first, end = row
-    rank = columns.rank
-    implicit = np.int64(columns.implicit[f]) if end - first < whole.samples else -1
-    missing = columns.level_start[f + 1] - columns.level_start[f]
-    finite = end
-    if rank[end - 1] == missing:
-        finite = first_above(rank, first, end, missing - 1)
-    middle = finite
-    if implicit >= 0:
-        middle = first_above(rank, first, finite, implicit)
-    best = Split(-np.inf, f, -1, -1, 0)
-    for attempt in range(2 if finite == end else 5):
-        missing_left, down = attempt // 2, attempt % 2
-        if attempt == 4:
-            span, neighbour, with_missing = (finite, end, 1), -1, False
-        elif down:
-            span, neighbour = (finite - 1, middle - 1, -1), implicit
-            with_missing = missing_left == 0
-        else:
-            neighbour = implicit if implicit >= 0 else np.int64(rank[middle - 1])
-            span, with_missing = (first, middle, 1), missing_left == 1
-        if span[0] == span[1]:
-            continue
-        along = (finite, end) if with_missing else (0, 0)
-        side = Side(span[0], span[1], span[2], neighbour, along[0], along[1])
-        found = sweep(kind, columns, targets, limits, whole, sums, moved, side)
-        if found.gain > best.gain + whole.tie:
-            if attempt == 4:
-                best = Split(found.gain, f, missing - 1, missing, 0)
-            elif down:
-                best = Split(found.gain, f, found.after, found.here, missing_left)
-            else:
-                best = Split(found.gain, f, found.here, found.after, missing_left)
-    return best
-
-
-@inlined
-def first_above(rank, first, end, level):
-    """The first of sorted entries whose rank is above a level."""
-    while first < end:
-        middle = (first + end) // 2
-        if rank[middle] > level:
-            end = middle
-        else:
-            first = middle + 1
-    return first
-
-
-@inlined
-def divide(nodes, number, total, table, columns, samples, side, spare):
+def divide(
+    nodes: Array,
+    number: int,
+    total: int,
+    table: Array,
+    columns: Columns,
+    samples: Array,
+    side: Array,
+    spare: Array,
+) -> None:
     """Sort the samples of a node by the side they go to, and create its children."""
     node = nodes[number]
     f, lower, begin, end = node["feature"], node["lower"], node["begin"], node["end"]
@@ -366,15 +256,16 @@ def divide(nodes, number, total, table, columns, samples, side, spare):
         here = columns.rank[p]
         if here == missing:
             had_missing = True
-            side[np.uint64(columns.index[p])] = node["missing_left"]
+            side[np.uint64(columns.sample[p])] = node["missing_left"]
         else:
-            side[np.uint64(columns.index[p])] = here <= lower
-    middle, others = begin, 0
+            side[np.uint64(columns.sample[p])] = here <= lower
+    middle: Any = begin
+    others: Any = 0
     for p in range(begin, end):
         i = samples[p]
         samples[middle] = i
         spare[others] = i
-        goes_left = np.int64(side[np.uint64(i)])
+        goes_left: Any = np.int64(side[np.uint64(i)])
         middle += goes_left
         others += 1 - goes_left
     for p in range(others):
@@ -388,21 +279,30 @@ def divide(nodes, number, total, table, columns, samples, side, spare):
 
 
 @inlined
-def divide_entries(children, table, columns, side, spare, sided, counts):
+def divide_entries(
+    children: Array,
+    table: Array,
+    columns: Columns,
+    side: Array,
+    spare: Array,
+    sided: Array,
+    counts: Array,
+) -> None:
     """Divide the entries of each feature; the tables of the left and the right child."""
-    index, rank = columns.index, columns.rank
+    index, rank = columns.sample, columns.rank
     n_left = children[0]["end"] - children[0]["begin"]
     n_right = children[1]["end"] - children[1]["begin"]
     spare_index, spare_rank = spare[0], spare[1]
     rows_left = rows_right = 0
     for row in range(table.shape[0]):
         f, first, end = table[row]
-        middle, others = first, 0
+        middle: Any = first
+        others: Any = 0
         for p in range(first, end):
             i, r = index[p], rank[p]
             index[middle], rank[middle] = i, r
             spare_index[others], spare_rank[others] = i, r
-            goes_left = np.int64(side[np.uint64(i)])
+            goes_left: Any = np.int64(side[np.uint64(i)])
             middle += goes_left
             others += 1 - goes_left
         for p in range(others):
@@ -419,7 +319,7 @@ def divide_entries(children, table, columns, side, spare, sided, counts):
 
 
 @inlined
-def precedes(a, b, nodes, limits):
+def precedes(a: int, b: int, nodes: Array, limits: Limits) -> bool:
     """Whether node a is to be split before node b."""
     if limits.max_leaves == 0:
         return a > b
@@ -428,7 +328,7 @@ def precedes(a, b, nodes, limits):
 
 
 @inlined
-def push(heap, size, number, nodes, limits):
+def push(heap: Array, size: int, number: int, nodes: Array, limits: Limits) -> int:
     place = size
     while place > 0 and precedes(number, heap[(place - 1) // 2], nodes, limits):
         heap[place] = heap[(place - 1) // 2]
@@ -438,9 +338,9 @@ def push(heap, size, number, nodes, limits):
 
 
 @inlined
-def pop(heap, size, nodes, limits):
+def pop(heap: Array, size: int, nodes: Array, limits: Limits) -> int:
     """Take the first node off the heap."""
-    first, last = heap[0], heap[size - 1]
+    first, last = int(heap[0]), heap[size - 1]
     place, child = 0, 1
     while child < size - 1:
         if child + 1 < size - 1 and precedes(heap[child + 1], heap[child], nodes, limits):
@@ -451,13 +351,3 @@ def pop(heap, size, nodes, limits):
         place, child = child, 2 * child + 1
     heap[place] = last
     return first
-
-
-@inlined
-def uniform(random):
-    """A random number in [0, 1) by splitmix64."""
-    random[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = random[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
@@ -11,7 +13,7 @@ from .base import DecisionTree
 from .fitting import Samples, copies_of
 
 
-class DecisionTreeRegressor(RegressorMixin, DecisionTree):
+class DecisionTreeRegressor(RegressorMixin, DecisionTree):  # type: ignore[misc]
     """A binary tree that splits inputs by one feature at a time (CART), with a value in each leaf.
 
     A leaf tells the mean t̂ of its training samples. A split of a node T is the feature and value
@@ -51,18 +53,18 @@ feature_names_in_
     def __init__(
         self,
         *,
-        criterion="squared_error",
-        max_depth=None,
-        min_samples_split=2,
-        min_samples_leaf=1,
-        min_weight_fraction_leaf=0.0,
-        max_features=None,
-        random_state=None,
-        max_leaf_nodes=None,
-        min_impurity_decrease=0.0,
-        ccp_alpha=0.0,
-        trace=False,
-    ):
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
+        trace: bool = False,
+    ) -> None:
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
@@ -75,7 +77,7 @@ feature_names_in_
         self.ccp_alpha = ccp_alpha
         self.trace = trace
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the tree.
 
         Parameters
@@ -101,7 +103,7 @@ feature_names_in_
         self._grow(X, Samples(y, 0, weight, copies_of(weight)))
         return self
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The mean of the training samples in the leaf of each sample.
 
         Parameters

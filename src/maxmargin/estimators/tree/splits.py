@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .grow import Limits
+from .criteria import Limits
 from .tree import LEAF, Tree
 
 # More candidates than this are not recorded.
@@ -60,7 +60,8 @@ class Candidates:
     @property
     def difference(self) -> np.ndarray:
         """c_L + c_R − c_T, whose lowest value decides."""
-        return self.cost_left + self.cost_right - self.cost
+        sides: np.ndarray = self.cost_left + self.cost_right
+        return sides - self.cost
 
     def table(self, feature_names: Any = None, rows: int = 10) -> str:
         """The candidates as text, the best first; a star marks that of the tree.

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ...runtime.jit import compiled_strict
 from ...runtime.parallel import in_parts
+from .columns import Array
 
 LEAF = -1
 
@@ -99,7 +100,8 @@ class Tree:
 
     def predict(self, X: Any) -> np.ndarray:
         """The value of the leaf of each sample, shape (n_samples, n_classes or 1)."""
-        return self.value[self.apply(X), 0]
+        values: np.ndarray = self.value[self.apply(X), 0]
+        return values
 
     def decision_path(self, X: Any) -> sparse.csr_matrix:
         """Which nodes each sample goes through, as an indicator matrix (n_samples, node_count)."""
@@ -124,10 +126,13 @@ class Tree:
         splits = np.flatnonzero(self.children_left != LEAF)
         left, right = self.children_left[splits], self.children_right[splits]
         gains = self.cost[splits] - self.cost[left] - self.cost[right]
-        sums = np.bincount(self.feature[splits], np.maximum(gains, 0.0), minlength=self.n_features)
+        sums = np.zeros(self.n_features)
+        np.add.at(sums, self.feature[splits], np.maximum(gains, 0.0))
         if not normalize:
-            return sums / self.weighted_n_node_samples[0]
-        return sums / sums.sum() if sums.sum() > 0.0 else sums
+            sums /= self.weighted_n_node_samples[0]
+        elif sums.sum() > 0.0:
+            sums /= sums.sum()
+        return sums
 
 
 def parents(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -187,7 +192,15 @@ def renumbered(order: np.ndarray, children: np.ndarray) -> np.ndarray:
 
 
 @compiled_strict
-def _apply_dense(X, left, right, feature, threshold, missing_left, leaves):
+def _apply_dense(
+    X: Array,
+    left: Array,
+    right: Array,
+    feature: Array,
+    threshold: Array,
+    missing_left: Array,
+    leaves: Array,
+) -> None:
     for i in range(leaves.size):
         row = X[i]
         node = 0
@@ -202,8 +215,17 @@ def _apply_dense(X, left, right, feature, threshold, missing_left, leaves):
 
 @compiled_strict
 def _apply_sparse(
-    data, indices, ends, features, left, right, feature, threshold, missing_left, leaves
-):
+    data: Array,
+    indices: Array,
+    ends: Array,
+    features: int,
+    left: Array,
+    right: Array,
+    feature: Array,
+    threshold: Array,
+    missing_left: Array,
+    leaves: Array,
+) -> None:
     row = np.zeros(features)
     for i in range(leaves.size):
         for p in range(ends[i], ends[i + 1]):
