@@ -46,22 +46,6 @@ def refuse_overflow(kernel: Kernel, X: Any) -> None:
         )
 
 
-def fits_single(kernel: Kernel, X: Any) -> bool:
-    """Whether kernel values of the inputs are finite in float32."""
-    if isinstance(kernel, Precomputed):
-        top = float(np.abs(X).max(initial=0.0))
-    elif not isinstance(kernel, VectorKernel):
-        return True
-    else:
-        entries = X.data if sparse.issparse(X) else X
-        largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
-        with np.errstate(over="ignore", invalid="ignore"):
-            scaled = largest * float(np.max(kernel._scale()))
-            diagonal = np.abs(kernel.diagonal(X)).max(initial=0.0)
-            top = float(np.maximum(diagonal, scaled * scaled * X.shape[1]))
-    return top <= HEADROOM * float(np.finfo(np.float32).max)
-
-
 def offset_of(kernel: Kernel, X: Any) -> np.ndarray | None:
     """The c to take off the inputs of a linear machine, where that is worth while.
 

@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -16,8 +15,8 @@ from ...solvers.online.machine import OnlineSettings
 from ..clock import Clock
 from ..distinct import Samples, distinct, size_in_bytes
 from ..inputs import checked_weights, is_function, resolved_kernel, training_inputs
-from ..kernel.machine import blank, take_over
-from ..progress import CallbackSupportMixin, Reporter, with_callbacks
+from ..progress import Reporter
+from ..template import CertifiedMachine
 from .classes import labels_of_stream
 from .committee import Committee
 from .progress import Pace, warn_early
@@ -30,27 +29,17 @@ ROUNDING = 1.000001
 PROBED = 1000
 
 
-class TrainedOnline(CallbackSupportMixin, BaseEstimator):
+class TrainedOnline(CertifiedMachine):
     """An estimator whose fit is passes over a stream."""
 
     machines_: Committee
+    warm_start = False  # partial_fit goes on from where it is, fit begins anew
 
-    @with_callbacks
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Train a blank copy, then take over what it has learned: all or nothing."""
-        self._check_parameters()
-        model = blank(self)
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        data = {"X": X, "y": y, "metadata": metadata}
-        with Reporter(self) as reporter:
-            ended = model._train(X, y, sample_weight, reporter, data)
-            reporter.end(take_over(self, model), **data)
-        if ended == "interrupted":
-            raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
-        return self
-
-    def _train(self, X: Any, y: Any, sample_weight: Any, reporter: Reporter, data: Any) -> str:
-        """Set all fitted attributes; what ended it early, if anything."""
+    def _train(
+        self, X: Any, y: Any, sample_weight: Any, reporter: Reporter, data: Any, previous: Any
+    ) -> bool:
+        """Set all fitted attributes; whether Ctrl-C came."""
+        del previous
         clock = Clock(self.max_seconds)
         X, y = training_inputs(self, X, y)
         X, y = without_frame(X), labels_of_stream(y)
@@ -68,7 +57,7 @@ class TrainedOnline(CallbackSupportMixin, BaseEstimator):
         if ended in ("time_limit", "stopped"):
             processed = f"{pace.seen:,} of {pace.total:,} examples were processed."
             warn_early(self, ended, processed, 5)
-        return ended
+        return ended == "interrupted"
 
     def _passes(self, samples: Samples, pace: Pace) -> str:
         random = np.random.default_rng(self._seed())
