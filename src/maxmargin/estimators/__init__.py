@@ -1,7 +1,9 @@
 """What users call: classification, regression and novelty detection."""
 
 from .certificates import Certificates
+from .kernel.least_squares_svc import LeastSquaresSVC
 from .kernel.one_class import OneClassSVM
+from .kernel.ridge import KernelRidge
 from .kernel.svc import SVC, NuSVC
 from .kernel.svr import SVR, NuSVR
 from .linear.glm import LogisticRegression, RidgeRegression
@@ -12,6 +14,8 @@ __all__ = [
     "SVC",
     "SVR",
     "Certificates",
+    "KernelRidge",
+    "LeastSquaresSVC",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
