@@ -46,7 +46,7 @@ def test_gradient_is_that_of_central_differences(kernel, fit_intercept, targets)
 def test_following_the_gradient_lowers_the_error():
     objective = RidgeLeaveOneOut(*data(60))
     start = Point(Gaussian(20.0), C=1.0)
-    found = Rprop(start).run(objective, max_evaluations=60)
+    found = Rprop(start).run(objective, evaluations=60)
     assert found.value < 0.5 * objective.value(start)
 
 

@@ -64,8 +64,8 @@ support_, support_vectors_
     >>> model = KernelRidge(alpha=2.0, kernel="linear").fit([[-1.0], [0.0], [1.0]], [0, 1, 2])
     >>> model.predict([[2.0]]).round(6)
     array([2.])
-    >>> model.certificate_
-    Certificate(primal=0.5, dual=0.5, relative gap 0.0e+00, violation 0.0e+00)
+    >>> model.status_, round(model.certificate_.primal, 6)
+    ('converged', 0.5)
     """
 
     def __init__(
