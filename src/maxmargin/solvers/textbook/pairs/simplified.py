@@ -48,7 +48,7 @@ def simplified_smo(
     >>> import numpy as np
     >>> from maxmargin.solvers.textbook import simplified_smo
     >>> x = np.linspace(-1, 1, 20)
-    >>> simplified_smo(np.sign(x), np.outer(x, x), C=1.0).status
+    >>> simplified_smo(np.sign(x), np.outer(x, x), C=1.0, max_passes=200).status
     'converged'
     """
     state = Classic(y, K, C, trace)
