@@ -13,6 +13,7 @@ _PLACES = {
     "solve": "solvers",
     "AutoSVC": "tuning",
     "KernelRidge": "estimators",
+    "Lasso": "estimators",
     "LeastSquaresSVC": "estimators",
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
@@ -23,6 +24,7 @@ _PLACES = {
     "OnlineSVC": "estimators",
     "RidgeRegression": "estimators",
     "SVC": "estimators",
+    "SoftmaxRegression": "estimators",
     "SVCSearch": "tuning",
     "SVR": "estimators",
 }
@@ -32,6 +34,7 @@ __all__ = [
     "SVR",
     "AutoSVC",
     "KernelRidge",
+    "Lasso",
     "LeastSquaresSVC",
     "LinearSVC",
     "LinearSVR",
@@ -42,6 +45,7 @@ __all__ = [
     "OnlineSVC",
     "RidgeRegression",
     "SVCSearch",
+    "SoftmaxRegression",
     "release_memory",
     "solve",
 ]
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
         SVC,
         SVR,
         KernelRidge,
+        Lasso,
         LeastSquaresSVC,
         LinearSVC,
         LinearSVR,
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
         OneClassSVM,
         OnlineSVC,
         RidgeRegression,
+        SoftmaxRegression,
     )
     from .runtime.buffers import release_memory
     from .solvers import solve

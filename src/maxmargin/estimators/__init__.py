@@ -6,7 +6,8 @@ from .kernel.one_class import OneClassSVM
 from .kernel.ridge import KernelRidge
 from .kernel.svc import SVC, NuSVC
 from .kernel.svr import SVR, NuSVR
-from .linear.glm import LogisticRegression, RidgeRegression
+from .linear.glm import Lasso, LogisticRegression, RidgeRegression
+from .linear.softmax import SoftmaxRegression
 from .linear.svm import LinearSVC, LinearSVR
 from .online.svc import OnlineSVC
 
@@ -15,6 +16,7 @@ __all__ = [
     "SVR",
     "Certificates",
     "KernelRidge",
+    "Lasso",
     "LeastSquaresSVC",
     "LinearSVC",
     "LinearSVR",
@@ -24,4 +26,5 @@ __all__ = [
     "OneClassSVM",
     "OnlineSVC",
     "RidgeRegression",
+    "SoftmaxRegression",
 ]

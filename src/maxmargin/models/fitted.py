@@ -320,6 +320,8 @@ SCHEMAS: dict[str, Schema] = {
     "LinearSVC": Schema(LINEAR_CLASSIFIER, _linear_classifier),
     "LogisticRegression": Schema(LINEAR_CLASSIFIER, _linear_classifier),
     "LinearSVR": Schema(LINEAR_REGRESSOR, _nothing),
+    "SoftmaxRegression": Schema(LINEAR_CLASSIFIER, _linear_classifier),
+    "Lasso": Schema(LINEAR_REGRESSOR, _nothing),
     "RidgeRegression": Schema(LINEAR_REGRESSOR, _nothing),
 }
 ESTIMATORS: dict[str, type] = {name: getattr(estimators, name) for name in SCHEMAS}

@@ -18,6 +18,7 @@ from ..estimators import (
     SVC,
     SVR,
     KernelRidge,
+    Lasso,
     LinearSVC,
     LinearSVR,
     LogisticRegression,
@@ -25,12 +26,13 @@ from ..estimators import (
     NuSVR,
     OneClassSVM,
     RidgeRegression,
+    SoftmaxRegression,
 )
 from ..kernels import Gaussian, Linear, Polynomial, Sigmoid
 from .files import Model, chosen_machine
 
 CLASSIFIERS, REGRESSORS = (SVC, NuSVC), (SVR, NuSVR, KernelRidge)
-LINEAR = (LinearSVC, LinearSVR, LogisticRegression, RidgeRegression)
+LINEAR = (LinearSVC, LinearSVR, LogisticRegression, RidgeRegression, Lasso, SoftmaxRegression)
 
 
 def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:

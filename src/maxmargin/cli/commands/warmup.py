@@ -57,6 +57,8 @@ def works_of() -> list[tuple[str, Callable[[], Any]]]:
         add(f"Crammer–Singer, {kind}", joint, A, three)
     for precision in ("single", "double"):
         add("planning", estimators.SVC(planning=2, precision=precision), X, two)
+    add("SoftmaxRegression", estimators.SoftmaxRegression(), X, three)
+    add("Lasso", estimators.Lasso(0.1), X, X[:, 0])
     add("LeastSquaresSVC", estimators.LeastSquaresSVC(), X, three)
     add("squared hinge", estimators.SVC(loss="squared_hinge"), X, three)
     for name in ("NuSVC", "SVR", "NuSVR", "OneClassSVM"):

@@ -20,9 +20,15 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        p.check_number(self, "C", 0)
+        p.check_number(self, "C", 0, np.inf, closed="right")
         p.check_option(self, "penalty", ("l1", "l2"))
+        if np.isinf(self.C):
+            self._check_without_penalty()
         p.check_class_weight(self)
+
+    def _check_without_penalty(self) -> None:
+        """Whether C = ∞, which leaves the penalty out, can be had."""
+        raise p.ParameterError(f"C of {type(self).__name__} must be finite, got inf")
 
     def fit(self, X, y, sample_weight=None):
         """Train on labelled samples.
