@@ -12,6 +12,9 @@ _PLACES = {
     "release_memory": "runtime.buffers",
     "solve": "solvers",
     "AutoSVC": "tuning",
+    "KernelRidge": "estimators",
+    "Lasso": "estimators",
+    "LeastSquaresSVC": "estimators",
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
     "LogisticRegression": "estimators",
@@ -21,6 +24,7 @@ _PLACES = {
     "OnlineSVC": "estimators",
     "RidgeRegression": "estimators",
     "SVC": "estimators",
+    "SoftmaxRegression": "estimators",
     "SVCSearch": "tuning",
     "SVR": "estimators",
 }
@@ -29,6 +33,9 @@ __all__ = [
     "SVC",
     "SVR",
     "AutoSVC",
+    "KernelRidge",
+    "Lasso",
+    "LeastSquaresSVC",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
@@ -38,6 +45,7 @@ __all__ = [
     "OnlineSVC",
     "RidgeRegression",
     "SVCSearch",
+    "SoftmaxRegression",
     "release_memory",
     "solve",
 ]
@@ -46,6 +54,9 @@ if TYPE_CHECKING:
     from .estimators import (
         SVC,
         SVR,
+        KernelRidge,
+        Lasso,
+        LeastSquaresSVC,
         LinearSVC,
         LinearSVR,
         LogisticRegression,
@@ -54,6 +65,7 @@ if TYPE_CHECKING:
         OneClassSVM,
         OnlineSVC,
         RidgeRegression,
+        SoftmaxRegression,
     )
     from .runtime.buffers import release_memory
     from .solvers import solve

@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, RidgeRegression
+from maxmargin import (
+    SVC,
+    SVR,
+    KernelRidge,
+    LinearSVC,
+    LinearSVR,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    RidgeRegression,
+)
 from maxmargin.data import Schema
 from maxmargin.kernels import Gaussian, MetricGaussian
 from maxmargin.models import Model
@@ -53,7 +63,9 @@ def test_graph_tells_labels_and_decisions(model, labels, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "model", [SVR(), NuSVR(), LinearSVR(), RidgeRegression()], ids=lambda m: type(m).__name__
+    "model",
+    [SVR(), NuSVR(), LinearSVR(), RidgeRegression(), KernelRidge(), KernelRidge(kernel="linear")],
+    ids=lambda m: type(m).__name__,
 )
 def test_graph_tells_values(model, tmp_path):
     model.fit(X, X[:, 0] - X[:, 1] ** 2)

@@ -1,10 +1,13 @@
 """What users call: classification, regression and novelty detection."""
 
 from .certificates import Certificates
+from .kernel.least_squares_svc import LeastSquaresSVC
 from .kernel.one_class import OneClassSVM
+from .kernel.ridge import KernelRidge
 from .kernel.svc import SVC, NuSVC
 from .kernel.svr import SVR, NuSVR
-from .linear.glm import LogisticRegression, RidgeRegression
+from .linear.glm import Lasso, LogisticRegression, RidgeRegression
+from .linear.softmax import SoftmaxRegression
 from .linear.svm import LinearSVC, LinearSVR
 from .online.svc import OnlineSVC
 
@@ -12,6 +15,9 @@ __all__ = [
     "SVC",
     "SVR",
     "Certificates",
+    "KernelRidge",
+    "Lasso",
+    "LeastSquaresSVC",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
@@ -20,4 +26,5 @@ __all__ = [
     "OneClassSVM",
     "OnlineSVC",
     "RidgeRegression",
+    "SoftmaxRegression",
 ]

@@ -171,6 +171,18 @@ def _one_function(estimator: Any, sizes: Sizes) -> None:
         _require((estimator.offset_ == -estimator.intercept_).all(), "offset_ is not -intercept_")
 
 
+def _several_functions(estimator: Any, sizes: Sizes) -> None:
+    single = sizes["functions"] == 1
+    _require(single or not estimator._one_target_, "there are several functions for one target")
+    _kernel_expansion(estimator, sizes)
+
+
+def _least_squares_classifier(estimator: Any, sizes: Sizes) -> None:
+    _linear_classifier(estimator, sizes)
+    _require((estimator.class_weight_ >= 0).all(), "class_weight_ has negative entries")
+    _kernel_expansion(estimator, sizes)
+
+
 def _kernel_expansion(estimator: Any, sizes: Sizes) -> None:
     vectors, inputs, kernel = sizes["vectors"], estimator.support_vectors_, estimator.kernel_
     _require(estimator.n_support_.sum() == vectors, "n_support_ does not add up to dual_coef_")
@@ -259,6 +271,14 @@ ONE_FUNCTION = {
     "n_support_": Array("whole", ("one",)),
     "n_iter_": Optional(int),
 }
+LEAST_SQUARES = {
+    **KERNEL_MACHINE,
+    "dual_coef_": Array("real", ("functions", "vectors"), sparse=True),
+    "n_support_": Array("whole", ("one",)),
+    "n_iter_": Optional(int),
+    "method_": Optional(str),
+    "loo_residuals_": Optional(np.ndarray),
+}
 LINEAR_MACHINE = {
     "n_features_in_": Size("features"),
     "n_iter_": int,
@@ -287,10 +307,21 @@ SCHEMAS: dict[str, Schema] = {
     "NuSVC": Schema(KERNEL_CLASSIFIER, _kernel_classifier),
     "SVR": Schema(ONE_FUNCTION, _one_function),
     "NuSVR": Schema({**ONE_FUNCTION, "epsilon_": Optional(float)}, _one_function),
+    "KernelRidge": Schema({**LEAST_SQUARES, "_one_target_": bool}, _several_functions),
+    "LeastSquaresSVC": Schema(
+        {
+            **LEAST_SQUARES,
+            "classes_": Labels("classes"),
+            "class_weight_": Array("real", ("classes",)),
+        },
+        _least_squares_classifier,
+    ),
     "OneClassSVM": Schema({**ONE_FUNCTION, "offset_": Array("real", ("one",))}, _one_function),
     "LinearSVC": Schema(LINEAR_CLASSIFIER, _linear_classifier),
     "LogisticRegression": Schema(LINEAR_CLASSIFIER, _linear_classifier),
     "LinearSVR": Schema(LINEAR_REGRESSOR, _nothing),
+    "SoftmaxRegression": Schema(LINEAR_CLASSIFIER, _linear_classifier),
+    "Lasso": Schema(LINEAR_REGRESSOR, _nothing),
     "RidgeRegression": Schema(LINEAR_REGRESSOR, _nothing),
 }
 ESTIMATORS: dict[str, type] = {name: getattr(estimators, name) for name in SCHEMAS}

@@ -17,6 +17,8 @@ from ..archive import replacing
 from ..estimators import (
     SVC,
     SVR,
+    KernelRidge,
+    Lasso,
     LinearSVC,
     LinearSVR,
     LogisticRegression,
@@ -24,12 +26,13 @@ from ..estimators import (
     NuSVR,
     OneClassSVM,
     RidgeRegression,
+    SoftmaxRegression,
 )
 from ..kernels import Gaussian, Linear, Polynomial, Sigmoid
 from .files import Model, chosen_machine
 
-CLASSIFIERS, REGRESSORS = (SVC, NuSVC), (SVR, NuSVR)
-LINEAR = (LinearSVC, LinearSVR, LogisticRegression, RidgeRegression)
+CLASSIFIERS, REGRESSORS = (SVC, NuSVC), (SVR, NuSVR, KernelRidge)
+LINEAR = (LinearSVC, LinearSVR, LogisticRegression, RidgeRegression, Lasso, SoftmaxRegression)
 
 
 def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
@@ -130,7 +133,9 @@ def kernel_machine(machine: Any, kernel: dict[str, Any], factor: np.ndarray | No
     classes = getattr(machine, "classes_", np.empty(0))
     if classes.size > 2 and coef.shape[0] != classes.size - 1:
         raise ValueError("ONNX export needs machines of pairs of classes: train with 'ovo'")
-    kinds = {SVC: svm.SVC, NuSVC: svm.NuSVC, SVR: svm.SVR, NuSVR: svm.NuSVR}
+    if coef.shape[0] > 1 and not classes.size:
+        raise ValueError("ONNX export needs one target: train a machine for each of them")
+    kinds = {SVC: svm.SVC, NuSVC: svm.NuSVC, SVR: svm.SVR, NuSVR: svm.NuSVR, KernelRidge: svm.SVR}
     same = kinds.get(type(machine), svm.OneClassSVM)(**kernel)
     vectors = _dense(machine.support_vectors_)
     vectors = np.asarray(vectors, dtype=np.float64) * (1.0 if factor is None else factor)

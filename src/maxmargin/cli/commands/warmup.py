@@ -51,11 +51,15 @@ def works_of() -> list[tuple[str, Callable[[], Any]]]:
         for name in ("LinearSVR", "RidgeRegression"):
             add(f"{name}, {kind}", getattr(estimators, name)(), A, X[:, 0])
         add(f"l1, {kind}", estimators.LinearSVC(penalty="l1"), A, two)
+        add(f"KernelRidge, {kind}", estimators.KernelRidge(), A, X[:, 0])
         add(f"OnlineSVC, {kind}", estimators.OnlineSVC(), A, three)
         joint = estimators.LinearSVC(multi_class="crammer_singer")
         add(f"Crammer–Singer, {kind}", joint, A, three)
     for precision in ("single", "double"):
         add("planning", estimators.SVC(planning=2, precision=precision), X, two)
+    add("SoftmaxRegression", estimators.SoftmaxRegression(), X, three)
+    add("Lasso", estimators.Lasso(0.1), X, X[:, 0])
+    add("LeastSquaresSVC", estimators.LeastSquaresSVC(), X, three)
     add("squared hinge", estimators.SVC(loss="squared_hinge"), X, three)
     for name in ("NuSVC", "SVR", "NuSVR", "OneClassSVM"):
         add(name, getattr(estimators, name)(), X, two if name == "NuSVC" else X[:, 0])

@@ -175,9 +175,11 @@ class LinearMachine(CertifiedMachine):
 
     def _cost(self) -> float:
         """C, the weight of a sample's loss beside the penalty."""
-        return float(self.C)
+        return float(self.C) if np.isfinite(self.C) else 1.0
 
     def _penalty(self) -> str:
+        if np.isinf(getattr(self, "C", 1.0)):
+            return "none"
         return getattr(self, "penalty", "l2")
 
     def _intercept(self) -> Intercept:

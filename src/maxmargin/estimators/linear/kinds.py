@@ -19,10 +19,19 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
     """One function for two classes, one for each class against the rest for more."""
 
     _rules: ClassVar[Any] = {
-        "C": partial(p.check_number, low=0),
+        "C": partial(p.check_number, low=0, closed="right"),
         "penalty": partial(p.check_option, options=("l1", "l2")),
         "class_weight": p.check_class_weight,
     }
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if np.isinf(self.C):
+            self._check_without_penalty()
+
+    def _check_without_penalty(self) -> None:
+        """Whether C = ∞, which leaves the penalty out, can be had."""
+        raise p.ParameterError(f"C of {type(self).__name__} must be finite, got inf")
 
     def fit(self, X, y, sample_weight=None):
         """Train on labelled samples.

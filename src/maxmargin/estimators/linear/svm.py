@@ -25,13 +25,15 @@ class LinearSVC(LinearClassifier):
     ----------
     penalty : {"l2", "l1"}, default="l2"
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        ``penalty="l1"`` needs the squared hinge.
+        ``penalty="l1"`` with the hinge is a linear program, solved by HiGHS.
     dual : "auto" or bool, default="auto"
         Accepted for compatibility; the solver works on both sides at once.
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
     C : float, default=1.0
-        Weight of the loss beside the penalty.
+        Weight of the loss beside the penalty. `numpy.inf`, with the hinge, leaves the penalty out:
+        the shortest of all models with the least loss, and of separable classes the one with a
+        hard margin.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one machine for each class against the rest, or the joint
         problem of Crammer and Singer, which knows neither `penalty` nor `loss`.
@@ -135,13 +137,22 @@ class LinearSVC(LinearClassifier):
         if self.multi_class == "crammer_singer":
             return
         kinked = self.loss == "hinge"
-        if (self.penalty == "l1" and (kinked or self.dual is True)) or (
+        if (self.penalty == "l1" and (kinked or self.dual is True) and self.dual != "auto") or (
             kinked and self.dual is False
         ):
             raise ValueError(
-                "Unsupported set of arguments: the hinge goes with penalty='l2' and "
-                "dual=True or 'auto', penalty='l1' with loss='squared_hinge' and dual=False or "
-                f"'auto'. Got penalty={self.penalty!r}, loss={self.loss!r}, dual={self.dual}"
+                "Unsupported set of arguments: as in LIBLINEAR the hinge goes with penalty='l2' "
+                "and dual=True, penalty='l1' with loss='squared_hinge' and dual=False; "
+                f"dual='auto' allows all of them. Got penalty={self.penalty!r}, "
+                f"loss={self.loss!r}, dual={self.dual}"
+            )
+
+    def _check_without_penalty(self) -> None:
+        plain = self.loss == "hinge" and self.multi_class == "ovr" and self.penalty == "l2"
+        if not plain or self.intercept_scaling is not None:
+            raise p.ParameterError(
+                "C of LinearSVC must be finite, got inf: it needs loss='hinge', penalty='l2', "
+                "multi_class='ovr' and intercept_scaling=None"
             )
 
     def _loss_name(self) -> str:
@@ -199,8 +210,8 @@ class LinearSVR(LinearRegressor):
 
         minimise  ½‖w‖² + C Σ_i weight_i · max(0, |y_i − w·x_i − b| − ε)
 
-    or with the square of that loss. The intercept b carries no penalty unless
-    `intercept_scaling` is given.
+    or with the square of that loss, or with ‖w‖₁ in place of ½‖w‖². The intercept b carries no
+    penalty unless `intercept_scaling` is given.
 
     Parameters
     ----------
@@ -211,6 +222,8 @@ class LinearSVR(LinearRegressor):
     C : float, default=1.0
         Weight of the loss beside the penalty.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    penalty : {"l2", "l1"}, default="l2"
+        ``penalty="l1"`` with the ε-insensitive loss is a linear program, solved by HiGHS.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
         None leaves the intercept without penalty. A number s adds the constant feature s, whose
@@ -260,6 +273,7 @@ class LinearSVR(LinearRegressor):
         tol=1e-6,
         C=1.0,
         loss="epsilon_insensitive",
+        penalty="l2",
         fit_intercept=True,
         intercept_scaling=None,
         dual="auto",
@@ -275,6 +289,7 @@ class LinearSVR(LinearRegressor):
         self.tol = tol
         self.C = C
         self.loss = loss
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.dual = dual
@@ -293,6 +308,7 @@ class LinearSVR(LinearRegressor):
         "loss": partial(
             p.check_option, options=("epsilon_insensitive", "squared_epsilon_insensitive")
         ),
+        "penalty": partial(p.check_option, options=("l1", "l2")),
     }
 
     def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:

@@ -7,6 +7,7 @@ from .likelihood import LogLikelihood
 from .pairs import OverPairs
 from .priors import GaussianPrior, LogPosterior, Prior
 from .radius_margin import RadiusMargin
+from .ridge_leave_one_out import RidgeLeaveOneOut
 from .span import SpanBound
 from .splits import FixedSplits, RandomSplits, Split, Splits, folds
 
@@ -26,6 +27,7 @@ __all__ = [
     "Prior",
     "RadiusMargin",
     "RandomSplits",
+    "RidgeLeaveOneOut",
     "SpanBound",
     "Split",
     "Splits",
