@@ -12,6 +12,7 @@ _PLACES = {
     "release_memory": "runtime.buffers",
     "solve": "solvers",
     "AutoSVC": "tuning",
+    "AutoSVR": "tuning",
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
     "LogisticRegression": "estimators",
@@ -23,12 +24,14 @@ _PLACES = {
     "SVC": "estimators",
     "SVCSearch": "tuning",
     "SVR": "estimators",
+    "SVRSearch": "tuning",
 }
 
 __all__ = [
     "SVC",
     "SVR",
     "AutoSVC",
+    "AutoSVR",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
@@ -38,6 +41,7 @@ __all__ = [
     "OnlineSVC",
     "RidgeRegression",
     "SVCSearch",
+    "SVRSearch",
     "release_memory",
     "solve",
 ]
@@ -57,7 +61,7 @@ if TYPE_CHECKING:
     )
     from .runtime.buffers import release_memory
     from .solvers import solve
-    from .tuning import AutoSVC, SVCSearch
+    from .tuning import AutoSVC, AutoSVR, SVCSearch, SVRSearch
 
 
 def __getattr__(name: str) -> Any:

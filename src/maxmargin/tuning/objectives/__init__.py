@@ -7,8 +7,9 @@ from .likelihood import LogLikelihood
 from .pairs import OverPairs
 from .priors import GaussianPrior, LogPosterior, Prior
 from .radius_margin import RadiusMargin
+from .regression import HeldOutLoss
 from .span import SpanBound
-from .splits import FixedSplits, RandomSplits, Split, Splits, folds
+from .splits import FixedSplits, RandomSplits, Split, Splits, folds, plain_folds
 
 __all__ = [
     "BootstrapError",
@@ -16,6 +17,7 @@ __all__ = [
     "ErrorRate",
     "FixedSplits",
     "GaussianPrior",
+    "HeldOutLoss",
     "HoldOutError",
     "KernelPolarisation",
     "KernelTargetAlignment",
@@ -31,4 +33,5 @@ __all__ = [
     "Splits",
     "SupportVectorCount",
     "folds",
+    "plain_folds",
 ]
