@@ -12,6 +12,7 @@ _PLACES = {
     "release_memory": "runtime.buffers",
     "solve": "solvers",
     "AutoSVC": "tuning",
+    "AutoSVR": "tuning",
     "KernelRidge": "estimators",
     "Lasso": "estimators",
     "LeastSquaresSVC": "estimators",
@@ -27,12 +28,14 @@ _PLACES = {
     "SoftmaxRegression": "estimators",
     "SVCSearch": "tuning",
     "SVR": "estimators",
+    "SVRSearch": "tuning",
 }
 
 __all__ = [
     "SVC",
     "SVR",
     "AutoSVC",
+    "AutoSVR",
     "KernelRidge",
     "Lasso",
     "LeastSquaresSVC",
@@ -45,6 +48,7 @@ __all__ = [
     "OnlineSVC",
     "RidgeRegression",
     "SVCSearch",
+    "SVRSearch",
     "SoftmaxRegression",
     "release_memory",
     "solve",
@@ -69,7 +73,7 @@ if TYPE_CHECKING:
     )
     from .runtime.buffers import release_memory
     from .solvers import solve
-    from .tuning import AutoSVC, SVCSearch
+    from .tuning import AutoSVC, AutoSVR, SVCSearch, SVRSearch
 
 
 def __getattr__(name: str) -> Any:

@@ -45,7 +45,7 @@ def test_the_squared_norm_of_an_embedded_input(size):
 @pytest.mark.parametrize("size", [5, 8, 16, 33])
 def test_the_likelihood_of_held_out_samples(size):
     values, found = np.random.default_rng(size).normal(size=size) + 0.3, set()
-    for margins, slope in placements(2, size):
-        margins[:] = values
-        found.add((log_likelihood(margins, slope), slope.tobytes()))
+    for margins, weight, slope in placements(3, size):
+        margins[:], weight[:] = values, 1.0
+        found.add((log_likelihood(margins, weight, slope), slope.tobytes()))
     assert len(found) == 1

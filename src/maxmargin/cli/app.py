@@ -38,7 +38,9 @@ Seed = Annotated[int, typer.Option(help="Of everything random.")]
 MaxSeconds = Annotated[float | None, typer.Option(help="Time limit.", min=0.0)]
 Strategy = Annotated[
     str | None,
-    typer.Option(help="kta, posterior, likelihood, span, radius_margin, cv-cma or grid."),
+    typer.Option(
+        help="cv-posterior, kta, posterior, likelihood, span, radius_margin, cv-cma, grid."
+    ),
 ]
 Metric = Annotated[str | None, typer.Option(help="radial, diagonal or full, of the kernel.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Do not go on from a checkpoint.")]
