@@ -23,7 +23,7 @@ def plain(line: str) -> str:
     parts = re.split(r"(``.*?``|`[^`]*`_{0,2})", line)
     for i in range(0, len(parts), 2):
         parts[i] = parts[i].replace("|", "\\|")
-        parts[i] = re.sub(r"(\w)_(?=[,.;) ]|$)(?! :)", r"\1\\_", parts[i])
+        parts[i] = re.sub(r'(\w)_(?=[,.;)" ]|$)(?! :)', r"\1\\_", parts[i])
     return "".join(parts)
 
 
@@ -39,8 +39,9 @@ def readable(lines: list[str]) -> list[str]:
         if indent is not None and line.strip() and depth <= indent:
             indent = None
         doctest = line.lstrip().startswith((">>>", "..."))
-        if indent is None and not doctest and not is_name(line):
-            found.append(plain(line))
+        if indent is None and not doctest:
+            name, colon, kind = line.partition(" : ")
+            found.append(name + colon + plain(kind) if is_name(line) else plain(line))
         else:
             found.append(line)
         if indent is None and line.rstrip().endswith("::"):
@@ -48,7 +49,9 @@ def readable(lines: list[str]) -> list[str]:
     return found
 
 
-def process(app, what, name, value, options, lines):
+def process(*event):
+    """What autodoc calls with its application, the object, and the lines to change in place."""
+    lines = event[-1]
     lines[:] = readable(lines)
 
 

@@ -53,7 +53,9 @@ def whole(path: Path) -> str:
     def included(match: re.Match[str]) -> str:
         return (path.parent / match.group(1)).read_text("utf-8")
 
-    return re.sub(r"^```\{include\} (\S+)\n(?::.*\n)*```$", included, path.read_text("utf-8"), flags=re.M)
+    return re.sub(
+        r"^```\{include\} (\S+)\n(?::.*\n)*```$", included, path.read_text("utf-8"), flags=re.M
+    )
 
 
 def examples() -> list[tuple[str, str]]:
@@ -94,7 +96,7 @@ def write(app, error):
     index = ["# maxmargin\n", f"> {SUMMARY}\n"]
     index.append("- [Everything in one file](maxmargin.md)\n")
     everything = [f"# maxmargin {app.config.release}\n\n{SUMMARY}\n"]
-    for part, members in pages(source).items():
+    for members in pages(source).values():
         index.append(f"## {title_of(members[0][1])}\n")
         for path, text in members:
             index.append(f"- [{title_of(text)}]({path}.html): {lead_of(text)}")

@@ -99,7 +99,11 @@ def overview(module: str, title: str, names: list[str]) -> str:
     lines += ["", ".. list-table::", "   :widths: 30 70", ""]
     for name in names:
         value = getattr(place, name)
-        text = plain(summary(value)) if callable(value) else "A dictionary of names and what they mean."
+        text = (
+            plain(summary(value))
+            if callable(value)
+            else "A dictionary of names and what they mean."
+        )
         lines += [f"   * - :doc:`{name} <generated/{module}.{name}>`", f"     - {text}"]
     lines += ["", ".. toctree::", "   :hidden:", ""]
     lines += [f"   generated/{module}.{name}" for name in names]

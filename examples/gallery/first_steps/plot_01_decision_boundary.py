@@ -2,8 +2,8 @@
 Decision boundary, margins and support vectors
 ==============================================
 
-A Gaussian machine separates two moons. Only the ringed samples, the support vectors, decide where
-the boundary runs.
+A Gaussian machine separates two moons. Only the ringed samples, the support vectors, decide
+where the boundary runs.
 """
 
 from sklearn.datasets import make_moons
