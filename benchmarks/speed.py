@@ -1,4 +1,4 @@
-"""maxmargin and its peers side by side: `python -m benchmarks.speed`, see docs/benchmarks.md."""
+"""maxmargin and its peers side by side: `python -m benchmarks.speed`, see docs/guide/performance.md."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "gene_starts.py"
-PAGE = ROOT / "docs" / "gene_starts.md"
+PAGE = ROOT / "docs" / "guide" / "sequences.md"
 GENES = 60
 TABLES = ("3-mer kernel", "triplet-weighting kernel")
 METHODS = ("5-fold CV", "KTA", "span bound", "likelihood")

@@ -11,7 +11,7 @@ from maxmargin.data.sources import ENDINGS
 from maxmargin.tuning import STRATEGIES
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "command_line.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "guide" / "command_line.md").read_text("utf-8")
 COMMANDS = typer.main.get_command(app).commands
 # Options that `--help` explains well enough.
 SELF_EXPLAINING = {"--output", "--report", "--scale", "--plot", "--impute"}

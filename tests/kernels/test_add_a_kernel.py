@@ -9,7 +9,7 @@ from kernels.naive_kernels import block, differences
 
 from maxmargin.kernels import Normalised
 
-TUTORIAL = Path(__file__).resolve().parents[2] / "docs" / "add_a_kernel.md"
+TUTORIAL = Path(__file__).resolve().parents[2] / "docs" / "development" / "add_a_kernel.md"
 TEXT = TUTORIAL.read_text(encoding="utf-8")
 CODE = re.findall(r"^```python\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
 

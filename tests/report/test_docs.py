@@ -10,7 +10,7 @@ from matplotlib import pyplot
 
 from maxmargin import report
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "plots.md").read_text("utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "guide" / "plots.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 

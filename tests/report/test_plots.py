@@ -16,16 +16,20 @@ from maxmargin.dual import hinge
 from maxmargin.kernels import Gaussian, Linear
 from maxmargin.report import (
     CalibrationDisplay,
+    CertificateDisplay,
     ConfusionDisplay,
     ConvergenceDisplay,
     DecisionBoundaryDisplay,
+    GramDisplay,
     LabelCurveDisplay,
     MetricDisplay,
+    PairPathDisplay,
     PlanningDisplay,
     PrecisionRecallDisplay,
     ResidualDisplay,
     RocDisplay,
     ShrinkingDisplay,
+    SupportVectorDisplay,
     TuningDisplay,
 )
 from maxmargin.report.display import COLOURS
@@ -56,6 +60,14 @@ def stretched():
 
 
 N = np.arange(1, 20)
+NAMES = np.repeat(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"), 8)
+LETTERS = (
+    np.random.default_rng(0).normal(size=(NAMES.size, 2))
+    + 8.0 * np.c_[np.repeat(np.arange(26) % 6, 8), np.repeat(np.arange(26) // 6, 8)]
+)
+IMAGES = np.c_[X, X[:, ::-1]]
+THREE_POINTS = hinge(np.array([1.0, 1.0, -1.0]), 2.0).problem
+GRAM_OF_THREE = np.array([[1.0, 0.2, 0.6], [0.2, 1.0, 0.5], [0.6, 0.5, 1.0]])
 PLOTS = {
     "boundary of two classes": lambda: DecisionBoundaryDisplay.from_estimator(
         SVC().fit(X, Y), X, Y
@@ -88,6 +100,19 @@ PLOTS = {
         {"margin": (N, 1 - 0.5 / N), "random": (N, 1 - 0.7 / N)}
     ),
     "metric": stretched,
+    "boundary of 26 classes": lambda: DecisionBoundaryDisplay.from_estimator(
+        SVC().fit(LETTERS, NAMES), LETTERS, NAMES
+    ),
+    "ROC of 26 classes": lambda: RocDisplay.from_estimator(
+        SVC().fit(LETTERS, NAMES), LETTERS, NAMES
+    ),
+    "confusion of 26": lambda: ConfusionDisplay.from_predictions(NAMES, np.roll(NAMES, 3)),
+    "convergence against steps": lambda: ConvergenceDisplay.from_estimator(
+        SVC(C=1e4, gamma=2.0), *BOARD, against="steps"
+    ),
+    "certificate": lambda: CertificateDisplay.from_estimator(SVC(C=100.0, gamma=2.0), *BOARD),
+    "Gram matrix": lambda: GramDisplay.from_kernel(Gaussian(0.5), X, Y),
+    "path of pairs": lambda: PairPathDisplay.from_problem(THREE_POINTS, GRAM_OF_THREE),
 }
 
 
@@ -226,9 +251,121 @@ def test_metric_needs_a_gaussian_kernel():
         MetricDisplay.from_estimator(model, X, Y)
 
 
-def test_three_classes_have_no_roc():
-    with pytest.raises(ValueError, match="must tell two classes apart, got 3"):
-        RocDisplay.from_estimator(SVC().fit(X, THREE), X, THREE)
+def test_roc_of_three_classes_is_that_of_each_against_the_rest():
+    from sklearn.metrics import roc_auc_score
+
+    model = SVC().fit(X, THREE)
+    display = RocDisplay.from_estimator(model, X, THREE)
+    decision = model.decision_function(X)
+    for column, label in enumerate(model.classes_):
+        expected = roc_auc_score(label == THREE, decision[:, column])
+        assert display.areas[label] == pytest.approx(expected)
+    assert display.area == pytest.approx(np.mean(list(display.areas.values())))
+    pyplot.close(display.figure_)
+
+
+def test_roc_of_pairs_is_refused_with_a_remedy():
+    model = SVC(decision_function_shape="ovo").fit(LETTERS, NAMES)
+    with pytest.raises(ValueError, match='use decision_function_shape="ovr"'):
+        RocDisplay.from_estimator(model, LETTERS, NAMES)
+
+
+def test_residuals_are_true_minus_predicted():
+    display = ResidualDisplay.from_predictions(np.array([1.0, 2.0]), np.array([0.5, 2.5]))
+    np.testing.assert_array_equal(display.residuals, [0.5, -0.5])
+    points = display.ax_[0].collections[0].get_offsets()
+    np.testing.assert_array_equal(points, [[0.5, 0.5], [2.5, -0.5]])
+    pyplot.close(display.figure_)
+
+
+def test_shrinking_shows_different_numbers_of_active_samples():
+    display = ShrinkingDisplay.from_samples(X, Y)
+    counts = [display.trace.members[epoch].size for epoch in display.epochs]
+    assert len(counts) > 2
+    assert counts == sorted(set(counts), reverse=True)
+    pyplot.close(display.figure_)
+
+
+def test_certificates_of_stopped_fits_enclose_the_optimum():
+    display = CertificateDisplay.from_estimator(SVC(C=100.0, gamma=2.0), *BOARD)
+    optimum = SVC(C=100.0, gamma=2.0, gap=1e-12).fit(*BOARD).certificate_.dual
+    assert (display.dual <= optimum * (1 + 1e-9)).all()
+    assert (display.primal >= optimum * (1 - 1e-9)).all()
+    assert display.relative[-1] <= 1e-4
+    assert (np.diff(display.dual) >= -1e-9 * optimum).all()
+    pyplot.close(display.figure_)
+
+
+def test_path_of_pairs_is_feasible_and_climbs():
+    display = PairPathDisplay.from_problem(THREE_POINTS, GRAM_OF_THREE)
+    assert (display.path >= display.lower - 1e-12).all()
+    assert (display.path <= display.upper + 1e-12).all()
+    alpha = np.column_stack([display.path, -display.path.sum(axis=1)])
+    values = alpha @ THREE_POINTS.linear - 0.5 * np.einsum(
+        "ia,ab,ib->i", alpha, GRAM_OF_THREE, alpha
+    )
+    assert (np.diff(values) > 0).all()
+    assert values[-1] == pytest.approx(solve(THREE_POINTS, GRAM_OF_THREE).dual, rel=1e-3)
+    landscape, slack = display.landscape
+    assert landscape[slack >= 0].max() <= values[-1] * (1 + 1e-3)
+    pyplot.close(display.figure_)
+
+
+def test_gram_is_ordered_by_class():
+    shuffled = np.random.default_rng(0).permutation(len(X))
+    display = GramDisplay.from_kernel(Gaussian(0.5), X[shuffled], Y[shuffled])
+    K = Gaussian(0.5)(X)
+    count = int((Y == -1).sum())
+    assert display.sizes == [count, len(X) - count]
+    block = display.matrix[:count, :count]
+    assert block.sum() == pytest.approx(K[np.ix_(Y == -1, Y == -1)].sum())
+    pyplot.close(display.figure_)
+
+
+def test_support_vectors_are_shown_largest_first():
+    model = SVC().fit(IMAGES, Y)
+    display = SupportVectorDisplay.from_estimator(model, IMAGES, Y, most=5)
+    assert (np.diff(display.weights) <= 0).all()
+    assert display.weights[0] == np.abs(model.dual_coef_).max()
+    test_everything_written_is_inside_the_figure(display)
+    with pytest.raises(ValueError, match="shape must have 4 pixels, got 3 × 2"):
+        SupportVectorDisplay.from_estimator(model, IMAGES, Y, shape=(3, 2))
+    with pytest.raises(ValueError, match="2 features are no square image"):
+        SupportVectorDisplay.from_estimator(MODEL, X, Y)
+    pyplot.close(display.figure_)
+
+
+def test_metric_needs_no_samples_and_takes_the_features_that_count():
+    inputs = np.c_[X[:, 0], np.zeros(len(X)), X[:, 1]]
+    model = SVC(kernel=Gaussian((1.0, 5.0, 1.0))).fit(inputs, Y)
+    display = MetricDisplay.from_estimator(model)
+    assert display.names == ("x1", "x3")
+    pyplot.close(display.figure_)
+
+
+def test_convergence_against_steps_has_every_step_of_a_trace():
+    problem, gram = hinge(Y.astype(float), 10.0).problem, Gaussian(0.5).bind(X)
+    solution = solve(problem, gram, trace=True)
+    display = ConvergenceDisplay.from_solution(solution)
+    assert display.steps[-1] == solution.trace.dual.size
+    assert display.ax_[0].get_xlabel() == "steps"
+    pyplot.close(display.figure_)
+
+
+def test_horizontal_axis_of_convergence_is_seconds_or_steps():
+    with pytest.raises(
+        ValueError,
+        match=r"against must be .* got 'hours'",
+    ):
+        ConvergenceDisplay.from_estimator(SVC(), X, Y, against="hours")
+
+
+def test_colour_bar_of_a_landscape_has_a_label_and_numbers():
+    display = TuningDisplay.from_estimator(searched(strategy="grid"))
+    bar = display.figure_.axes[-1]
+    assert bar.get_ylabel() == "cross-validation error (lower is better)"
+    assert len(bar.get_yticklabels()) > 2
+    pyplot.close(display.figure_)
 
 
 def test_style_of_others_is_left_alone():

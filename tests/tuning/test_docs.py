@@ -10,7 +10,7 @@ from tuning.problems import assert_gradient, blobs, board
 from maxmargin.kernels import Gaussian
 from maxmargin.tuning import Point
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "tuning.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "tuning.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
 
 

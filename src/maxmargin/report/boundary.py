@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .display import BLACK, Display, colour_of, dense, marker_of
+from .display import BLACK, COLOURS, Display, colour_of, dense, marker_of
 
 # Points of the grid along each axis, and samples that are drawn at most.
 GRID, FINE_GRID, MOST_POINTS = 160, 320, 2000
+# Classes up to which each has a colour of its own; more are written into the picture.
+MOST_NAMED = len(COLOURS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +187,7 @@ class DecisionBoundaryDisplay(Display):
         ax.set_xlabel(self.plane.names[0])
         ax.set_ylabel(self.plane.names[1])
         what = "decision boundary" if len(self.labels) < 3 else "decision regions"
-        if self.support.any():
+        if self.support.any() and len(self.labels) <= MOST_NAMED:
             what += ", margins" * self._has_margins() + " and support vectors"
         ax.set_title(what if self.exact else f"{what}, in a plane")
         ax.grid(False)
@@ -235,10 +237,15 @@ class DecisionBoundaryDisplay(Display):
                 *self.points[rows].T, label=label, edgecolors="white", linewidths=0.4, **style
             )
         rings = shown[self.support[shown]]
-        if rings.size:
+        many = len(self.labels) > MOST_NAMED
+        if many:
+            self._write_names(ax)
+        if rings.size and not many:
             name = f"support vectors ({self.support.sum():,})"
             style = {"facecolors": "none", "edgecolors": BLACK, "linewidths": 0.9}
             ax.scatter(*self.points[rings].T, s=2.6 * size, label=name, **style)
+        if many:
+            return
         rows = 1 if len(self.labels) < 4 else -(-len(self.labels) // 4)
         ax.legend(
             loc="upper center",
@@ -248,3 +255,14 @@ class DecisionBoundaryDisplay(Display):
             handletextpad=0.2,
             columnspacing=1.2,
         )
+
+    def _write_names(self, ax: Any) -> None:
+        """The name of each class at the median of its points."""
+        from matplotlib.patheffects import withStroke
+
+        halo = [withStroke(linewidth=3.5, foreground="white")]
+        for place, label in enumerate(self.labels):
+            own = self.points[self.codes == place]
+            if own.size:
+                style = {"ha": "center", "va": "center", "fontsize": 14, "fontweight": "bold"}
+                ax.text(*np.median(own, axis=0), label, path_effects=halo, **style)

@@ -1,4 +1,4 @@
-"""How a fit converges: violation, primal and dual value against time."""
+"""How a fit converges: violation, primal and dual value against time or steps."""
 
 from __future__ import annotations
 
@@ -11,20 +11,28 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ..models.training import FitCurve
+from ..solvers import Solution
 from .display import BLUE, GREEN, VERMILLION, Display
+from .pictures.certificate import stopped_fits, values_of
 
 # Entries of a course whose first tenth may be left out of the picture.
 MANY = 20
+AXES = ("seconds", "steps")
+# Entries of a course that each have a marker.
+MOST_MARKERS = 60
 
 
 class ConvergenceDisplay(Display):
-    """The largest violation, and the objectives between which the optimum lies, against time.
+    """The largest violation, and the objectives between which the optimum lies.
 
     Parameters
     ----------
     curve : FitCurve
     tol : float, optional
         The violation at which the fit ends.
+    steps : int array, optional
+        Steps of the solver up to each entry of the curve.
+    against : {"seconds", "steps"}
 
     Examples
     --------
@@ -40,12 +48,21 @@ class ConvergenceDisplay(Display):
     panels = (1, 2)
     size = (9.6, 4.2)
 
-    def __init__(self, *, curve: FitCurve, tol: float | None = None) -> None:
-        self.curve, self.tol = curve, tol
+    def __init__(
+        self,
+        *,
+        curve: FitCurve,
+        tol: float | None = None,
+        steps: np.ndarray | None = None,
+        against: str = "seconds",
+    ) -> None:
+        if against == "steps" and steps is None:
+            raise ValueError('against="steps" needs steps, which this curve does not have')
+        self.curve, self.tol, self.steps, self.against = curve, tol, steps, against
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None
+        cls, estimator: Any, X: Any, y: Any = None, *, against: str = "seconds", ax: Any = None
     ) -> ConvergenceDisplay:
         """Fit a copy of an estimator and plot the course of it.
 
@@ -54,8 +71,16 @@ class ConvergenceDisplay(Display):
         estimator : estimator with a `callback`
             For several classes, all problems are drawn one after the other.
         X, y : inputs and targets
+        against : {"seconds", "steps"}
+            The horizontal axis. Seconds count from the first report of the solver, so that
+            compiling and reading are left out. For steps, copies are fitted that end after 1, 2,
+            4, … steps, and their certificates are drawn.
         ax : two Axes, optional
         """
+        if against not in AXES:
+            raise ValueError(f'against must be "seconds" or "steps", got {against!r}')
+        if against == "steps":
+            return cls._from_stopped_fits(stopped_fits(estimator, X, y), estimator.tol).plot(ax)
         rows: list[tuple[float, ...]] = []
         began = time.perf_counter()
 
@@ -70,8 +95,41 @@ class ConvergenceDisplay(Display):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(X, y)
-        curve = FitCurve(*np.array(rows, dtype=np.float64).reshape(-1, 5).T)
-        return cls(curve=curve, tol=estimator.tol).plot(ax)
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 5).T
+        columns[0] -= columns[0][:1].sum()
+        return cls(curve=FitCurve(*columns), tol=estimator.tol, against=against).plot(ax)
+
+    @classmethod
+    def _from_stopped_fits(
+        cls, fits: list[tuple[int, Any]], tol: float | None
+    ) -> ConvergenceDisplay:
+        proofs = [model.certificate_ for _, model in fits]
+        primal, dual = np.array([values_of(proof) for proof in proofs]).T
+        violation = np.array([proof.violation for proof in proofs])
+        unknown = np.full(len(fits), np.nan)
+        steps = np.array([limit for limit, _ in fits])
+        curve = FitCurve(unknown, violation, primal, dual, unknown)
+        return cls(curve=curve, tol=tol, steps=steps, against="steps")
+
+    @classmethod
+    def from_solution(
+        cls, solution: Solution, *, tol: float | None = None, ax: Any = None
+    ) -> ConvergenceDisplay:
+        """Plot every step of a solution with a trace.
+
+        Parameters
+        ----------
+        solution : Solution
+            Of `maxmargin.solve` with ``trace=True``.
+        tol : float, optional
+        ax : two Axes, optional
+        """
+        if solution.trace is None:
+            raise ValueError("solution has no trace: call solve with trace=True")
+        trace, unknown = solution.trace, np.full(solution.trace.dual.size, np.nan)
+        curve = FitCurve(unknown, trace.violation, unknown, trace.dual, trace.active)
+        steps = np.arange(1, trace.dual.size + 1)
+        return cls(curve=curve, tol=tol, steps=steps, against="steps").plot(ax)
 
     @classmethod
     def from_curve(
@@ -90,8 +148,14 @@ class ConvergenceDisplay(Display):
     def _draw(self, ax: Any) -> None:
         left, right = ax
         curve, style = self.curve, {"marker": "o", "markersize": 4}
+        across = curve.seconds if self.against == "seconds" else self.steps
+        if across.size > MOST_MARKERS:
+            style = {"linewidth": 1.2}
+        elif self.against == "steps":
+            left.set_xscale("log")
+            right.set_xscale("log")
         known = np.isfinite(curve.violation) & (curve.violation > 0)
-        left.semilogy(curve.seconds[known], curve.violation[known], color=BLUE, **style)
+        left.semilogy(across[known], curve.violation[known], color=BLUE, **style)
         if self.tol is not None:
             left.axhline(self.tol, color=GREEN, linestyle="--", linewidth=1.5)
             left.annotate(
@@ -103,19 +167,21 @@ class ConvergenceDisplay(Display):
                 color=GREEN,
                 fontsize=11,
             )
-        left.set(xlabel="seconds", ylabel="largest violation", title="optimality conditions")
+        left.set(xlabel=self.against, ylabel="largest violation", title="optimality conditions")
         for values, colour, name in (
             (curve.primal, VERMILLION, "primal"),
             (curve.dual, BLUE, "dual"),
         ):
             finite = np.isfinite(values)
-            right.plot(curve.seconds[finite], values[finite], color=colour, label=name, **style)
+            if finite.any():
+                right.plot(across[finite], values[finite], color=colour, label=name, **style)
         both = np.isfinite(curve.primal) & np.isfinite(curve.dual)
         right.fill_between(
-            curve.seconds[both], curve.dual[both], curve.primal[both], color=BLUE, alpha=0.12
+            across[both], curve.dual[both], curve.primal[both], color=BLUE, alpha=0.12
         )
         self._zoom(right, both)
-        right.set(xlabel="seconds", ylabel="objective", title="the optimum lies between")
+        title = "the optimum lies between" if both.any() else "dual value"
+        right.set(xlabel=self.against, ylabel="objective", title=title)
         right.legend()
 
     def _zoom(self, axes: Any, both: np.ndarray) -> None:

@@ -19,13 +19,8 @@ from .display import Display
 from .measures import measured, predictions
 from .metric_plot import MetricDisplay
 from .page import bullets, code, figure, figures, measures_table, page, paragraph, rows, section
-from .quality import (
-    CalibrationDisplay,
-    ConfusionDisplay,
-    PrecisionRecallDisplay,
-    ResidualDisplay,
-    RocDisplay,
-)
+from .predictions import ConfusionDisplay, ResidualDisplay
+from .quality import CalibrationDisplay, PrecisionRecallDisplay, RocDisplay
 from .tuning_plot import TuningDisplay
 from .words import certificate_lines, gap_in_words
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Gaussian, MetricGaussian
-from .display import BLACK, BLUE, Display, colour_of, dense, marker_of
+from ..models.files import chosen_machine
+from .display import BLACK, VERMILLION, Display, colour_of, dense, marker_of
 
 # Ellipses on which the kernel has these values.
 LEVELS = (0.8, 0.4, 0.1)
@@ -56,10 +57,10 @@ class MetricDisplay(Display):
     def from_estimator(
         cls,
         estimator: Any,
-        X: Any,
+        X: Any = None,
         y: Any = None,
         *,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[int, int] | None = None,
         feature_names: Any = None,
         ax: Any = None,
     ) -> MetricDisplay:
@@ -68,16 +69,19 @@ class MetricDisplay(Display):
         Parameters
         ----------
         estimator : estimator with `kernel_`
-        X : array of shape (samples, features)
+        X : array of shape (samples, features), optional
+            Samples to draw; the support vectors by default.
         y : array of shape (samples,), optional
-        features : tuple of two int
-            Which to show; differences in the others are 0.
+        features : tuple of two int, optional
+            Which to show; differences in the others are 0. By default those two whose spread
+            counts most under the metric.
         feature_names : list of str, optional
         ax : Axes, optional
         """
-        inputs = dense(X)
-        pair = list(features)
-        full = metric_matrix(estimator.kernel_, inputs.shape[1])
+        machine = chosen_machine(estimator)
+        inputs = dense(machine.support_vectors_ if X is None else X)
+        full = metric_matrix(machine.kernel_, inputs.shape[1])
+        pair = list(weightiest(full, inputs) if features is None else features)
         names = feature_names
         if names is None:
             default = [f"x{i + 1}" for i in range(inputs.shape[1])]
@@ -94,6 +98,8 @@ class MetricDisplay(Display):
         ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
+        from matplotlib.patheffects import withStroke
+
         shown = np.random.default_rng(0).permutation(len(self.points))[:MOST_POINTS]
         for place, label in enumerate(self.labels):
             rows = shown[self.codes[shown] == place]
@@ -103,16 +109,25 @@ class MetricDisplay(Display):
         angle = np.linspace(0.0, 2.0 * np.pi, 200)
         circle = np.array([np.cos(angle), np.sin(angle)])
         centre = self.points.mean(axis=0)
+        halo = [withStroke(linewidth=4.0, foreground="white")]
         for level, style in zip(LEVELS, ("-", "--", ":")):
             radii = np.sqrt(-np.log(level) / np.maximum(values, np.finfo(float).tiny))
             line = centre[:, None] + vectors @ (radii[:, None] * circle)
-            ax.plot(*line, color=BLACK, linestyle=style, label=f"kernel {level:g}")
-        ax.plot(*centre, marker="+", color=BLUE, markersize=12, markeredgewidth=2.5)
+            ax.plot(
+                *line, color=BLACK, linestyle=style, path_effects=halo, label=f"kernel {level:g}"
+            )
+        ax.plot(*centre, marker="+", color=VERMILLION, markersize=12, markeredgewidth=2.5)
         span = np.ptp(self.points, axis=0)
         low, high = self.points.min(axis=0) - 0.08 * span, self.points.max(axis=0) + 0.08 * span
         ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         ax.set(xlabel=self.names[0], ylabel=self.names[1], title="kernel value with the mean")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3, fontsize=10)
+
+
+def weightiest(matrix: np.ndarray, inputs: np.ndarray) -> np.ndarray:
+    """The two features whose spread counts most under a metric, in their order."""
+    weights = np.diag(matrix) * inputs.var(axis=0)
+    return np.sort(np.argsort(-weights, kind="stable")[:2])
 
 
 def metric_matrix(kernel: Any, features: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How good predictions are: ROC, precision–recall, calibration, confusion, residuals."""
+"""How good decisions are, for all thresholds: ROC, precision–recall, calibration, label curves."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn import metrics
 
-from .display import BLUE, GREEN, GREY, Display, colour_of
+from .display import BLUE, GREY, Display, colour_of
 
 BINS = 10
-# Classes up to which a confusion matrix has a number in every cell.
-MOST_NUMBERS = 20
+# Classes up to which each has a curve with a colour and a name of its own.
+MOST_NAMED = 8
 
 
 def _two_classes(estimator: Any) -> np.ndarray:
@@ -24,13 +24,18 @@ def _two_classes(estimator: Any) -> np.ndarray:
 class RocDisplay(Display):
     """True positives against false positives, for all thresholds of the decision function.
 
+    With more than two classes there is a curve for each, against the rest, and `area` is the mean
+    of their areas.
+
     Parameters
     ----------
-    positive : bool array
-        Which samples are of the second class.
-    decision : float array
+    positive : bool array of shape (samples,) or (samples, classes)
+        Which samples are of the second class, or of each class.
+    decision : float array of the same shape
     name : str
         Of the second class.
+    labels : list of str, optional
+        Of the classes, where there is a column for each.
 
     Examples
     --------
@@ -45,14 +50,31 @@ class RocDisplay(Display):
 
     size = (5.2, 4.8)
 
-    def __init__(self, *, positive: np.ndarray, decision: np.ndarray, name: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        positive: np.ndarray,
+        decision: np.ndarray,
+        name: str = "",
+        labels: list[str] | None = None,
+    ) -> None:
         self.positive, self.decision, self.name = positive, decision, name
-        self.false_rate, self.true_rate, _ = metrics.roc_curve(positive, decision)
-        self.area = float(metrics.auc(self.false_rate, self.true_rate))
+        columns = zip(np.atleast_2d(positive.T), np.atleast_2d(decision.T))
+        curves = [
+            metrics.roc_curve(*pair)[:2] if 0 < pair[0].mean() < 1 else None for pair in columns
+        ]
+        names = [name] if labels is None else labels
+        self.curves = {text: curve for text, curve in zip(names, curves) if curve is not None}
+        if not self.curves:
+            raise ValueError("positive must have samples of both kinds, got one kind alone")
+        self.areas = {text: float(metrics.auc(*curve)) for text, curve in self.curves.items()}
+        self.area = float(np.mean(list(self.areas.values())))
+        if labels is None:
+            self.false_rate, self.true_rate = self.curves[name]
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> RocDisplay:
-        """Plot for a fitted classifier of two classes.
+        """Plot for a fitted classifier.
 
         Parameters
         ----------
@@ -60,16 +82,26 @@ class RocDisplay(Display):
         X, y : samples and labels
         ax : Axes, optional
         """
-        second = _two_classes(estimator)[1]
-        return cls.from_predictions(
-            np.asarray(y) == second, estimator.decision_function(X), name=str(second), ax=ax
-        )
+        classes, decision = np.asarray(estimator.classes_), estimator.decision_function(X)
+        if classes.size == 2:
+            second = classes[1]
+            return cls.from_predictions(np.asarray(y) == second, decision, name=str(second), ax=ax)
+        if decision.shape[1] != classes.size:
+            raise ValueError(
+                f"decision_function must have a column for each of {classes.size} classes, got "
+                f'{decision.shape[1]}: use decision_function_shape="ovr"'
+            )
+        return cls(
+            positive=np.asarray(y)[:, None] == classes,
+            decision=decision,
+            labels=[str(label) for label in classes],
+        ).plot(ax)
 
     @classmethod
     def from_predictions(
         cls, positive: Any, decision: Any, *, name: str = "", ax: Any = None
     ) -> RocDisplay:
-        """Plot for decision values.
+        """Plot for decision values of two classes.
 
         Parameters
         ----------
@@ -82,18 +114,31 @@ class RocDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         ax.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.4, label="chance")
-        ax.fill_between(self.false_rate, self.true_rate, color=BLUE, alpha=0.10, linewidth=0)
-        ax.plot(
-            self.false_rate,
-            self.true_rate,
-            color=BLUE,
-            label=f"area {self.area:.3f}",
-            clip_on=False,
-        )
-        of = f" for {self.name!r}" if self.name else ""
-        ax.set(xlabel="false positive rate", ylabel="true positive rate", title=f"ROC{of}")
+        if self.positive.ndim == 1:
+            self._draw_one(ax)
+        else:
+            self._draw_classes(ax)
+        ax.set(xlabel="false positive rate", ylabel="true positive rate")
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-        ax.legend(loc="lower right")
+        ax.legend(loc="lower right", fontsize=10)
+
+    def _draw_one(self, ax: Any) -> None:
+        rates = (self.false_rate, self.true_rate)
+        ax.fill_between(*rates, color=BLUE, alpha=0.10, linewidth=0)
+        ax.plot(*rates, color=BLUE, label=f"area {self.area:.3f}", clip_on=False)
+        ax.set_title(f"ROC for {self.name!r}" if self.name else "ROC")
+
+    def _draw_classes(self, ax: Any) -> None:
+        """Curves of few classes have names; of many, the best and the worst have."""
+        ranked = sorted(self.areas, key=lambda text: self.areas[text])
+        named = list(self.curves) if len(ranked) <= MOST_NAMED else [ranked[0], ranked[-1]]
+        for text, curve in self.curves.items():
+            style = {"color": GREY, "linewidth": 0.8, "alpha": 0.6}
+            if text in named:
+                label = f"{text}: area {self.areas[text]:.3f}"
+                style = {"color": colour_of(named.index(text)), "label": label}
+            ax.plot(*curve, clip_on=False, **style)
+        ax.set_title(f"ROC, each class against the rest: mean area {self.area:.3f}", fontsize=12)
 
 
 class PrecisionRecallDisplay(Display):
@@ -157,7 +202,7 @@ class PrecisionRecallDisplay(Display):
 
 
 class CalibrationDisplay(Display):
-    """How often the second class came true, against the probability that was told.
+    """Predicted probability of the second class against its observed frequency.
 
     Samples are put into ten bins of equal count; bars are 95 % intervals of the share.
 
@@ -224,137 +269,11 @@ class CalibrationDisplay(Display):
         style = {"color": BLUE, "marker": "o", "markersize": 6, "linewidth": 1.6, "capsize": 3}
         ax.errorbar(self.told, self.true, yerr=errors, label="this model", clip_on=False, **style)
         of = f" of {self.name!r}" if self.name else ""
-        ax.set(xlabel=f"probability told{of}", ylabel="share that came true", title="calibration")
+        ax.set(
+            xlabel=f"predicted probability{of}", ylabel="observed frequency", title="calibration"
+        )
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
         ax.legend(loc="upper left")
-
-
-class ConfusionDisplay(Display):
-    """Which classes are taken for which: rows are true, columns predicted.
-
-    Parameters
-    ----------
-    matrix : int array of shape (classes, classes)
-    labels : list of str
-    """
-
-    def __init__(self, *, matrix: np.ndarray, labels: list[str]) -> None:
-        self.matrix, self.labels = matrix, labels
-        side = float(np.clip(0.42 * len(labels) + 2.4, 4.4, 9.0))
-        self.size = (side + 0.8, side)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> ConfusionDisplay:
-        """Plot for a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier
-        X, y : samples and labels
-        ax : Axes, optional
-        """
-        return cls.from_predictions(y, estimator.predict(X), labels=estimator.classes_, ax=ax)
-
-    @classmethod
-    def from_predictions(
-        cls, target: Any, predicted: Any, *, labels: Any = None, ax: Any = None
-    ) -> ConfusionDisplay:
-        """Plot for labels.
-
-        Parameters
-        ----------
-        target, predicted : arrays of labels
-        labels : array, optional
-        ax : Axes, optional
-        """
-        known = np.unique(np.concatenate([target, predicted])) if labels is None else labels
-        matrix = metrics.confusion_matrix(target, predicted, labels=known)
-        return cls(matrix=matrix, labels=[str(label) for label in known]).plot(ax)
-
-    def _draw(self, ax: Any) -> None:
-        totals = np.maximum(self.matrix.sum(axis=1, keepdims=True), 1)
-        shares = self.matrix / totals
-        ax.imshow(shares, cmap="Blues", vmin=0.0, vmax=1.0)
-        count = len(self.labels)
-        if count <= MOST_NUMBERS:
-            size = 12 if count <= 8 else 10
-            for (i, j), number in np.ndenumerate(self.matrix):
-                colour = "white" if shares[i, j] > 0.55 else "#222222"
-                text = f"{number:,}" if number or i == j else "·"
-                ax.text(j, i, text, ha="center", va="center", color=colour, fontsize=size)
-        wide = max(map(len, self.labels), default=0) > 4
-        ax.set_xticks(range(count), self.labels, rotation=45 if wide else 0)
-        if wide:
-            for label in ax.get_xticklabels():
-                label.set(ha="right", rotation_mode="anchor")
-        ax.set_yticks(range(count), self.labels)
-        right = np.trace(self.matrix) / max(self.matrix.sum(), 1)
-        ax.set(xlabel="predicted", ylabel="true", title=f"confusion ({right:.1%} right)")
-        ax.grid(False)
-        for side in ax.spines.values():
-            side.set_visible(False)
-
-
-class ResidualDisplay(Display):
-    """Predicted against true values of a regression.
-
-    Parameters
-    ----------
-    target, predicted : float arrays
-    epsilon : float
-        Half the width of the tube; 0 draws none.
-    """
-
-    size = (5.2, 4.8)
-
-    def __init__(self, *, target: np.ndarray, predicted: np.ndarray, epsilon: float = 0.0) -> None:
-        self.target, self.predicted, self.epsilon = target, predicted, epsilon
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None) -> ResidualDisplay:
-        """Plot for a fitted regressor.
-
-        Parameters
-        ----------
-        estimator : regressor
-        X, y : samples and targets
-        ax : Axes, optional
-        """
-        epsilon = float(getattr(estimator, "epsilon_", getattr(estimator, "epsilon", 0.0)))
-        return cls.from_predictions(y, estimator.predict(X), epsilon=epsilon, ax=ax)
-
-    @classmethod
-    def from_predictions(
-        cls, target: Any, predicted: Any, *, epsilon: float = 0.0, ax: Any = None
-    ) -> ResidualDisplay:
-        """Plot for values.
-
-        Parameters
-        ----------
-        target, predicted : float arrays
-        epsilon : float
-        ax : Axes, optional
-        """
-        pair = {"target": np.asarray(target, float), "predicted": np.asarray(predicted, float)}
-        return cls(**pair, epsilon=epsilon).plot(ax)
-
-    def _draw(self, ax: Any) -> None:
-        both = np.concatenate([self.target, self.predicted])
-        low, high = float(both.min()), float(both.max())
-        pad = 0.04 * (high - low or 1.0)
-        line = np.array([low - pad, high + pad])
-        if self.epsilon > 0:
-            name = f"tube, ±{self.epsilon:.3g}"
-            tube = {"color": GREEN, "alpha": 0.15, "linewidth": 0}
-            ax.fill_between(line, line - self.epsilon, line + self.epsilon, label=name, **tube)
-        ax.plot(line, line, color=GREY, linestyle=":", linewidth=1.4)
-        size = 22 if self.target.size < 400 else 8
-        style = {"color": BLUE, "s": size, "alpha": 0.6, "linewidths": 0}
-        ax.scatter(self.target, self.predicted, **style)
-        ax.set(xlabel="true", ylabel="predicted", title="predicted against true")
-        ax.set(xlim=line, ylim=line, aspect="equal")
-        if self.epsilon > 0:
-            ax.legend(loc="upper left")
 
 
 class LabelCurveDisplay(Display):
@@ -415,7 +334,7 @@ class LabelCurveDisplay(Display):
         for place, (name, (labels, values)) in enumerate(self.curves.items()):
             style = {"color": colour_of(place), "linestyle": styles[place % 4]}
             ax.plot(labels, values, label=name, zorder=9 - place, **style)
-        ax.set(xlabel="labels", ylabel=self.measure, title="what labels are worth")
+        ax.set(xlabel="labels", ylabel=self.measure, title="value of labels")
         ax.xaxis.get_major_locator().set_params(integer=True)
         if len(self.curves) > 1:
             ax.legend(loc="best")

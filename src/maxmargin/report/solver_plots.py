@@ -11,7 +11,7 @@ from ..solvers import Solution, solve
 from ..solvers.linear import CLASSIFICATION, Intercept, as_matrix, fit_linear
 from ..solvers.linear.records import LinearTrace
 from ..solvers.smo.state import PLANNED
-from .display import BLUE, GREY, Display, colour_of, dense, marker_of
+from .display import BLUE, GREY, VERMILLION, Display, colour_of, dense, marker_of
 
 # Epochs shown side by side, and edges of the histogram in t, the ratio being ±(10^(t²/2) − 1).
 PANELS = 4
@@ -47,11 +47,9 @@ class ShrinkingDisplay(Display):
     ) -> None:
         self.trace, self.X, self.codes, self.labels = trace, X, codes, labels
         in_plane = X.shape[1] == 2 and bool(trace.members)
-        count = min(PANELS, len(trace.members)) if in_plane else 0
-        last = max(len(trace.members) - 1, 0)
-        self.epochs = np.unique(np.geomspace(1, last + 1, max(count, 1)).astype(int) - 1)[:count]
+        self.epochs = epochs_that_differ(trace.members) if in_plane else np.empty(0, dtype=int)
         self.panels = (1, len(self.epochs) + 1)
-        self.size = (3.0 * len(self.epochs) + 3.6, 3.6) if count else (6.4, 4.4)
+        self.size = (3.0 * len(self.epochs) + 3.6, 4.0) if in_plane else (6.4, 4.4)
 
     @classmethod
     def from_samples(
@@ -88,10 +86,15 @@ class ShrinkingDisplay(Display):
         for panel, epoch in zip(axes, self.epochs):
             self._draw_samples(panel, int(epoch))
         if len(self.epochs):
-            axes[0].legend(loc="best", fontsize=9, handletextpad=0.1)
+            place = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.03)}
+            axes[0].legend(ncols=3, fontsize=10, handletextpad=0.1, columnspacing=0.8, **place)
         end = axes[-1]
         epochs = np.arange(1, self.trace.active.size + 1)
         end.plot(epochs, self.trace.active, color=BLUE, marker="o", markersize=4)
+        for epoch in self.epochs:
+            end.plot(
+                epoch + 1, self.trace.active[epoch], color=VERMILLION, marker="o", markersize=7
+            )
         end.set(xlabel="epoch", ylabel="active samples", title="still active")
         end.set_ylim(bottom=0)
         end.xaxis.get_major_locator().set_params(integer=True)
@@ -99,16 +102,28 @@ class ShrinkingDisplay(Display):
     def _draw_samples(self, axes: Any, epoch: int) -> None:
         active = np.zeros(self.codes.size, dtype=bool)
         active[self.trace.members[epoch]] = True
-        axes.scatter(*self.X[~active].T, s=5, color=GREY)
+        axes.scatter(*self.X[~active].T, s=7, color="#C4C4C4", linewidths=0, label="set aside")
         for place, label in enumerate(self.labels):
             rows = active & (self.codes == place)
             style = {"color": colour_of(place), "marker": marker_of(place), "s": 34}
             axes.scatter(*self.X[rows].T, label=label, edgecolors="white", linewidths=0.5, **style)
-        axes.set_title(f"epoch {epoch + 1}: {active.sum():,} active")
+        axes.set_title(f"epoch {epoch + 1}\n{active.sum():,} active")
         axes.set_xticks([])
         axes.set_yticks([])
         axes.grid(False)
         axes.set_box_aspect(1)
+
+
+def epochs_that_differ(members: list[np.ndarray]) -> np.ndarray:
+    """Epochs up to the one with the fewest active samples, as far apart in their number as can be.
+
+    After it all samples are looked at again, and the pictures would repeat themselves.
+    """
+    counts = np.array([own.size for own in members])
+    counts = counts[: int(np.argmin(counts)) + 1]
+    levels = np.linspace(counts[0], counts[-1], PANELS)
+    chosen = [int(np.argmin(np.abs(counts - level))) for level in levels]
+    return np.unique(chosen)
 
 
 class PlanningDisplay(Display):
@@ -149,7 +164,7 @@ class PlanningDisplay(Display):
         problem : DualProblem
         gram : Gram or array
         ax : Axes, optional
-        options
+        **options
             Of `solve`.
         """
         given = {"planning": 1, "face": False, "driver": "full", **options}
@@ -173,14 +188,20 @@ class PlanningDisplay(Display):
     def _draw(self, ax: Any) -> None:
         t = np.sign(self.relative) * np.sqrt(2.0 * np.log10(1.0 + np.abs(self.relative)))
         counts, _ = np.histogram(np.clip(t, EDGES[0], EDGES[-1]), bins=EDGES)
+        used = np.flatnonzero(counts)
+        if used.size:
+            # Only the part with steps in it, and the Newton step at 0.
+            first = min(EDGES[used[0]], 0.0) - 0.1
+            ax.set_xlim(first, max(EDGES[used[-1] + 1], 0.0) + 0.1)
         ax.bar(EDGES[:-1], counts, width=np.diff(EDGES), align="edge", color=BLUE, linewidth=0)
         ax.axvline(0.0, color=GREY, linewidth=1.2)
         if counts.max(initial=0) > 10:
             ax.set_yscale("log")
             ax.set_ylim(0.7, 2.0 * counts.max())
-        ticks = np.array([-1e4, -1e2, -1.0, 0.0, 1.0, 1e2, 1e4, 1e8])
+        ticks = np.array([-1e4, -1e2, -1.0, -0.1, 0.0, 0.1, 1.0, 10.0, 1e2, 1e4, 1e8])
         places = np.sign(ticks) * np.sqrt(2.0 * np.log10(1.0 + np.abs(ticks)))
-        inside = (places >= EDGES[0] - 0.01) & (places <= EDGES[-1] + 0.01)
+        low, high = ax.get_xlim()
+        inside = (places >= low) & (places <= high)
         names = [f"${tick:g}$" if abs(tick) < 1e3 else _power(tick) for tick in ticks]
         ax.set_xticks(places[inside], [n for n, shown in zip(names, inside) if shown])
         ax.set(xlabel="planned step / Newton step − 1", ylabel="steps")

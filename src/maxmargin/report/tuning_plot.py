@@ -31,10 +31,32 @@ class Part(NamedTuple):
         return any(word in self.name for word in WALKS)
 
     @property
+    def small_is_good(self) -> bool:
+        return any(word in self.name for word in SMALL_IS_GOOD)
+
+    @property
+    def better(self) -> str:
+        return "lower" if self.small_is_good else "higher"
+
+    @property
+    def title(self) -> str:
+        return "cross-validation error" if "path of C" in self.name else self.name
+
+    @property
     def good(self) -> np.ndarray:
         """Values with their sign such that large is good."""
-        small = any(word in self.name for word in SMALL_IS_GOOD)
-        return -self.values if small else self.values
+        return -self.values if self.small_is_good else self.values
+
+    def colours(self) -> dict[str, Any]:
+        """Bright is good; what is far from good shares the darkest colour."""
+        low, high = self.values.min(), self.values.max()
+        if self.small_is_good:
+            return {
+                "vmin": low,
+                "vmax": np.percentile(self.values, 100 - FLOOR),
+                "cmap": "viridis_r",
+            }
+        return {"vmin": np.percentile(self.values, FLOOR), "vmax": high, "cmap": "viridis"}
 
 
 class TuningDisplay(Display):
@@ -129,14 +151,13 @@ class TuningDisplay(Display):
         walks = [part for part in parts if part.walks]
         ground = max(grounds or walks, key=lambda part: part.values.size)
         x, y, good = ground.columns[first], ground.columns[second], ground.good
-        low = np.percentile(good, FLOOR)
         order = np.argsort(good, kind="stable")
-        style = {"c": good[order], "vmin": low, "vmax": good.max(), "cmap": "viridis"}
+        style = {"c": ground.values[order], **ground.colours()}
         marker, size = ("s", 120) if grounds and ground.values.size < 400 else ("o", 14)
         shown = ax.scatter(x[order], y[order], marker=marker, s=size, linewidths=0, **style)
-        bar = ax.figure.colorbar(shown, ax=ax, extend="min")
-        bar.set_label(f"{ground.name}: better ↑", fontsize=10)
-        bar.set_ticks([])
+        bar = ax.figure.colorbar(shown, ax=ax, extend="max" if ground.small_is_good else "min")
+        bar.set_label(f"{ground.title} ({ground.better} is better)", fontsize=10)
+        bar.ax.tick_params(labelsize=10)
         end = (x[order[-1]], y[order[-1]])
         if grounds and walks:
             steps = walks[-1]

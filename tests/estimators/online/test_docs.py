@@ -3,7 +3,7 @@
 import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "online.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "guide" / "online.md"
 
 
 def test_examples_of_the_page_run():

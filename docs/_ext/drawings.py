@@ -1,0 +1,38 @@
+"""Files that the site needs besides its pages: MathJax, and drawings made by code."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import walk_drawing
+import which_drawing
+
+MATHJAX = "tex-svg-full.js"
+
+
+def mathjax_file() -> Path:
+    """The one file of MathJax in the package sphinx-mathjax-offline."""
+    found = importlib.util.find_spec("sphinx-mathjax-offline")
+    if found is None or found.origin is None:
+        raise ImportError("formulas need sphinx-mathjax-offline: pip install '.[docs]'")
+    return Path(found.origin).parent / "static" / "mathjax" / MATHJAX
+
+
+def copy_mathjax(app, error):
+    if error is None and app.builder.format == "html":
+        folder = Path(app.outdir) / "_static" / "mathjax"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(mathjax_file(), folder / MATHJAX)
+
+
+def draw(app):
+    walk_drawing.write(Path(app.srcdir) / "development" / "drawn")
+    which_drawing.write(Path(app.srcdir) / "start" / "drawn")
+
+
+def setup(app):
+    app.connect("builder-inited", draw, priority=100)
+    app.connect("build-finished", copy_mathjax)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,1 @@
+"""Pictures of single ideas: certificates, Gram matrices, support vectors, paths of SMO."""
