@@ -1,4 +1,7 @@
-"""maxmargin and its peers side by side: `python -m benchmarks.speed`, see docs/guide/performance.md."""
+"""maxmargin and its peers side by side: `python -m benchmarks.speed`.
+
+See docs/guide/performance.md.
+"""
 
 from __future__ import annotations
 
