@@ -13,6 +13,7 @@ from .quality import (
     RocDisplay,
 )
 from .solver_plots import PlanningDisplay, ShrinkingDisplay
+from .tree_plots import PartitionDisplay, TreeDisplay
 from .tuning_plot import TuningDisplay
 
 __all__ = [
@@ -22,11 +23,13 @@ __all__ = [
     "DecisionBoundaryDisplay",
     "LabelCurveDisplay",
     "MetricDisplay",
+    "PartitionDisplay",
     "PlanningDisplay",
     "PrecisionRecallDisplay",
     "ResidualDisplay",
     "RocDisplay",
     "ShrinkingDisplay",
+    "TreeDisplay",
     "TuningDisplay",
     "write_report",
 ]
