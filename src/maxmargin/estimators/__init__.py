@@ -10,11 +10,15 @@ from .linear.glm import Lasso, LogisticRegression, RidgeRegression
 from .linear.softmax import SoftmaxRegression
 from .linear.svm import LinearSVC, LinearSVR
 from .online.svc import OnlineSVC
+from .tree.classifier import DecisionTreeClassifier
+from .tree.regressor import DecisionTreeRegressor
 
 __all__ = [
     "SVC",
     "SVR",
     "Certificates",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
     "KernelRidge",
     "Lasso",
     "LeastSquaresSVC",

@@ -18,6 +18,7 @@ from ..dual import Certificate
 from ..estimators import Certificates
 from ..estimators.inputs import is_precomputed, takes_strings
 from ..estimators.template import learned
+from ..estimators.tree import Candidates, Tree
 from ..kernels import Kernel
 from ..solvers import Solution
 from ..solvers.linear import LinearSolution
@@ -217,6 +218,14 @@ def _linear_classifier(estimator: Any, sizes: Sizes) -> None:
     _require(functions == expected, f"coef_ has {functions} rows for {classes} classes")
 
 
+def _tree(estimator: Any, sizes: Sizes) -> None:
+    tree, answers = estimator.tree_, sizes.get("classes", 1)
+    features = sizes["features"]
+    _require(tree.n_features == features, f"tree_ has {tree.n_features} features, not {features}")
+    found = tree.value.shape[2]
+    _require(found == answers, f"leaves of tree_ have {found} values for {answers} classes")
+
+
 def _nothing(estimator: Any, sizes: Sizes) -> None:
     del estimator, sizes
 
@@ -302,6 +311,15 @@ LINEAR_REGRESSOR = {
     "intercept_": Array("real", ("one",)),
 }
 
+TREE = {
+    "n_features_in_": Size("features"),
+    "feature_names_in_": Optional(Names("features")),
+    "n_outputs_": int,
+    "max_features_": int,
+    "tree_": Tree,
+    "splits_": Optional(list[Candidates]),
+}
+
 SCHEMAS: dict[str, Schema] = {
     "SVC": Schema(KERNEL_CLASSIFIER, _kernel_classifier),
     "NuSVC": Schema(KERNEL_CLASSIFIER, _kernel_classifier),
@@ -323,5 +341,9 @@ SCHEMAS: dict[str, Schema] = {
     "SoftmaxRegression": Schema(LINEAR_CLASSIFIER, _linear_classifier),
     "Lasso": Schema(LINEAR_REGRESSOR, _nothing),
     "RidgeRegression": Schema(LINEAR_REGRESSOR, _nothing),
+    "DecisionTreeClassifier": Schema(
+        {**TREE, "classes_": Labels("classes"), "n_classes_": int}, _tree
+    ),
+    "DecisionTreeRegressor": Schema(TREE, _tree),
 }
 ESTIMATORS: dict[str, type] = {name: getattr(estimators, name) for name in SCHEMAS}

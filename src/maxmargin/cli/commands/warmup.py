@@ -50,6 +50,10 @@ def works_of() -> list[tuple[str, Callable[[], Any]]]:
             add(f"{name}, {kind}", getattr(estimators, name)(), A, three)
         for name in ("LinearSVR", "RidgeRegression"):
             add(f"{name}, {kind}", getattr(estimators, name)(), A, X[:, 0])
+        for criterion in ("gini", "entropy"):
+            tree = estimators.DecisionTreeClassifier(criterion=criterion)
+            add(f"DecisionTreeClassifier, {kind}", tree, A, three)
+        add(f"DecisionTreeRegressor, {kind}", estimators.DecisionTreeRegressor(), A, X[:, 0])
         add(f"l1, {kind}", estimators.LinearSVC(penalty="l1"), A, two)
         add(f"KernelRidge, {kind}", estimators.KernelRidge(), A, X[:, 0])
         add(f"OnlineSVC, {kind}", estimators.OnlineSVC(), A, three)

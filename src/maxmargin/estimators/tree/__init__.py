@@ -8,18 +8,22 @@ The criteria are sums over the samples of a node, so that the weight of a node i
 """
 
 from .classifier import DecisionTreeClassifier
-from .export import mermaid
+from .export import labels_of, mermaid, names_of
 from .pruning import PruningPath
 from .regressor import DecisionTreeRegressor
 from .splits import Candidates, cost_of
-from .tree import Tree
+from .tree import LEAF, Tree, by_level
 
 __all__ = [
+    "LEAF",
     "Candidates",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "PruningPath",
     "Tree",
+    "by_level",
     "cost_of",
+    "labels_of",
     "mermaid",
+    "names_of",
 ]
