@@ -215,7 +215,7 @@ def test_kernel_around_a_function_is_refused(tmp_path):
 def test_estimator_of_others_is_refused(tmp_path):
     from sklearn.svm import SVC as Other
 
-    with pytest.raises(ValueError, match=r"model must be an estimator of maxmargin \(LinearSVC"):
+    with pytest.raises(ValueError, match=r"model must be an estimator of maxmargin \(.*LinearSVC"):
         save(Other().fit(X, TWO), tmp_path / "model.mm")
 
 

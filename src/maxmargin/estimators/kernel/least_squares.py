@@ -13,6 +13,7 @@ from ...kernels.vector.base import VectorKernel
 from ...runtime.buffers import free_memory, pages_kept
 from ...runtime.parallel import single_threaded_blas
 from ...solvers.ridge import RidgeSolution, RidgeSystem, leave_one_out, solve_ridge
+from ...solvers.ridge.preconditioner import FullFactor
 from ...solvers.ridge.solver import Plan, Watch
 from ...solvers.ridge.system import product
 from .. import parameters as p
@@ -34,6 +35,8 @@ from .machine import KernelMachine
 MEMORY_SHARE = 0.5
 # A gap below this part of ½ Σ w t² cannot be told from rounding; without penalty below the latter.
 RESOLVED, RESOLVED_WITHOUT_PENALTY = 1e-24, 1e-12
+# Eigenvalues are negative beyond this part of the largest diagonal entry.
+NEGATIVE = 1e-9
 # Bounds and sums are met but for this part of Σ|β|.
 FEASIBLE = 1e-9
 
@@ -186,8 +189,9 @@ class LeastSquaresMachine(KernelMachine):
         gram = system.gram
         if gram.whole is None and not may_be_indefinite(self):
             return False
-        values = np.linalg.eigvalsh(gram.matrix() if gram.whole is None else gram.whole)
-        return bool(values[0] < -1e-12 * values.size * max(abs(values[0]), abs(values[-1])))
+        matrix = gram.matrix() if gram.whole is None else gram.whole.copy()
+        lift = NEGATIVE * float(np.abs(matrix.diagonal()).max(initial=0.0)) or NEGATIVE
+        return FullFactor.of(matrix, np.full(len(matrix), lift)) is None
 
     def _certified(
         self, system: RidgeSystem, solution: RidgeSolution, clock: Clock

@@ -32,7 +32,7 @@ Found = tuple[Float, float, Float, str, Certificate]
 # Newton steps, and the largest β·A that counts as 0, relative to |β|·|A|.
 MOST_STEPS, ORTHOGONAL = 200, 1e-9
 # Newton's method goes on to this gap: the last steps cost nothing.
-FINISHED = 1e-14
+FINISHED = 1e-17
 # Samples above a plane by more than this are separated by it.
 ABOVE = 1e-7
 # The largest C tried for the hard margin, in units of the first one, and the factor between two.
