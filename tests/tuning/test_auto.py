@@ -67,9 +67,12 @@ def test_without_scaling_the_kernel_is_radial():
 
 def test_more_samples_bring_more_starts():
     few, many = AutoSVC().search(*board(60)), AutoSVC().search(*board(600))
-    assert [stage.what for stage in few.stages] == ["coarse grid", "iRprop+ on the log-posterior"]
+    assert [stage.what for stage in few.stages] == [
+        "coarse grid on the log-posterior",
+        "iRprop+ on the log-posterior",
+    ]
     assert [stage.what for stage in many.stages] == [
-        "coarse grid",
+        "coarse grid on the log-posterior",
         "coarse grid",
         "iRprop+ on the kernel target alignment",
         "path of C",

@@ -57,7 +57,7 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         from skl2onnx.common.data_types import FloatTensorType
     except ImportError as error:
         raise ImportError(
-            "ONNX export needs skl2onnx, which is not installed: pip install 'maxmargin[onnx]'"
+            "ONNX export needs skl2onnx, which is not installed: pip install skl2onnx onnxruntime"
         ) from error
     pipeline = as_sklearn(model)
     machine = pipeline[-1]

@@ -129,7 +129,7 @@ def by_fixed_folds(search: Search) -> Outcome:
     scan, path = len(search.scanned()), task.k * PATH_C.size
     alignment = (scan // SCAN_C.size, search.iterations(size, 100), path, 2) if aligns else ()
     search.expected = (scan, *alignment, most, *((path,) if n > WALK_SAMPLES else ()))
-    start = search.scan(coarse)
+    start = search.scan(coarse, what="coarse grid on the log-posterior")
     if aligns:
         aligned = by_alignment(search)
         starts = Choice([start, aligned.point])
@@ -139,7 +139,7 @@ def by_fixed_folds(search: Search) -> Outcome:
     if n <= WALK_SAMPLES or not search.left():
         return search.outcome(result.point, result.value)
     found = search.path_of_C(result.point.kernel)
-    return found if not aligned.score > found.score else aligned._replace(status=found.status)
+    return better(aligned, found)._replace(status=found.status)
 
 
 def _by_votes(search: Search) -> Outcome:
@@ -153,7 +153,13 @@ def _by_votes(search: Search) -> Outcome:
     if not search.left():
         return coarse
     fine = _best_of_paths(search, list(dict.fromkeys(finer)), PATH_C)
-    return fine if not coarse.score > fine.score else coarse._replace(status=fine.status)
+    return better(coarse, fine)._replace(status=fine.status)
+
+
+def better(*outcomes: Outcome) -> Outcome:
+    """The one with the highest score, of equal ones that with the smallest C."""
+    scored = [outcome for outcome in outcomes if not np.isnan(outcome.score)] or outcomes
+    return max(scored, key=lambda outcome: (outcome.score, -outcome.point.C))
 
 
 def _best_of_paths(search: Search, kernels: Sequence[Kernel], Cs: Float) -> Outcome:
@@ -163,9 +169,7 @@ def _best_of_paths(search: Search, kernels: Sequence[Kernel], Cs: Float) -> Outc
         outcomes.append(search.path_of_C(kernel, Cs))
         if not search.left():
             break
-    scores = np.array([outcome.score for outcome in outcomes])
-    best = outcomes[int(np.argmax(np.where(np.isnan(scores), -np.inf, scores)))]
-    return best._replace(status=outcomes[-1].status)
+    return better(*outcomes)._replace(status=outcomes[-1].status)
 
 
 def _fixed_posterior(search: Search, samples: int, repeats: int) -> Objective[Point]:
