@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.neighbors import NearestCentroid
 
 # Different values of a numeric target beyond which it is no class.
 MOST_CLASSES = 20
 
 
-def compared_with_baselines(X: Any, y: np.ndarray, new: Any, target: np.ndarray) -> str:
+def compared_with_baselines(X: Any, y: NDArray[Any], new: Any, target: NDArray[Any]) -> str:
     """A line about how far one gets without a machine."""
     if is_number(y):
         away = np.asarray(target, float) - float(np.mean(y))
@@ -26,5 +27,5 @@ def compared_with_baselines(X: Any, y: np.ndarray, new: Any, target: np.ndarray)
     return text
 
 
-def is_number(y: np.ndarray) -> bool:
+def is_number(y: NDArray[Any]) -> bool:
     return y.dtype.kind in "iuf" and np.unique(y).size > MOST_CLASSES

@@ -13,6 +13,7 @@ import time
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..estimators import SVC, SVR, LinearSVC, LinearSVR
 from ..tuning import AutoSVC, AutoSVR
@@ -77,7 +78,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h"
 
 
-def compared(X: Any, y: np.ndarray, classifies: bool, seed: int = 0) -> Comparison:
+def compared(X: Any, y: NDArray[Any], classifies: bool, seed: int = 0) -> Comparison:
     """Estimate both machines for samples of which there are more than `LARGER` + `TESTED`."""
     n = X.shape[0]
     chosen = np.random.default_rng(seed).permutation(n)[: LARGER + TESTED]
@@ -85,7 +86,7 @@ def compared(X: Any, y: np.ndarray, classifies: bool, seed: int = 0) -> Comparis
     targets = y[chosen]
     train, test = (few[:LARGER], targets[:LARGER]), (few[LARGER:], targets[LARGER:])
     small = (few[:SMALLER], targets[:SMALLER])
-    options = {"scale": False, "max_seconds": SEARCH_SECONDS, "random_state": seed}
+    options: dict[str, Any] = {"scale": False, "max_seconds": SEARCH_SECONDS, "random_state": seed}
     if classifies:
         found = AutoSVC(strategy="kta", **options).search(few[:SEARCHED], targets[:SEARCHED])
         kernel: Any = SVC(C=found.C, kernel=found.kernel)  # type: ignore[no-untyped-call]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
@@ -14,8 +15,8 @@ FEW_COPIES = 0.2
 
 
 def split_for_test(
-    X: Any, y: np.ndarray, holdout: float, seed: int, classifies: bool
-) -> tuple[tuple[np.ndarray, np.ndarray], list[str]]:
+    X: Any, y: NDArray[Any], holdout: float, seed: int, classifies: bool
+) -> tuple[tuple[NDArray[Any], NDArray[Any]], list[str]]:
     """Rows to train and to test with, and what is to be said about them."""
     notes: list[str] = []
     rows, single = np.arange(y.size), np.arange(0)
@@ -49,7 +50,7 @@ def split_for_test(
     return (np.sort(train), np.sort(test)), notes
 
 
-def repeated(X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+def repeated(X: Any, y: NDArray[Any], train: NDArray[Any], test: NDArray[Any]) -> NDArray[Any]:
     """Which of the test rows equal a training row, features and target."""
     if sparse.issparse(X):
         keys = np.array([_key(X, row) for row in range(X.shape[0])], dtype=object)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .readers import Table
 from .sources import DataError
 
 
-def missing(data: Table, name: str) -> np.ndarray:
+def missing(data: Table, name: str) -> NDArray[Any]:
     """Which values of a column are missing."""
     series = data.frame[name]
     if series.dtype.is_float():
         # Expressions of polars take a hundred times as long, which tells in wide tables.
-        return np.isnan(series.to_numpy())
+        return np.asarray(np.isnan(series.to_numpy()))
     if not series.null_count():
         return np.zeros(data.samples, dtype=bool)
     return np.array(series.is_null().to_numpy(), dtype=bool)
@@ -27,7 +28,7 @@ def is_text(series: Any) -> bool:
     return not (kind.is_nested() or kind.is_object() or str(kind) in ("Binary", "Unknown"))
 
 
-def as_texts(series: Any) -> np.ndarray:
+def as_texts(series: Any) -> NDArray[Any]:
     """A column as texts, empty where a value is missing."""
     import polars
 

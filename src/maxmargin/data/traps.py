@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .readers import Table
 from .sources import DataError
@@ -78,7 +79,7 @@ def columns_left_out(
     return reasons, warnings
 
 
-def numbers_rows(name: str, series: Any, values: np.ndarray) -> bool:
+def numbers_rows(name: str, series: Any, values: NDArray[Any]) -> bool:
     """Whether a column of whole numbers counts the rows, or is called so and never repeats."""
     if not series.dtype.is_integer() or series.null_count():
         return False
@@ -90,7 +91,7 @@ def numbers_rows(name: str, series: Any, values: np.ndarray) -> bool:
     return named and np.unique(values).size == values.size
 
 
-def resemblance(values: np.ndarray, target: np.ndarray) -> str:
+def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
     """ "same" for the target in other words, "nearly" for what nearly sorts it, or nothing."""
     if is_measurement(target):
         if values.dtype.kind not in "iufb" or np.ptp(values) == 0:
@@ -109,7 +110,7 @@ def resemblance(values: np.ndarray, target: np.ndarray) -> str:
     return "nearly" if changes <= classes - 1 + OUT_OF_ORDER * own.size else ""
 
 
-def is_measurement(target: np.ndarray) -> bool:
+def is_measurement(target: NDArray[Any]) -> bool:
     return target.dtype.kind in "iuf" and np.unique(target).size > FEWEST_ROWS
 
 
@@ -177,7 +178,7 @@ def shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float | np.floating) else repr(value.item())
 
 
-def _values(series: Any) -> np.ndarray | None:
+def _values(series: Any) -> NDArray[Any] | None:
     """A column as an array of numbers or texts; None where it is neither, or has nothing."""
     import polars
 

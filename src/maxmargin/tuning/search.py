@@ -1,5 +1,4 @@
-"""`SVCSearch`: an SVC whose kernel parameters and C are searched for when it is fitted; and what it
-shares with `SVRSearch`."""
+"""`SVCSearch`, an SVC whose kernel and C are searched for, and what it shares with `SVRSearch`."""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ from ..certificates import Certificates
 from ..inputs import checked_weights
 from ..kernel.machine import blank, take_over
 from ..progress import CallbackSupportMixin, Reporter, with_callbacks
+from .auto_strength import chosen_C
 from .inputs import chunked_inputs, chunks_to_predict, refuse_overflow
 
 # Entries of a block of inputs whose outputs are computed at a time.
@@ -86,6 +87,8 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
         """Train a blank copy, then take over what it has learned: all or nothing."""
         self._check_parameters()
         model = blank(self)
+        if self._chooses_C():
+            model.C_ = chosen_C(self, X, y, sample_weight)
         if previous is None and self.warm_start and hasattr(self, "solution_"):
             previous = self
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
@@ -193,7 +196,15 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
 
     def _cost(self) -> float:
         """C, the weight of a sample's loss beside the penalty."""
-        return float(self.C)
+        return float(self.C_ if self._chooses_C() else self.C)
+
+    def _chooses_C(self) -> bool:
+        return isinstance(getattr(self, "C", None), str)
+
+    def _check_C(self) -> None:
+        """A positive number, or "auto"."""
+        if not (self._chooses_C() and self.C == "auto"):
+            p.check_number(self, "C", 0, or_text="auto")
 
     def _penalty(self) -> str:
         return getattr(self, "penalty", "l2")

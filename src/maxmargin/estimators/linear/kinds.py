@@ -20,7 +20,7 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        p.check_number(self, "C", 0)
+        self._check_C()
         p.check_option(self, "penalty", ("l1", "l2"))
         p.check_class_weight(self)
 

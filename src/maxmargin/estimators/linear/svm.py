@@ -29,8 +29,9 @@ class LinearSVC(LinearClassifier):
         Accepted for compatibility; the solver works on both sides at once.
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
-    C : float, default=1.0
-        Weight of the loss beside the penalty.
+    C : float or "auto", default=1.0
+        Weight of the loss beside the penalty; "auto" chooses it by five-fold cross-validation
+        along a warm path.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one machine for each class against the rest, or the joint
         problem of Crammer and Singer, which knows neither `penalty` nor `loss`.
@@ -57,6 +58,8 @@ class LinearSVC(LinearClassifier):
 
     Attributes
     ----------
+    C_ : float
+        What was chosen, with ``C="auto"``.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     classes_ : ndarray of shape (n_classes,)
@@ -204,8 +207,9 @@ class LinearSVR(LinearRegressor):
         Half the width of the tube inside which errors cost nothing.
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
-    C : float, default=1.0
-        Weight of the loss beside the penalty.
+    C : float or "auto", default=1.0
+        Weight of the loss beside the penalty; "auto" chooses it by five-fold cross-validation
+        along a warm path.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
@@ -284,7 +288,7 @@ class LinearSVR(LinearRegressor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        p.check_number(self, "C", 0)
+        self._check_C()
         p.check_number(self, "epsilon", 0, closed="left")
         p.check_option(self, "dual", ("auto", True, False))
         p.check_option(self, "loss", ("epsilon_insensitive", "squared_epsilon_insensitive"))
