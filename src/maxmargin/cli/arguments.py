@@ -69,7 +69,9 @@ Loss = Annotated[str | None, option(KERNEL, help="hinge or squared_hinge.")]
 Strategy = Annotated[
     str | None,
     option(
-        SEARCH, help="cv-posterior, kta, posterior, likelihood, span, radius_margin, cv-cma, grid."
+        SEARCH,
+        help="cv-posterior, kta, posterior, likelihood, span, radius_margin, cv-cma, grid, "
+        "kernels.",
     ),
 ]
 Metric = Annotated[str | None, option(SEARCH, help="radial, diagonal or full, of the kernel.")]

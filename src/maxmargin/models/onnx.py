@@ -40,7 +40,8 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     model : estimator or Model
         With a linear, polynomial, sigmoid or Gaussian kernel (radial or diagonal metric), or
         without a kernel. Of a `Model`, the scaling of its schema becomes part of the graph.
-        Probabilities do not: the graph tells labels and decision values.
+        Probabilities do not: the outputs are `label` and, with decision values, `scores`; of a
+        regression `variable`. All are in single precision, as the operators of ONNX are.
     path : path
 
     Examples
@@ -70,8 +71,18 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         # skl2onnx reads attributes of scikit-learn that are on their way out.
         warnings.simplefilter("ignore", FutureWarning)
         graph = convert_sklearn(pipeline, initial_types=inputs, options=options)
+    rename_output(graph, "probabilities", "scores")
     with replacing(path) as stream:
         stream.write(graph.SerializeToString())
+
+
+def rename_output(graph: Any, old: str, new: str) -> None:
+    """Give an output another name: decision values are no probabilities."""
+    for node in graph.graph.node:
+        node.output[:] = [new if name == old else name for name in node.output]
+        node.input[:] = [new if name == old else name for name in node.input]
+    for output in graph.graph.output:
+        output.name = new if output.name == old else output.name
 
 
 def as_sklearn(model: Any) -> Pipeline:
