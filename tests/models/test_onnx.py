@@ -62,6 +62,13 @@ def test_graph_tells_labels_and_decisions(model, labels, tmp_path):
     np.testing.assert_allclose(decisions, expected, **SINGLE)
 
 
+@pytest.mark.parametrize("model", [SVC(), SVC(probability=True), LinearSVC()], ids=str)
+def test_decision_values_are_not_called_probabilities(model, tmp_path):
+    write_onnx(model.fit(X, TWO), tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"))
+    assert [output.name for output in session.get_outputs()] == ["label", "scores"]
+
+
 @pytest.mark.parametrize(
     "model",
     [SVR(), NuSVR(), LinearSVR(), RidgeRegression(), KernelRidge(), KernelRidge(kernel="linear")],

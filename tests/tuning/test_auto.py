@@ -18,7 +18,7 @@ from tuning.problems import blobs, board
 
 from maxmargin import SVC, AutoSVC, SVCSearch
 from maxmargin.data import chess_board
-from maxmargin.kernels import CombinedOligo, Gaussian, Polynomial
+from maxmargin.kernels import CombinedOligo, Gaussian, Linear, Polynomial
 from maxmargin.tuning import folds, gaussian_start
 from maxmargin.tuning.auto.classifier import effort
 from maxmargin.tuning.auto.scaling import divided, in_units, standard_deviations
@@ -67,9 +67,12 @@ def test_without_scaling_the_kernel_is_radial():
 
 def test_more_samples_bring_more_starts():
     few, many = AutoSVC().search(*board(60)), AutoSVC().search(*board(600))
-    assert [stage.what for stage in few.stages] == ["coarse grid", "iRprop+ on the log-posterior"]
+    assert [stage.what for stage in few.stages] == [
+        "coarse grid on the log-posterior",
+        "iRprop+ on the log-posterior",
+    ]
     assert [stage.what for stage in many.stages] == [
-        "coarse grid",
+        "coarse grid on the log-posterior",
         "coarse grid",
         "iRprop+ on the kernel target alignment",
         "path of C",
@@ -229,6 +232,16 @@ def test_sparse_inputs_give_the_model_of_dense_ones():
     np.testing.assert_allclose(
         thin.decision_function(sparse.csr_array(X)), dense.decision_function(X), atol=1e-6
     )
+
+
+def test_linear_kernels_compete_on_text():
+    random = np.random.default_rng(0)
+    words = sparse.random_array((120, 2000), density=0.02, rng=random, format="csr")
+    y = (np.asarray(words[:, :40].sum(axis=1)).ravel() > 0.4).astype(int)
+    model = AutoSVC().fit(words, y)
+    assert model.search_.strategy == "kernels"
+    assert model.search_.stages[0].result.point.kernel == Linear()
+    assert model.score(words, y) > 0.6
 
 
 FAILURE_MODES = {

@@ -14,8 +14,9 @@ from .options import Wishes
 
 # Numbers with more different values than this are measurements, not classes.
 MOST_CLASSES = 20
-# Features of sparse data, and samples, from which on a linear machine is the better start.
-MANY_FEATURES, MANY_SAMPLES = 1000, 100_000
+# Features of sparse data from which on a linear machine is the better start, and samples from
+# which on both machines are tried on some of them.
+MANY_FEATURES, MANY_SAMPLES = 1000, 20_000
 # Samples up to which probabilities, at five more fits, come without being asked for.
 PROBABILITY_UPTO = 10_000
 
@@ -64,10 +65,11 @@ def planned(wishes: Wishes, X: Any, y: np.ndarray | None) -> Plan:
     if unknown:
         options = ", ".join(f"--{name}" for name in unknown)
         raise UsageError(f"{options} is no option of {machine}, which was chosen: {reasons[0]}")
-    if (wishes.strategy or wishes.metric) and search != "auto":
+    tunable = search == "auto" or (search == "kernel" and not wishes.strategy and machine == "SVR")
+    if (wishes.strategy or wishes.metric) and not tunable:
         raise UsageError(
-            "--strategy and --metric choose how the kernel of a classifier is tuned; here "
-            f"{machine} is trained ({reasons[0]})"
+            "--strategy and --metric choose how the kernel of a classifier is tuned (--metric also "
+            f"of a regression); here {machine} is trained ({reasons[0]})"
         )
     scale = wishes.scale if wishes.scale is not None else wishes.gamma is None
     if wishes.scale is None and not scale:
@@ -128,9 +130,11 @@ def _regression(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]]:
         reason += ", so it is a measurement; --svc would take them as classes"
     if wishes.linear:
         return "LinearSVR", "" if wishes.C else "linear", [reason]
-    linear, why = prefers_linear(X)
-    if linear and not explicit(wishes):
-        return "LinearSVR", "linear", [f"{reason}; {why}"]
+    if not explicit(wishes):
+        linear, why = prefers_linear(wishes, X, y, classifies=False)
+        if linear:
+            return "LinearSVR", "linear", [f"{reason}; {why}"]
+        return "SVR", "kernel", [f"{reason}; {why}" if why else reason]
     if wishes.nu is not None:
         return "NuSVR", "" if explicit(wishes) else "kernel", [reason]
     return "SVR", "" if explicit(wishes) else "kernel", [reason]
@@ -140,8 +144,8 @@ def _classification(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]
     count = np.unique(y).size
     if count < 2:
         raise UsageError(
-            f"the target has only one value, {y[0]!r}: nothing to tell apart; --one-class learns "
-            "where samples are"
+            f"the target has only one value, {str(y[0])!r}: nothing to tell apart; --one-class "
+            "learns where samples are"
         )
     reason = f"{count} classes"
     if wishes.online:
@@ -152,10 +156,12 @@ def _classification(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]
         return "NuSVC", "", [f"{reason}; nu is given"]
     if explicit(wishes):
         return "SVC", "", [f"{reason}; parameters are given, so none are searched for"]
-    linear, why = prefers_linear(X)
-    if linear and not (wishes.strategy or wishes.metric):
+    if wishes.strategy or wishes.metric:
+        return "SVC", "auto", [f"{reason}; a Gaussian kernel, since it is to be tuned"]
+    linear, why = prefers_linear(wishes, X, y, classifies=True)
+    if linear:
         return "LinearSVC", "linear", [f"{reason}; {why}"]
-    return "SVC", "auto", [f"{reason}; a Gaussian kernel, which fits most data"]
+    return "SVC", "auto", [f"{reason}; {why or 'a Gaussian kernel, which fits most data'}"]
 
 
 def explicit(wishes: Wishes) -> bool:
@@ -163,14 +169,18 @@ def explicit(wishes: Wishes) -> bool:
     return any(value is not None for value in (wishes.C, wishes.gamma, wishes.kernel, wishes.nu))
 
 
-def prefers_linear(X: Any) -> tuple[bool, str]:
+def prefers_linear(wishes: Wishes, X: Any, y: Any, classifies: bool) -> tuple[bool, str]:
     """Whether a linear machine is the better start, and why."""
     samples, features = X.shape
     if sparse.issparse(X) and features > MANY_FEATURES:
         return True, f"linear, since {features:,} sparse features rarely need a kernel"
-    if samples > MANY_SAMPLES:
-        return True, f"linear, since {samples:,} samples take long with a kernel; --kernel rbf does"
-    return False, ""
+    if samples <= MANY_SAMPLES or wishes.nu is not None:
+        return False, ""
+    from .cost import compared
+
+    found = compared(X, y, classifies, wishes.seed)
+    linear = found.prefers_linear(wishes.max_seconds)
+    return linear, found.in_words(linear)
 
 
 def likely(wishes: Wishes, X: Any, reasons: list[str]) -> bool:

@@ -39,10 +39,12 @@ def check_number(
     closed: str = "neither",
     whole: bool = False,
     optional: bool = False,
+    or_text: str = "",
 ) -> None:
-    """A real number between low and high; `closed` says which of the two belong to it."""
+    """A real number between low and high; `closed` says which of the two belong to it. A text
+    may be allowed as well."""
     value = getattr(owner, name)
-    if optional and value is None:
+    if (optional and value is None) or (or_text and isinstance(value, str) and value == or_text):
         return
     if is_number(value, WHOLE if whole else REAL):
         above = value >= low if closed in ("left", "both") else value > low
@@ -52,7 +54,7 @@ def check_number(
     left = "[" if closed in ("left", "both") else "("
     right = "]" if closed in ("right", "both") else ")"
     kind = "a whole number" if whole else "a number"
-    none = ", or None" if optional else ""
+    none = ", or None" if optional else f", or {or_text!r}" if or_text else ""
     refuse(owner, name, f"{kind} in {left}{low:g}, {high:g}{right}{none}")
 
 

@@ -4,7 +4,7 @@ Order of calls::
 
     fit → _fit
       _check_parameters        the rules of all classes, for parameters that are not the default
-      _train                   of a blank copy: inputs, targets, problems, solutions
+      _prepare, _train         of a blank copy: inputs, targets, problems, solutions
         _write_solutions       solution_, certificate_, status_, fit_status_
       take_over                all or nothing: what the copy learned becomes ours
 """
@@ -40,6 +40,7 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
         """Train a blank copy, then take over what it has learned: all or nothing."""
         self._check_parameters()
         model = blank(self)
+        model._prepare(self, X, y, sample_weight)
         if previous is None and self.warm_start and hasattr(self, "solution_"):
             previous = self
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
@@ -50,6 +51,9 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
         if interrupted:
             raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
         return self
+
+    def _prepare(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        """What has to be known before training; `estimator` is the one that this is a copy of."""
 
     def _train(
         self,

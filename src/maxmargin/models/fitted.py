@@ -293,6 +293,7 @@ LINEAR_MACHINE = {
     "n_iter_": int,
     "fit_status_": Optional(int),
     "_cost_": Optional(float),
+    "C_": Optional(float),
     "solution_": Optional(LinearSolution | list[LinearSolution]),
     **EVERY,
 }

@@ -46,8 +46,9 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     model : estimator or Model
         With a linear, polynomial, sigmoid or Gaussian kernel (radial or diagonal metric), or
         without a kernel. Of a `Model`, the scaling of its schema becomes part of the graph.
-        Probabilities do not: the graph tells labels and decision values. That of a tree tells
-        labels and the shares of the classes.
+        Probabilities do not: the outputs are `label` and, with decision values, `scores`; of a
+        regression `variable`. All are in single precision, as the operators of ONNX are. The graph
+        of a tree tells labels and, as `probabilities`, the shares of the classes.
     path : path
 
     Examples
@@ -64,7 +65,7 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         from skl2onnx.common.data_types import FloatTensorType
     except ImportError as error:
         raise ImportError(
-            "ONNX export needs skl2onnx, which is not installed: pip install 'maxmargin[onnx]'"
+            "ONNX export needs skl2onnx, which is not installed: pip install skl2onnx onnxruntime"
         ) from error
     pipeline = as_sklearn(model)
     machine = pipeline[-1]
@@ -80,8 +81,19 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         graph = convert_sklearn(pipeline, initial_types=inputs, options=options)
     if isinstance(machine, tree.BaseDecisionTree):
         write_rules(graph, machine.tree_)
+    else:
+        rename_output(graph, "probabilities", "scores")
     with replacing(path) as stream:
         stream.write(graph.SerializeToString())
+
+
+def rename_output(graph: Any, old: str, new: str) -> None:
+    """Give an output another name: decision values are no probabilities."""
+    for node in graph.graph.node:
+        node.output[:] = [new if name == old else name for name in node.output]
+        node.input[:] = [new if name == old else name for name in node.input]
+    for output in graph.graph.output:
+        output.name = new if output.name == old else output.name
 
 
 def as_sklearn(model: Any) -> Pipeline:

@@ -96,7 +96,7 @@ def styled() -> Iterator[Any]:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(
-            "plots need matplotlib, which is not installed: pip install 'maxmargin[plot]'"
+            "plots need matplotlib, which is not installed: pip install matplotlib"
         ) from error
     with matplotlib.rc_context(STYLE):
         yield pyplot

@@ -211,11 +211,13 @@ class Search:
         Cs = SCAN_C * self.unit_C if tune_C else np.ones(1)
         return [Point(kernel, float(C), not tune_C) for kernel in kernels for C in Cs]
 
-    def scan(self, objective: Objective[Point], tune_C: bool = True) -> Point:
+    def scan(
+        self, objective: Objective[Point], tune_C: bool = True, what: str = "coarse grid"
+    ) -> Point:
         """The best point of a coarse grid."""
         points = self.scanned(tune_C)
         choice = Choice(points, n_jobs=self.task.n_jobs)
-        result = self.walk("coarse grid", choice, objective, len(points), share=0.25)
+        result = self.walk(what, choice, objective, len(points), share=0.25)
         middle = Point(self.task.kernel, self.unit_C if tune_C else 1.0, not tune_C)
         return result.point if np.isfinite(result.value) else middle
 

@@ -101,10 +101,17 @@ def by_fixed_folds(search: RegressionSearch) -> Outcome:
     points = search.points(SCAN_GAMMA, SCAN_C, [SCAN_EPSILON])
     most = search.iterations(points[0].theta.size, 20)
     search.expected = (len(points), most)
+    judged = search.task.judged_by
     choice: Any = Choice(points, n_jobs=search.task.n_jobs)
-    scan = search.walk("coarse grid", choice, search.loss(SCAN_SAMPLES), len(points), share=0.4)
+    scan = search.walk(
+        f"coarse grid of the {judged} error",
+        choice,
+        search.loss(SCAN_SAMPLES),
+        len(points),
+        share=0.4,
+    )
     walk: Any = IRpropPlus(scan.point, FIXED_STEP, search.tube_limits(), smallest=FIXED_SMALLEST)
-    what = f"iRprop+ on the {search.task.judged_by} error"
+    what = f"iRprop+ on the {judged} error"
     result = search.walk(what, walk, search.loss(WALK_SAMPLES), most)
     return search.outcome(result.point, -result.value, "epsilon_insensitive")
 
@@ -114,7 +121,9 @@ def by_grid(search: RegressionSearch) -> Outcome:
     points = search.points(SCAN_GAMMA, GRID_C, GRID_EPSILON)
     search.expected = (len(points),)
     choice: Any = Choice(points, n_jobs=search.task.n_jobs)
-    result = search.walk("grid", choice, search.loss(WALK_SAMPLES), len(points))
+    result = search.walk(
+        f"grid of the {search.task.judged_by} error", choice, search.loss(WALK_SAMPLES), len(points)
+    )
     return search.outcome(result.point, -result.value, "epsilon_insensitive")
 
 

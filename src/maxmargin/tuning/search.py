@@ -1,5 +1,4 @@
-"""`SVCSearch`: an SVC whose kernel parameters and C are searched for when it is fitted; and what it
-shares with `SVRSearch`."""
+"""`SVCSearch`, an SVC whose kernel and C are searched for, and what it shares with `SVRSearch`."""
 
 from __future__ import annotations
 
@@ -156,8 +155,8 @@ class SVCSearch(ClassifierMixin, KernelSearch):  # type: ignore[misc]
         Everything but C and the kernel parameters is taken from it; None stands for ``SVC()``. A
         kernel given as an object of `maxmargin.kernels` is where the search starts; "rbf" starts
         from the median distance between classes.
-    strategy : {"kta", "posterior", "likelihood", "span", "radius_margin", "cv-cma", "grid"}, \
-default="kta"
+    strategy : {"kta", "posterior", "likelihood", "span", "radius_margin", "cv-cma", "grid", \
+"kernels"}, default="kta"
         See `maxmargin.tuning.strategies`.
     metric : {"radial", "diagonal", "full"}, default="radial"
         For the kernel "rbf": one γ, one for each feature, or a full matrix.

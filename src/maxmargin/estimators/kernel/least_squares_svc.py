@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -108,12 +109,11 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
         return self._fit(X, y, sample_weight)
 
     _classes_and_weights = KernelClassifier._targets
-    _one_class_left = KernelClassifier._one_class_left
 
-    def _check_parameters(self) -> None:
-        p.check_number(self, "C", 0)
-        p.check_class_weight(self)
-        super()._check_parameters()
+    _rules: ClassVar[Any] = {
+        "C": partial(p.check_number, low=0),
+        "class_weight": p.check_class_weight,
+    }
 
     def _penalty(self) -> float:
         return 0.5 / float(self.C)

@@ -30,6 +30,7 @@ from .. import parameters as p
 from ..inputs import checked_weights
 from ..progress import Reporter
 from ..template import CertifiedMachine
+from .auto_strength import chosen_C
 from .inputs import chunked_inputs, chunks_to_predict, refuse_overflow
 
 # Entries of a block of inputs whose outputs are computed at a time.
@@ -78,6 +79,10 @@ class LinearMachine(CertifiedMachine):
     }
 
     # ---- fit -------------------------------------------------------------------------------
+
+    def _prepare(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+        if self._chooses_C():
+            self.C_ = chosen_C(estimator, X, y, sample_weight)
 
     def path(self, X, y, values, sample_weight=None):
         """Fits for several C (or alpha), each beginning where the one before it ended.
@@ -175,10 +180,14 @@ class LinearMachine(CertifiedMachine):
 
     def _cost(self) -> float:
         """C, the weight of a sample's loss beside the penalty."""
-        return float(self.C) if np.isfinite(self.C) else 1.0
+        C = self.C_ if self._chooses_C() else self.C
+        return float(C) if np.isfinite(C) else 1.0
+
+    def _chooses_C(self) -> bool:
+        return isinstance(getattr(self, "C", None), str)
 
     def _penalty(self) -> str:
-        if np.isinf(getattr(self, "C", 1.0)):
+        if not self._chooses_C() and np.isinf(getattr(self, "C", 1.0)):
             return "none"
         return getattr(self, "penalty", "l2")
 

@@ -184,9 +184,9 @@ class LogisticRegression(LinearClassifier):
     penalty : {"l2", "l1"}, default="l2"
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
-    C : float, default=1.0
-        `numpy.inf` leaves the penalty out. Then classes that a plane separates have no solution,
-        which is an error.
+    C : float or "auto", default=1.0
+        "auto" chooses it by five-fold cross-validation along a warm path (`C_`). `numpy.inf` leaves
+        the penalty out. Then classes that a plane separates have no solution, which is an error.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
         None leaves the intercept without penalty; a number s penalises the weight of the constant

@@ -19,14 +19,14 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
     """One function for two classes, one for each class against the rest for more."""
 
     _rules: ClassVar[Any] = {
-        "C": partial(p.check_number, low=0, closed="right"),
+        "C": partial(p.check_number, low=0, closed="right", or_text="auto"),
         "penalty": partial(p.check_option, options=("l1", "l2")),
         "class_weight": p.check_class_weight,
     }
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if np.isinf(self.C):
+        if not self._chooses_C() and np.isinf(self.C):
             self._check_without_penalty()
 
     def _check_without_penalty(self) -> None:

@@ -30,10 +30,10 @@ class LinearSVC(LinearClassifier):
         Accepted for compatibility; the solver works on both sides at once.
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
-    C : float, default=1.0
-        Weight of the loss beside the penalty. `numpy.inf`, with the hinge, leaves the penalty out:
-        the shortest of all models with the least loss, and of separable classes the one with a
-        hard margin.
+    C : float or "auto", default=1.0
+        Weight of the loss beside the penalty; "auto" chooses it by five-fold cross-validation
+        along a warm path. `numpy.inf`, with the hinge, leaves the penalty out: the shortest of all
+        models with the least loss, and of separable classes the one with a hard margin.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one machine for each class against the rest, or the joint
         problem of Crammer and Singer, which knows neither `penalty` nor `loss`.
@@ -60,6 +60,8 @@ class LinearSVC(LinearClassifier):
 
     Attributes
     ----------
+    C_ : float
+        What was chosen, with ``C="auto"``.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     classes_ : ndarray of shape (n_classes,)
@@ -219,8 +221,9 @@ class LinearSVR(LinearRegressor):
         Half the width of the tube inside which errors cost nothing.
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
-    C : float, default=1.0
-        Weight of the loss beside the penalty.
+    C : float or "auto", default=1.0
+        Weight of the loss beside the penalty; "auto" chooses it by five-fold cross-validation
+        along a warm path.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
     penalty : {"l2", "l1"}, default="l2"
         ``penalty="l1"`` with the ε-insensitive loss is a linear program, solved by HiGHS.
@@ -302,7 +305,7 @@ class LinearSVR(LinearRegressor):
         self.callback = callback
 
     _rules: ClassVar[Any] = {
-        "C": partial(p.check_number, low=0),
+        "C": partial(p.check_number, low=0, or_text="auto"),
         "epsilon": partial(p.check_number, low=0, closed="left"),
         "dual": partial(p.check_option, options=("auto", True, False)),
         "loss": partial(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
@@ -29,6 +30,8 @@ from .scaling import divided, in_units, standard_deviations
 
 # Samples from which some can be held out, and beyond which the search takes a part of them.
 FEWEST, SUBSAMPLE = 10, 2000
+# Sparse features beyond which inputs are taken as text.
+TEXT_FEATURES = 1000
 # Samples up to which probabilities cost less than a tenth of the search.
 PROBABILITY_UPTO = 2000
 # Numbers that take more values than this, with fewer samples a value, are measurements.
@@ -50,7 +53,7 @@ def _has_probabilities(model: Any) -> bool:
 
 
 class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
-    """Support vector classification that chooses its Gaussian kernel and its C itself.
+    """Support vector classification that chooses its kernel and its C itself.
 
     It maximises the likelihood of the samples held out in fixed folds, with a prior on the kernel,
     by its exact gradient; see `maxmargin.tuning.strategies`. Inputs are standardised first; the
@@ -62,8 +65,9 @@ class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
     metric : {"radial", "diagonal", "full"}, default="radial"
         One width for all (standardised) features, one for each, or a full matrix.
     strategy : {"auto", "cv-posterior", "kta", "posterior", "likelihood", "span", \
-"radius_margin", "cv-cma", "grid"}, default="auto"
-        How to choose; "auto" is "cv-posterior", except for fewer than ten samples.
+"radius_margin", "cv-cma", "grid", "kernels"}, default="auto"
+        How to choose; "auto" is "cv-posterior", except for fewer than ten samples, and "kernels"
+        (without scaling) for more than 1,000 sparse features.
     class_weight : dict or "balanced", default=None
         Factors on the C of each class, as for `SVC`.
     scoring : {"accuracy", "balanced_accuracy", "roc_auc"}, default=None
@@ -224,8 +228,11 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         self, X: Any, y: NDArray[Any], seed: int, began: float, journal: Journal | None
     ) -> Chosen:
         codes = np.unique(y, return_inverse=True)[1]
-        strategy, reason = self._strategy(codes.size)
-        scales = standard_deviations(X) if self.scale else np.ones(X.shape[1])
+        text = sparse.issparse(X) and X.shape[1] > TEXT_FEATURES and self.metric == "radial"
+        strategy, reason = self._strategy(codes.size, text)
+        # Rare terms must not weigh more than frequent ones: text is taken as it is.
+        scaled = self.scale and strategy != "kernels"
+        scales = standard_deviations(X) if scaled else np.ones(X.shape[1])
         samples = subsample(codes, SUBSAMPLE, seed)
         inputs, labels = divided(X[samples], scales), codes[samples]
         penalty, importance = self._weights(codes, y)
@@ -265,9 +272,14 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         except SearchInterrupted as interrupted:
             raise SearchInterrupted(chosen(interrupted.found)) from None
 
-    def _strategy(self, samples: int) -> tuple[str, str]:
+    def _strategy(self, samples: int, text: bool) -> tuple[str, str]:
         if self.strategy != "auto":
             return self.strategy, "asked for"
+        if text and samples >= FEWEST:
+            return (
+                "kernels",
+                "many sparse features: linear and Gaussian kernels compete",
+            )
         if samples < FEWEST:
             return "kta", f"{samples} samples are too few to hold some out"
         if samples <= SCAN_SAMPLES:
