@@ -1,4 +1,6 @@
-"""Linear machines beside LIBLINEAR and skglm: `python -m benchmarks.linear`, see docs/guide/linear.md.
+"""Linear machines beside LIBLINEAR and skglm: `python -m benchmarks.linear`.
+
+See docs/guide/linear.md.
 
 Every gap is computed here, in float64, from the data and the numbers that a fit leaves behind:
 
