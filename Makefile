@@ -2,6 +2,9 @@
 # make test    lint, types, doctests and tests
 # make test-nojit    the small problems among the tests, with compiled code as plain Python
 # make test-oldest   a part of the tests, with the oldest versions that pyproject.toml allows
+# make docs    build the documentation into docs/_build/html; needs no network
+# make docs-test     look at every page of it in Chromium, and follow all links
+# make release       build and check what is published, in dist/; uploads nothing
 # make bench   time fits and predictions beside those of other libraries; an hour, wants quiet
 # make clean   remove .venv and everything generated
 #
@@ -28,7 +31,7 @@ OLDEST := tests/test_oldest.py tests/kernels/test_kernel_values.py \
   tests/tuning/test_optimizers.py tests/report/test_html.py \
   tests/cli/test_choices.py tests/cli/test_commands.py
 
-.PHONY: demo test test-nojit test-oldest bench clean
+.PHONY: demo test test-nojit test-oldest docs docs-test release bench clean
 
 demo: .venv/for-use
 	@$(BIN)/python examples/demo.py
@@ -45,11 +48,21 @@ test-nojit: .venv/for-development
 test-oldest: .venv-oldest/ready
 	$(SETTINGS) MAXMARGIN_TESTS_OLDEST=1 .venv-oldest/bin/pytest $(SPREAD) $(OLDEST)
 
+docs: .venv/for-docs
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -n -W --keep-going -q -b html docs docs/_build/html
+
+docs-test: .venv/for-docs
+	$(BIN)/pytest --rootdir=. -c pyproject.toml docs/checks
+
+release: .venv/for-release
+	$(BIN)/python -m benchmarks.release
+
 bench: .venv/for-benchmarks
 	$(BIN)/python -m benchmarks.speed $(BENCH)
 
 clean:
 	rm -rf .venv .venv-oldest .hypothesis .mypy_cache .ruff_cache .pytest_cache build dist
+	rm -rf docs/_build docs/gallery docs/lectures docs/reference/generated docs/reference/*.rst docs/*/drawn
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/for-use: pyproject.toml | $(BIN)/python
@@ -59,6 +72,14 @@ clean:
 .venv/for-development: pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[dev]'
 	touch $@ .venv/for-use
+
+.venv/for-docs: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[docs]'
+	touch $@ .venv/for-use
+
+.venv/for-release: pyproject.toml | $(BIN)/python
+	$(PIP) build twine
+	touch $@
 
 .venv/for-benchmarks: pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[bench]' || \

@@ -1,7 +1,4 @@
-"""maxmargin and its peers side by side: `python -m benchmarks.speed`.
-
-See docs/guide/performance.md.
-"""
+"""maxmargin beside its peers: `python -m benchmarks.speed`, see docs/guide/performance.md."""
 
 from __future__ import annotations
 

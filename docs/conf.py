@@ -35,7 +35,14 @@ extensions = [
     "machine_readable",
 ]
 root_doc = "index"
-exclude_patterns = ["_build", "_ext", "**/*.ipynb", "**/*.py.md5", "**/sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "checks",
+    "**/*.ipynb",
+    "**/*.py.md5",
+    "**/sg_execution_times.rst",
+]
 suppress_warnings = ["config.cache"]
 nitpicky = True
 
@@ -97,6 +104,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": []}
 
 # One file, glyphs inside; `drawings` copies it from the package sphinx-mathjax-offline.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import walk_drawing
 import which_drawing
 
 MATHJAX = "tex-svg-full.js"
+STYLESHEET = re.compile(r'<link rel="stylesheet"\s+href="https?://[^>]*>')
 
 
 def mathjax_file() -> Path:
@@ -27,6 +29,15 @@ def copy_mathjax(app, error):
         shutil.copyfile(mathjax_file(), folder / MATHJAX)
 
 
+def drop_links_to_other_hosts(app, error):
+    """Matplotlib's player of animations asks another host for icons that the theme has anyway."""
+    if error is None and app.builder.format == "html":
+        for path in (Path(app.outdir) / "gallery").rglob("*.html"):
+            text = path.read_text("utf-8")
+            if STYLESHEET.search(text):
+                path.write_text(STYLESHEET.sub("", text), "utf-8")
+
+
 def draw(app):
     walk_drawing.write(Path(app.srcdir) / "development" / "drawn")
     which_drawing.write(Path(app.srcdir) / "start" / "drawn")
@@ -35,4 +46,5 @@ def draw(app):
 def setup(app):
     app.connect("builder-inited", draw, priority=100)
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", drop_links_to_other_hosts)
     return {"parallel_read_safe": True}

@@ -32,6 +32,8 @@ _PLACES = {
     "SVR": "estimators",
     "SVRSearch": "tuning",
 }
+# Parts of the package that users work with, imported likewise.
+_MODULES = ("data", "dual", "kernels", "models", "report", "solvers", "tuning")
 
 __all__ = [
     "SVC",
@@ -59,6 +61,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from . import data as data
+    from . import dual as dual
+    from . import kernels as kernels
+    from . import models as models
+    from . import report as report
+    from . import solvers as solvers
+    from . import tuning as tuning
     from .estimators import (
         SVC,
         SVR,
@@ -83,6 +92,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
@@ -91,4 +102,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, *_MODULES, "__version__"])
