@@ -160,16 +160,20 @@ class PartitionDisplay(Display):
             colour = colour_of(int(answer)) if self.labels else shades(scale(answer))
             place = (region.left, region.bottom)
             size = (region.right - region.left, region.top - region.bottom)
-            ground = {"facecolor": colour, "alpha": 0.25 if self.labels else 0.6, "linewidth": 0}
+            ground: dict[str, Any] = {
+                "facecolor": colour,
+                "alpha": 0.25 if self.labels else 0.6,
+                "linewidth": 0,
+            }
             ax.add_patch(Rectangle(place, *size, **ground))
             ax.add_patch(Rectangle(place, *size, fill=False, edgecolor=BLACK, linewidth=0.8))
         shown = np.arange(len(self.points))
         if shown.size > MOST_POINTS:
             shown = np.sort(np.random.default_rng(0).permutation(shown.size)[:MOST_POINTS])
         style = {"edgecolors": "white", "linewidths": 0.4, "s": 28 if shown.size < 300 else 14}
-        for place, label in enumerate(self.labels):
-            rows = shown[self.targets[shown] == place]
-            looks = {"color": colour_of(place), "marker": marker_of(place)}
+        for code, label in enumerate(self.labels):
+            rows = shown[self.targets[shown] == code]
+            looks = {"color": colour_of(code), "marker": marker_of(code)}
             ax.scatter(*self.points[rows].T, label=label, **looks, **style)
         if self.labels:
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=6, fontsize=10)
