@@ -56,6 +56,9 @@ def train(
         bool | None, typer.Option(help="Write a report beside the model.", show_default="yes")
     ] = None,
     linear: Annotated[bool, typer.Option("--linear", help="No kernel.")] = False,
+    tree: Annotated[bool, typer.Option("--tree", help="A decision tree.")] = False,
+    max_depth: Annotated[int | None, typer.Option(help="Of a tree.")] = None,
+    max_leaves: Annotated[int | None, typer.Option(help="Of a tree, best splits first.")] = None,
     online: Annotated[bool, typer.Option("--online", help="One pass over the samples.")] = False,
     svc: Annotated[bool, typer.Option("--svc", help="Take the target as classes.")] = False,
     svr: Annotated[bool, typer.Option("--svr", help="Take the target as numbers.")] = False,
@@ -95,6 +98,9 @@ def train(
 
         wishes = Wishes(
             linear=linear,
+            tree=tree,
+            max_depth=max_depth,
+            max_leaves=max_leaves,
             online=online,
             svr=svr,
             svc=svc,
