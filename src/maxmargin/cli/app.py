@@ -43,6 +43,9 @@ def train(
     svr: a.Svr = False,
     one_class: a.OneClass = False,
     linear: a.Linear = False,
+    tree: a.Tree = False,
+    max_depth: a.MaxDepth = None,
+    max_leaves: a.MaxLeaves = None,
     online: a.Online = False,
     probability: a.Probability = None,
     strategy: a.Strategy = None,
@@ -68,6 +71,9 @@ def train(
 
         wishes = Wishes(
             linear=linear,
+            tree=tree,
+            max_depth=max_depth,
+            max_leaves=max_leaves,
             online=online,
             svr=svr,
             svc=svc,

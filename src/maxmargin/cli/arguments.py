@@ -50,6 +50,9 @@ Linear = Annotated[bool, option(MACHINE, "--linear", help="No kernel.")]
 Online = Annotated[bool, option(MACHINE, "--online", help="One pass over the samples.")]
 Svc = Annotated[bool, option(MACHINE, "--svc", help="Take the target as classes.")]
 Svr = Annotated[bool, option(MACHINE, "--svr", help="Take the target as numbers.")]
+Tree = Annotated[bool, option(MACHINE, "--tree", help="A decision tree.")]
+MaxDepth = Annotated[int | None, option(MACHINE, help="Of a tree.")]
+MaxLeaves = Annotated[int | None, option(MACHINE, help="Of a tree, best splits first.")]
 OneClass = Annotated[
     bool, option(MACHINE, "--one-class", help="Learn where samples are; no target.")
 ]

@@ -45,6 +45,11 @@ class Plan:
     scale: bool = True
     reasons: tuple[str, ...] = ()
 
+    @property
+    def regresses(self) -> bool:
+        """Whether targets are numbers."""
+        return self.machine.endswith(("SVR", "Regressor"))
+
     def estimator(self, **found: Any) -> Any:
         """The machine with these parameters."""
         return getattr(estimators, self.machine)(**self.parameters, **found)
@@ -54,7 +59,9 @@ def planned(wishes: Wishes, X: Any, y: np.ndarray | None) -> Plan:
     """The plan for these samples."""
     refuse_contradictions(wishes)
     parameters = given_parameters(wishes)
-    if wishes.one_class:
+    if wishes.tree:
+        machine, search, reasons = _tree(wishes, y)
+    elif wishes.one_class:
         machine, search, reasons = "OneClassSVM", "", ["asked for"]
     elif is_regression(wishes, y):
         machine, search, reasons = _regression(wishes, X, y)
@@ -72,11 +79,13 @@ def planned(wishes: Wishes, X: Any, y: np.ndarray | None) -> Plan:
             f"of a regression); here {machine} is trained ({reasons[0]})"
         )
     scale = wishes.scale if wishes.scale is not None else wishes.gamma is None
-    if wishes.scale is None and not scale:
+    if wishes.tree:
+        scale = bool(wishes.scale)
+    elif wishes.scale is None and not scale:
         reasons.append("features are taken as they are, since gamma is given; --scale changes that")
     if "probability" in known:
         parameters["probability"] = likely(wishes, X, reasons)
-    elif wishes.probability:
+    elif wishes.probability and not wishes.tree:
         raise UsageError(f"{machine} tells no probabilities: leave --probability out")
     if "random_state" in known:
         parameters["random_state"] = wishes.seed
@@ -90,6 +99,10 @@ def refuse_contradictions(wishes: Wishes) -> None:
         raise UsageError(f"{options} exclude each other: choose one")
     if wishes.one_class and (wishes.linear or wishes.online):
         raise UsageError("--one-class goes with neither --linear nor --online")
+    if wishes.tree and (wishes.one_class or wishes.linear or wishes.online):
+        raise UsageError("--tree goes with none of --linear, --online and --one-class")
+    if not wishes.tree and (wishes.max_depth is not None or wishes.max_leaves is not None):
+        raise UsageError("--max-depth and --max-leaves are options of a tree: add --tree")
     if wishes.online and (wishes.linear or wishes.svr):
         raise UsageError("--online is a classifier with a kernel: leave --linear and --svr out")
     if wishes.linear and wishes.kernel not in (None, "linear"):
@@ -97,8 +110,9 @@ def refuse_contradictions(wishes: Wishes) -> None:
 
 
 def given_parameters(wishes: Wishes) -> dict[str, Any]:
-    names = ("kernel", "C", "degree", "coef0", "nu", "epsilon", "loss", "tol")
+    names = ("kernel", "C", "degree", "coef0", "nu", "epsilon", "loss", "tol", "max_depth")
     parameters = {name: getattr(wishes, name) for name in names}
+    parameters["max_leaf_nodes"] = wishes.max_leaves
     parameters["gamma"] = None if wishes.gamma is None else number_or_name(wishes.gamma)
     if wishes.linear:
         parameters["kernel"] = None
@@ -120,6 +134,12 @@ def is_regression(wishes: Wishes, y: Any) -> bool:
     return y.dtype.kind in "fiu" and (
         np.unique(y).size > MOST_CLASSES or not (np.asarray(y, float) % 1 == 0).all()
     )
+
+
+def _tree(wishes: Wishes, y: Any) -> tuple[str, str, list[str]]:
+    if is_regression(wishes, y):
+        return "DecisionTreeRegressor", "", ["a tree as asked for, with numbers as targets"]
+    return "DecisionTreeClassifier", "", [f"a tree as asked for, {np.unique(y).size} classes"]
 
 
 def _regression(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]]:

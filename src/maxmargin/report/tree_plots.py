@@ -106,7 +106,7 @@ class PartitionDisplay(Display):
         features: tuple[int, int] = (0, 1),
         feature_names: Any = None,
         ax: Any = None,
-    ) -> PartitionDisplay:
+    ) -> Any:
         """Plot a fitted tree over samples.
 
         Parameters
@@ -158,15 +158,11 @@ class PartitionDisplay(Display):
         for region in self.regions:
             answer = self.answers[region.leaf]
             colour = colour_of(int(answer)) if self.labels else shades(scale(answer))
-            place = (region.left, region.bottom)
+            corner = (region.left, region.bottom)
             size = (region.right - region.left, region.top - region.bottom)
-            ground: dict[str, Any] = {
-                "facecolor": colour,
-                "alpha": 0.25 if self.labels else 0.6,
-                "linewidth": 0,
-            }
-            ax.add_patch(Rectangle(place, *size, **ground))
-            ax.add_patch(Rectangle(place, *size, fill=False, edgecolor=BLACK, linewidth=0.8))
+            strength = 0.25 if self.labels else 0.6
+            ax.add_patch(Rectangle(corner, *size, facecolor=colour, alpha=strength, linewidth=0))
+            ax.add_patch(Rectangle(corner, *size, fill=False, edgecolor=BLACK, linewidth=0.8))
         shown = np.arange(len(self.points))
         if shown.size > MOST_POINTS:
             shown = np.sort(np.random.default_rng(0).permutation(shown.size)[:MOST_POINTS])
@@ -233,7 +229,7 @@ class TreeDisplay(Display):
         feature_names: Any = None,
         class_names: Any = None,
         ax: Any = None,
-    ) -> TreeDisplay:
+    ) -> Any:
         """Draw a fitted tree.
 
         Parameters
@@ -256,7 +252,7 @@ class TreeDisplay(Display):
 
     def _places(self) -> dict[int, tuple[float, int]]:
         """Where nodes are: leaves side by side, parents above the middle of their children."""
-        tree, places = self.tree, {}
+        tree, places = self.tree, dict[int, tuple[float, int]]()
         levels = by_level(tree.children_left, tree.children_right)[: self.depth + 1]
         across = 0
         stack = [(0, 0)]
@@ -293,7 +289,7 @@ class TreeDisplay(Display):
             lines = labels_of(tree, node, self.features, self.labels)
             leaf = tree.children_left[node] == LEAF
             hidden = not leaf and int(tree.children_left[node]) not in self.places
-            colour = (1.0, 1.0, 1.0)
+            colour: tuple[float, ...] = (1.0, 1.0, 1.0)
             if leaf and self.labels:
                 own = np.array(to_rgb(colour_of(int(tree.value[node, 0].argmax()))))
                 colour = tuple((0.35 * own + 0.65).tolist())

@@ -111,7 +111,7 @@ class TrainingRun:
         y = self.samples.y
         if y is None or self.wishes.one_class or not holdout or y.size < FEWEST_FOR_TEST:
             return (everything, nothing), []
-        classifies = not self.plan.machine.endswith("SVR")
+        classifies = not self.plan.regresses
         return split_for_test(self.samples.X, y, holdout, self.wishes.seed, classifies)
 
     def _check(self, state: Checkpoint) -> None:
@@ -202,7 +202,7 @@ class TrainingRun:
         X, y = self.samples.X, self.samples.y
         kind = "sparse features" if sparse.issparse(X) else "features"
         text = f"{self.samples.name}: {X.shape[0]:,} samples, {X.shape[1]:,} {kind}"
-        if y is not None and not self.plan.machine.endswith("SVR"):
+        if y is not None and not self.plan.regresses:
             counts = class_counts(y)
             shown = ", ".join(f"{name}: {count:,}" for name, count in list(counts.items())[:6])
             text += f" ({shown}{', …' if len(counts) > 6 else ''})"
@@ -210,7 +210,7 @@ class TrainingRun:
 
     def _record(self, state: Checkpoint) -> Training:
         y = self.samples.y
-        classifies = y is not None and not self.plan.machine.endswith(("SVR", "OneClassSVM"))
+        classifies = y is not None and not (self.plan.regresses or self.wishes.one_class)
         return Training(
             maxmargin=__version__,
             command=self.command,
@@ -231,6 +231,8 @@ class TrainingRun:
         parts = [f"on all {self.samples.size:,} samples"]
         if hasattr(machine, "n_support_"):
             parts.append(f"{int(np.sum(machine.n_support_)):,} support vectors")
+        if hasattr(machine, "tree_"):
+            parts.append(f"{machine.get_n_leaves():,} leaves, depth {machine.get_depth()}")
         self.screen.say("trained", ", ".join(parts))
         if hasattr(machine, "certificate_"):
             self.screen.say("certified", certificate_lines(machine.certificate_)[0][1])
