@@ -82,7 +82,7 @@ def listening(account: Account) -> Iterator[None]:
             arguments = ", ".join(str(kind) for kind in happening.data["args"])
             stack.append((Function(name, arguments), time.process_time(), [0.0]))
 
-        def on_end(self, happening: Any) -> None:
+        def on_end(self, _happening: Any) -> None:
             function, began, inner = stack.pop()
             function.total = time.process_time() - began
             function.own = function.total - inner[0]
@@ -91,13 +91,13 @@ def listening(account: Account) -> Iterator[None]:
                 stack[-1][2][0] += function.total
 
     class Passes(event.Listener):  # type: ignore[misc]
-        def on_start(self, happening: Any) -> None:
+        def on_start(self, _happening: Any) -> None:
             passes.append((time.process_time(), [0.0]))
 
         def on_end(self, happening: Any) -> None:
             began, inner = passes.pop()
             took = time.process_time() - began
-            name = happening.data["name"]
+            name = happening.data["name"].split(" ")[0]
             account.passes[name] = account.passes.get(name, 0.0) + took - inner[0]
             if passes:
                 passes[-1][1][0] += took
