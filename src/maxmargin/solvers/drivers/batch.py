@@ -16,12 +16,11 @@ from ...dual.batch import (
     INFEASIBILITY,
     VIOLATION,
     Parts,
-    can_be_part,
     certify_parts,
 )
 from ...dual.certificate import Certificate
 from ...dual.passes import gap_and_infeasibility, gradient_and_value, meeting
-from ...dual.problem import DualProblem, Float, Int
+from ...dual.problem import Float, Int
 from ...runtime.buffers import room
 from ...runtime.parallel import in_turn, own_threads
 from ..result import Solution
@@ -32,8 +31,8 @@ from ..smo.batch import run_batch
 from ..smo.schedule import run_to_end
 from .base import DOUBLE_RESOLUTION, blank_memory
 
-# Variables of a small problem, at most, and steps after which it is none.
-LARGEST_TOGETHER, MOST_STEPS = 2000, 10_000
+# Steps after which a problem is no longer small.
+MOST_STEPS = 10_000
 # Problems in one call, at most: Ctrl-C is heard between calls. Of several threads each makes about
 # so many.
 AT_ONCE, SHARES = 64, 4
@@ -41,11 +40,6 @@ AT_ONCE, SHARES = 64, 4
 NEXT_AIM, LEAST_AIM = 0.05, 1e-6
 # Entries of the Gram matrices of all problems that are worth a second thread.
 WORTH_A_THREAD = 1 << 16
-
-
-def is_small(problem: DualProblem) -> bool:
-    """Whether it is better to solve a problem together with others like it."""
-    return problem.size <= LARGEST_TOGETHER and can_be_part(problem)
 
 
 def solve_several(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...linalg.cholesky import cholesky
+from ...linalg.cholesky import factored_in_place
 from ...runtime.buffers import room
 from ...runtime.jit import from_python, inlined, largest, smallest
 
@@ -92,12 +92,6 @@ def factored(Q):
             return R
         jitter *= 100.0
     return None
-
-
-def factored_in_place(Q):
-    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
-    # In the order of Fortran this is the lower factor of the transpose.
-    return Q if cholesky(Q.T) else None
 
 
 def curvature(active, F, **precision):
@@ -183,9 +177,10 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, wor
                 bent[a] += way * row[a]
         slope, bend, room = 0.0, 0.0, np.inf
         for k in range(size):
+            slope += direction[k] * gradient[inside[k]]
+            bend += direction[k] * bent[inside[k]]
+        for k in range(size):
             a, way = inside[k], direction[k]
-            slope += way * gradient[a]
-            bend += way * bent[a]
             limit = upper[a] if way > 0.0 else lower[a]
             reach[k] = (limit - alpha[a]) / way if way != 0.0 else np.inf
             room = smallest(room, reach[k])
