@@ -11,6 +11,7 @@ from maxmargin.dual import epsilon_svr, hinge
 from maxmargin.kernels import Gaussian, Polynomial
 from maxmargin.kernels.vector.exp import COMPILED
 from maxmargin.kernels.vector.gaussian_rows import fill_gaussian_row
+from maxmargin.runtime.jit import borrowing_fused, from_python
 from maxmargin.solvers import costs
 from maxmargin.solvers import solver as optimise
 from maxmargin.solvers.rows import on_demand as arriving
@@ -45,7 +46,7 @@ def test_a_row_is_that_of_the_kernel(features, dtype, rounding):
     points = Gaussian(0.3).bind(X, dtype).transposed_points()
     assert points.shape[0] % 4 == 0
     row = np.empty(600, dtype)
-    fill_gaussian_row(points, 17, row)
+    from_python(fill_gaussian_row, borrowing_fused)(points, 17, row)
     expected = [naive.gaussian(0.3)(X[17], x) for x in X]
     np.testing.assert_allclose(row, expected, rtol=10 * rounding, atol=rounding)
     assert row[17] == 1.0

@@ -16,7 +16,7 @@ from .. import costs
 from ..newton.projected_step import MOST_LEFT, wide_face_step
 from ..rows.permuted import Arrangement
 from ..smo import state as r
-from ..smo.loop import forget_pairs
+from ..smo.loop import forget
 from ..smo.schedule import LARGEST_POLISHED, POLISHED
 from .base import Ended, Run
 from .shards import Samples
@@ -153,7 +153,7 @@ class BlockRun(Run):
     def _optimise(self, part):
         """Pair and face steps on a block, as far as the violation outside makes worth while."""
         self.active = part
-        forget_pairs(self.memory.integers)
+        forget(self.memory.integers)
         self.memory.reals[r.FREE_SHARE] = 0.0
         share = WIDE_SHARE if self.wide else INNER_SHARE
         self.control = self.control._replace(tol=max(share * self.violation, 0.5 * self.goal))

@@ -9,7 +9,7 @@ import numpy as np
 from ..rows.lru import CachedRows, FullRows
 from ..rows.on_demand import ArrivingRows
 from ..smo import state as r
-from ..smo.loop import forget_pairs
+from ..smo.loop import forget
 from ..smo.schedule import OVER, POLISHED
 from ..smo.slabs import FEWEST_ROUNDS, ROUND_COST
 from .base import LONGEST_SLAB, Ended, Run
@@ -198,7 +198,7 @@ class PairRun(Run):
         ending = r.POLISH if polishes else r.RETURN
         if ending != self.control.ending:
             self.control = self.control._replace(ending=ending)
-        forget_pairs(self.memory.integers)
+        forget(self.memory.integers)
 
     def _refresh(self):
         """The gradient anew, free of accumulated rounding."""

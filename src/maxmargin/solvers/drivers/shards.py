@@ -116,7 +116,10 @@ class Samples:
         self.seen[samples] = True
         anew = self.recompute and self.rows.gram.tiled
         matrix = self.rows.among(places) if anew else self._read_off(samples, places)
-        return self.live.part(places, FullRows(matrix))
+        # The loop is compiled for float64: to convert a block takes less than one pass over it.
+        values = room(matrix.shape, np.float64)
+        values[...] = matrix
+        return self.live.part(places, FullRows(matrix, values=values))
 
     def _read_off(self, samples, places):
         """The matrix of these samples from the last block and long rows, as far as they go."""

@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels.row_sums import HeldRows, add_rows
 from ...kernels.vector.gaussian_rows import fill_gaussian_row
 from ...runtime.buffers import room
-from ...runtime.jit import called, compiled
+from ...runtime.jit import borrowing, inlined
 from .. import costs
 from ..smo.state import RowStore
 from .lru import FullRows
@@ -20,7 +20,7 @@ PRESENT, ALLOWED = 0, 1
 TINY = float(np.finfo(np.float64).tiny)
 
 
-@called
+@inlined
 def arrives(rows, sample):
     """Make the row of a sample; whether there is a source for it, and it may be."""
     present = rows.count[PRESENT]
@@ -38,12 +38,12 @@ def arrives(rows, sample):
     return True
 
 
-@compiled
+@borrowing
 def bring(rows, samples):
     """Make the rows of samples that are absent."""
-    for s in samples:
-        if rows.slot[s] < 0:
-            arrives(rows, s)
+    for k in range(samples.size):
+        if rows.slot[samples[k]] < 0:
+            arrives(rows, samples[k])
 
 
 class ArrivingRows:
