@@ -49,9 +49,10 @@ class Measured(NamedTuple):
 
 
 class Tree:
-    """A process that fits with the package of one tree."""
+    """A process that fits with the package of one tree, perhaps with a fast path switched `off`
+    (see `benchmarks.ablation`)."""
 
-    def __init__(self, root: Path, cache: Path) -> None:
+    def __init__(self, root: Path, cache: Path, off: str = "") -> None:
         paths = [str(root / "src"), str(ROOT)]
         environment = {
             **os.environ,
@@ -59,7 +60,7 @@ class Tree:
             "NUMBA_CACHE_DIR": str(cache),
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.against", "--serve"],
+            [sys.executable, "-m", "benchmarks.against", "--serve", "--off", off],
             cwd=ROOT,
             env=environment,
             stdin=subprocess.PIPE,
@@ -111,9 +112,14 @@ def compare(problem: Any, here: Tree, there: Tree, repeats: int) -> Measured:
     return Measured(problem.name, fits["here"], fits["there"], duals["here"], duals["there"])
 
 
-def serve() -> None:
+def serve(off: str) -> None:
     """Answer requests on standard input with lines on standard output."""
     import warnings
+
+    if off:
+        from .ablation import switch_off
+
+        switch_off(off)
 
     from .contenders import OWN
     from .problems import OTHERS, PROBLEMS
@@ -146,9 +152,10 @@ def main() -> None:
     parser.add_argument("--others", action="store_true", help="problems nothing was made for")
     parser.add_argument("--repeats", type=int, default=3, help="runs of which the median counts")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--off", default="", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
-        serve()
+        serve(arguments.off)
         return
     if arguments.revision is None:
         parser.error("a revision to compare with is missing")
