@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -44,7 +44,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         "random_state": p.check_seed,
     }
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on labelled samples.
 
         Parameters
@@ -156,7 +156,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             return type(coef)(unpacked(coef.toarray(), self.n_support_)), self.intercept_
         return unpacked(coef, self.n_support_), self.intercept_
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """The function whose sign decides.
 
         Parameters
@@ -183,7 +183,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             return scores(values, count)
         return values
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The class of each sample.
 
         Pairs of classes vote; of classes with equal votes the first wins, or, with `break_ties`,
@@ -232,7 +232,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self.probA_, self.probB_ = sigmoids
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, highest for the class that `predict` gives.
 
         Parameters
@@ -257,7 +257,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         return probabilities(values, sigmoids, self._in_pairs(), winners)
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of `predict_proba`.
 
         Parameters

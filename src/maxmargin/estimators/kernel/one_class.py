@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -54,25 +54,25 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
     def __init__(
         self,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        gap=1e-4,
-        nu=0.5,
-        shrinking=True,
-        cache_size="auto",
-        verbose=False,
-        max_iter=-1,
-        solver="auto",
-        selection="second_order",
-        planning=0,
-        precision="auto",
-        max_seconds=None,
-        warm_start=False,
-        callback=None,
-    ):
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        tol: Any = 1e-3,
+        gap: Any = 1e-4,
+        nu: Any = 0.5,
+        shrinking: Any = True,
+        cache_size: Any = "auto",
+        verbose: Any = False,
+        max_iter: Any = -1,
+        solver: Any = "auto",
+        selection: Any = "second_order",
+        planning: Any = 0,
+        precision: Any = "auto",
+        max_seconds: Any = None,
+        warm_start: Any = False,
+        callback: Any = None,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -92,7 +92,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         self.warm_start = warm_start
         self.callback = callback
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on samples.
 
         Parameters
@@ -117,15 +117,15 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         del y
         return None, weight
 
-    def _machine(self, targets, weight) -> Machine:
+    def _machine(self, targets: Any, weight: Any) -> Machine:
         del targets
         return one_class(weight, self.nu)
 
-    def _write(self, X, samples, tasks, outcomes) -> None:
+    def _write(self, X: Any, samples: Any, tasks: Any, outcomes: Any) -> None:
         super()._write(X, samples, tasks, outcomes)
         self.offset_ = -self.intercept_
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Positive inside, negative outside, 0 (up to rounding, and then exactly) on the boundary.
 
         Parameters
@@ -140,7 +140,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         values[np.abs(values) <= ON_BOUNDARY * np.abs(self.offset_)] = 0.0
         return values
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> np.ndarray:
         """⟨w, φ(x)⟩, the decision function without its offset.
 
         Parameters
@@ -153,7 +153,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         """
         return self.decision_function(X) + self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """+1 for samples inside or on the boundary, -1 for those outside.
 
         Parameters

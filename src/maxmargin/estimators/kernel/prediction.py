@@ -66,7 +66,7 @@ def handed_out(task: Task, alpha: np.ndarray, own: np.ndarray, samples: Samples)
 
 
 @compiled_strict
-def find_levels(alpha, lower, upper, level):
+def find_levels(alpha: Any, lower: Any, upper: Any, level: Any) -> None:
     """Which part of its largest value the coefficient of each sample has."""
     samples = level.size
     for s in range(samples):
@@ -145,7 +145,7 @@ def vector_values(
 
 
 @compiled
-def sums(rows, coef, values):
+def sums(rows: Any, coef: Any, values: Any) -> None:
     """values_if = Σ_j coef_fj · rows_ij in float64"""
     for i in range(rows.shape[0]):
         for f in range(coef.shape[0]):

@@ -135,33 +135,33 @@ class SVC(KernelClassifier):
     def __init__(
         self,
         *,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        tol=1e-3,
-        gap=1e-4,
-        cache_size="auto",
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        loss="hinge",
-        multi_class="ovo",
-        solver="auto",
-        selection="second_order",
-        planning=0,
-        precision="auto",
-        max_seconds=None,
-        warm_start=False,
-        callback=None,
-        n_jobs=None,
-    ):
+        C: Any = 1.0,
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        shrinking: Any = True,
+        probability: Any = False,
+        tol: Any = 1e-3,
+        gap: Any = 1e-4,
+        cache_size: Any = "auto",
+        class_weight: Any = None,
+        verbose: Any = False,
+        max_iter: Any = -1,
+        decision_function_shape: Any = "ovr",
+        break_ties: Any = False,
+        random_state: Any = None,
+        loss: Any = "hinge",
+        multi_class: Any = "ovo",
+        solver: Any = "auto",
+        selection: Any = "second_order",
+        planning: Any = 0,
+        precision: Any = "auto",
+        max_seconds: Any = None,
+        warm_start: Any = False,
+        callback: Any = None,
+        n_jobs: Any = None,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -194,7 +194,7 @@ class SVC(KernelClassifier):
         "loss": partial(p.check_option, options=("hinge", "squared_hinge")),
     }
 
-    def _machine(self, labels, weight, factor, strict=False) -> Machine:
+    def _machine(self, labels: Any, weight: Any, factor: Any, strict: Any = False) -> Machine:
         del strict
         loss = squared_hinge if self.loss == "squared_hinge" else hinge
         return loss(labels, self.C * factor * weight)
@@ -240,32 +240,32 @@ shape_fit_, support_, support_vectors_
     def __init__(
         self,
         *,
-        nu=0.5,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        tol=1e-3,
-        gap=1e-4,
-        cache_size="auto",
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        multi_class="ovo",
-        solver="auto",
-        selection="second_order",
-        planning=0,
-        precision="auto",
-        max_seconds=None,
-        warm_start=False,
-        callback=None,
-        n_jobs=None,
-    ):
+        nu: Any = 0.5,
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        shrinking: Any = True,
+        probability: Any = False,
+        tol: Any = 1e-3,
+        gap: Any = 1e-4,
+        cache_size: Any = "auto",
+        class_weight: Any = None,
+        verbose: Any = False,
+        max_iter: Any = -1,
+        decision_function_shape: Any = "ovr",
+        break_ties: Any = False,
+        random_state: Any = None,
+        multi_class: Any = "ovo",
+        solver: Any = "auto",
+        selection: Any = "second_order",
+        planning: Any = 0,
+        precision: Any = "auto",
+        max_seconds: Any = None,
+        warm_start: Any = False,
+        callback: Any = None,
+        n_jobs: Any = None,
+    ) -> None:
         self.nu = nu
         self.kernel = kernel
         self.degree = degree
@@ -294,25 +294,25 @@ shape_fit_, support_, support_vectors_
 
     _rules: ClassVar[Any] = {"nu": partial(p.check_number, low=0, high=1, closed="right")}
 
-    def _targets(self, y, weight):
+    def _targets(self, y: Any, weight: Any) -> tuple[Any, np.ndarray]:
         try:
             return super()._targets(y, weight)
         except OneClassLeft as error:
             raise OneClassLeft(f"specified nu is infeasible. {error}") from None
 
-    def _machine(self, labels, weight, factor, strict=False) -> Machine:
+    def _machine(self, labels: Any, weight: Any, factor: Any, strict: Any = False) -> Machine:
         del factor
         largest = largest_nu(labels, weight)
         possible = self.nu if strict or self.nu <= largest else self.nu * largest
         return nu_svc(labels, possible, weight)
 
-    def _tasks(self, samples, trainer):
+    def _tasks(self, samples: Any, trainer: Any) -> Any:
         tasks = super()._tasks(samples, trainer)
         if len(tasks) > 1:
             self._check_nu(samples, tasks)
         return tasks
 
-    def _check_nu(self, samples, tasks) -> None:
+    def _check_nu(self, samples: Any, tasks: Any) -> None:
         """Refuse ν where it is too large for every problem, warn where it is for some."""
         uneven = []
         for task in tasks:
@@ -333,7 +333,7 @@ shape_fit_, support_, support_vectors_
                 stacklevel=6,
             )
 
-    def _solved(self, samples, tasks, trainer):
+    def _solved(self, samples: Any, tasks: Any, trainer: Any) -> Any:
         """With class weights: C-SVC at the C = 1/ρ that ν stands for, times these weights."""
         outcomes = trainer.run(tasks)
         if self.class_weight is None or trainer.stopped.is_set():
@@ -357,6 +357,8 @@ def largest_nu(labels: np.ndarray, weight: np.ndarray) -> float:
     return 2.0 * min(weight[labels > 0].sum(), weight[labels < 0].sum()) / weight.sum()
 
 
-def weighted_hinge(labels, weight, factor, strict=False, *, C) -> Machine:
+def weighted_hinge(
+    labels: Any, weight: Any, factor: Any, strict: Any = False, *, C: Any
+) -> Machine:
     del strict
     return hinge(labels, C * factor * weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -30,7 +30,7 @@ NARROW = 10.0
 class KernelRegressor(RegressorMixin, SingleMachine):
     """A machine for numbers."""
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples with target values.
 
         Parameters
@@ -63,7 +63,7 @@ class KernelRegressor(RegressorMixin, SingleMachine):
         self.intercept_ = self.intercept_ + self._offset_
         del self._offset_
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The value of the function at each sample.
 
         Parameters
@@ -126,26 +126,26 @@ warm_start, callback
     def __init__(
         self,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        gap=1e-4,
-        C=1.0,
-        epsilon=0.1,
-        shrinking=True,
-        cache_size="auto",
-        verbose=False,
-        max_iter=-1,
-        solver="auto",
-        selection="second_order",
-        planning=0,
-        precision="auto",
-        max_seconds=None,
-        warm_start=False,
-        callback=None,
-    ):
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        tol: Any = 1e-3,
+        gap: Any = 1e-4,
+        C: Any = 1.0,
+        epsilon: Any = 0.1,
+        shrinking: Any = True,
+        cache_size: Any = "auto",
+        verbose: Any = False,
+        max_iter: Any = -1,
+        solver: Any = "auto",
+        selection: Any = "second_order",
+        planning: Any = 0,
+        precision: Any = "auto",
+        max_seconds: Any = None,
+        warm_start: Any = False,
+        callback: Any = None,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -171,11 +171,11 @@ warm_start, callback
         "epsilon": partial(p.check_number, low=0, closed="left"),
     }
 
-    def _machine(self, targets, weight) -> Machine:
+    def _machine(self, targets: Any, weight: Any) -> Machine:
         C = FIRST_LIMIT * spread(targets) if np.isinf(self.C) else self.C
         return epsilon_svr(targets, C * weight, self.epsilon)
 
-    def _solved(self, samples, tasks, trainer):
+    def _solved(self, samples: Any, tasks: Any, trainer: Any) -> Any:
         """An infinite C is one that limits no variable: try larger ones until it is found."""
         outcomes = trainer.run(tasks)
         factor = FIRST_LIMIT
@@ -247,26 +247,26 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
     def __init__(
         self,
         *,
-        nu=0.5,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        tol=1e-3,
-        gap=1e-4,
-        cache_size="auto",
-        verbose=False,
-        max_iter=-1,
-        solver="auto",
-        selection="second_order",
-        planning=0,
-        precision="auto",
-        max_seconds=None,
-        warm_start=False,
-        callback=None,
-    ):
+        nu: Any = 0.5,
+        C: Any = 1.0,
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        shrinking: Any = True,
+        tol: Any = 1e-3,
+        gap: Any = 1e-4,
+        cache_size: Any = "auto",
+        verbose: Any = False,
+        max_iter: Any = -1,
+        solver: Any = "auto",
+        selection: Any = "second_order",
+        planning: Any = 0,
+        precision: Any = "auto",
+        max_seconds: Any = None,
+        warm_start: Any = False,
+        callback: Any = None,
+    ) -> None:
         self.nu = nu
         self.C = C
         self.kernel = kernel
@@ -292,10 +292,10 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         "C": partial(p.check_number, low=0),
     }
 
-    def _machine(self, targets, weight) -> Machine:
+    def _machine(self, targets: Any, weight: Any) -> Machine:
         return nu_svr(targets, self.nu, self.C * weight)
 
-    def _solved(self, samples, tasks, trainer):
+    def _solved(self, samples: Any, tasks: Any, trainer: Any) -> Any:
         """As posed, if that is soon done; else by way of `SVR`.
 
         With a price C so large that the tube closes, or nearly so, both variables of a sample are
@@ -323,6 +323,6 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         tasks[:] = [found.task]
         return [found.outcome]
 
-    def _write(self, X, samples, tasks, outcomes) -> None:
+    def _write(self, X: Any, samples: Any, tasks: Any, outcomes: Any) -> None:
         super()._write(X, samples, tasks, outcomes)
         self.epsilon_ = outcomes[0].expansion.epsilon

@@ -165,7 +165,7 @@ class Trainer:
     def _worth_resuming(outcome: Outcome | None) -> bool:
         return outcome is not None and outcome.solution.status == "time_limit"
 
-    def _round(self, tasks, pending, outcomes) -> None:
+    def _round(self, tasks: Any, pending: Any, outcomes: Any) -> None:
         costs = {k: float(tasks[k].machine.problem.size) ** 2 for k in pending}
         lock = threading.Lock()
 
@@ -291,7 +291,16 @@ class Trainer:
 
         return listener
 
-    def _solve(self, problem, gram, start, seconds, listener, taken=0, settings=None) -> Solution:
+    def _solve(
+        self,
+        problem: Any,
+        gram: Any,
+        start: Any,
+        seconds: Any,
+        listener: Any,
+        taken: Any = 0,
+        settings: Any = None,
+    ) -> Solution:
         s = self.settings if settings is None else settings
         solution = solve(
             problem,

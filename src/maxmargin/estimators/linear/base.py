@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -84,7 +84,7 @@ class LinearMachine(CertifiedMachine):
         if self._chooses_C():
             self.C_ = chosen_C(estimator, X, y, sample_weight)
 
-    def path(self, X, y, values, sample_weight=None):
+    def path(self, X: Any, y: Any, values: Any, sample_weight: Any = None) -> list[Self]:
         """Fits for several C (or alpha), each beginning where the one before it ended.
 
         Parameters

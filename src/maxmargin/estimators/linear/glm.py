@@ -56,19 +56,19 @@ class RidgeRegression(LinearRegressor):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: Any = 1.0,
         *,
-        tol=1e-6,
-        fit_intercept=True,
-        intercept_scaling=None,
-        verbose=0,
-        random_state=None,
-        max_iter=1000,
-        solver="auto",
-        max_seconds=None,
-        warm_start=False,
-        callback=None,
-    ):
+        tol: Any = 1e-6,
+        fit_intercept: Any = True,
+        intercept_scaling: Any = None,
+        verbose: Any = 0,
+        random_state: Any = None,
+        max_iter: Any = 1000,
+        solver: Any = "auto",
+        max_seconds: Any = None,
+        warm_start: Any = False,
+        callback: Any = None,
+    ) -> None:
         self.alpha = alpha
         self.tol = tol
         self.fit_intercept = fit_intercept
@@ -137,18 +137,18 @@ class Lasso(LinearRegressor):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: Any = 1.0,
         *,
-        tol=1e-6,
-        fit_intercept=True,
-        intercept_scaling=None,
-        verbose=0,
-        random_state=None,
-        max_iter=1000,
-        max_seconds=None,
-        warm_start=False,
-        callback=None,
-    ):
+        tol: Any = 1e-6,
+        fit_intercept: Any = True,
+        intercept_scaling: Any = None,
+        verbose: Any = 0,
+        random_state: Any = None,
+        max_iter: Any = 1000,
+        max_seconds: Any = None,
+        warm_start: Any = False,
+        callback: Any = None,
+    ) -> None:
         self.alpha = alpha
         self.tol = tol
         self.fit_intercept = fit_intercept
@@ -213,21 +213,21 @@ n_features_in_, feature_names_in_
 
     def __init__(
         self,
-        penalty="l2",
+        penalty: Any = "l2",
         *,
-        tol=1e-6,
-        C=1.0,
-        fit_intercept=True,
-        intercept_scaling=None,
-        class_weight=None,
-        verbose=0,
-        random_state=None,
-        max_iter=1000,
-        solver="auto",
-        max_seconds=None,
-        warm_start=False,
-        callback=None,
-    ):
+        tol: Any = 1e-6,
+        C: Any = 1.0,
+        fit_intercept: Any = True,
+        intercept_scaling: Any = None,
+        class_weight: Any = None,
+        verbose: Any = 0,
+        random_state: Any = None,
+        max_iter: Any = 1000,
+        solver: Any = "auto",
+        max_seconds: Any = None,
+        warm_start: Any = False,
+        callback: Any = None,
+    ) -> None:
         self.penalty = penalty
         self.tol = tol
         self.C = C
@@ -251,7 +251,7 @@ n_features_in_, feature_names_in_
     def _loss_name(self) -> str:
         return "logistic"
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class.
 
         Parameters
@@ -265,7 +265,7 @@ n_features_in_, feature_names_in_
         check_is_fitted(self)
         return np.exp(self.predict_log_proba(X))
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of the probability of each class.
 
         Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -33,7 +33,7 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
         """Whether C = ∞, which leaves the penalty out, can be had."""
         raise p.ParameterError(f"C of {type(self).__name__} must be finite, got inf")
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on labelled samples.
 
         Parameters
@@ -72,7 +72,7 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
             for c, label in enumerate(labels)
         ]
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """The function whose sign, or whose largest column, decides.
 
         Parameters
@@ -87,7 +87,7 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
         outputs = self._outputs(X)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The class of each sample.
 
         Parameters
@@ -106,7 +106,7 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
 class LinearRegressor(RegressorMixin, LinearMachine):
     """One function of real values."""
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples with target values.
 
         Parameters
@@ -131,7 +131,7 @@ class LinearRegressor(RegressorMixin, LinearMachine):
         super()._write(tasks, solutions)
         self.coef_ = self.coef_[0]
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The value of the function at each sample.
 
         Parameters

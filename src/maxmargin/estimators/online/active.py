@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -45,7 +45,7 @@ class LabelCurve(NamedTuple):
 class ActiveLearner(BaseEstimator):
     """A classifier that chooses what it wants to learn."""
 
-    def query(self, pool, k=1):
+    def query(self, pool: Any, k: Any = 1) -> np.ndarray:
         """The samples whose labels would teach most.
 
         Parameters
@@ -98,13 +98,13 @@ class ActiveLearner(BaseEstimator):
 
     def fit_active(
         self,
-        pool,
+        pool: Any,
         oracle: Callable[[np.ndarray], Any],
         *,
-        max_labels=None,
-        batch_size=None,
-        test=None,
-    ):
+        max_labels: Any = None,
+        batch_size: Any = None,
+        test: Any = None,
+    ) -> Self:
         """Train on a pool of samples whose labels are asked for, a batch at a time.
 
         It begins with random samples, goes on with those of `query`, and ends when no sample

@@ -14,7 +14,7 @@ from ...kernels.base import take
 class FunctionOfStream(BaseEstimator):
     """What can be read off and computed with the machines of an estimator."""
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """The functions whose signs decide.
 
         Parameters
@@ -30,7 +30,7 @@ class FunctionOfStream(BaseEstimator):
         values = self.machines_.values(self._next_inputs(X))
         return values.ravel() if self.classes_.size == 2 else values
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The class of each sample.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -151,25 +151,25 @@ class OnlineSVC(
     def __init__(
         self,
         *,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        epochs=1,
-        selection="second_order",
-        reprocess=1,
-        budget=None,
-        class_weight=None,
-        shuffle=True,
-        querying="margin",
-        precision="auto",
-        max_seconds=None,
-        callback=None,
-        verbose=False,
-        random_state=None,
-    ):
+        C: Any = 1.0,
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        tol: Any = 1e-3,
+        epochs: Any = 1,
+        selection: Any = "second_order",
+        reprocess: Any = 1,
+        budget: Any = None,
+        class_weight: Any = None,
+        shuffle: Any = True,
+        querying: Any = "margin",
+        precision: Any = "auto",
+        max_seconds: Any = None,
+        callback: Any = None,
+        verbose: Any = False,
+        random_state: Any = None,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -217,7 +217,7 @@ class OnlineSVC(
 
     # ---- learning --------------------------------------------------------------------------
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples that are all at hand, in `epochs` passes.
 
         Parameters
@@ -234,7 +234,7 @@ class OnlineSVC(
         """
         return self._fit(X, y, sample_weight)
 
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the next examples of a stream, each processed once in the order given.
 
         After Ctrl-C `n_seen_` tells up to which example it has learned.
@@ -285,7 +285,9 @@ class OnlineSVC(
         self.n_seen_ += y.size
         return self
 
-    def finish(self, X=None, y=None, sample_weight=None, *, max_seconds=None):
+    def finish(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, *, max_seconds: Any = None
+    ) -> Self:
         """Go on inside the support set until no pair violates optimality by more than `tol`.
 
         Parameters
