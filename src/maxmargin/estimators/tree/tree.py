@@ -203,13 +203,13 @@ def _apply_dense(
 ) -> None:
     for i in range(leaves.size):
         row = X[i]
-        node = 0
+        node = np.uint64(0)
         while left[node] >= 0:
-            x = row[feature[node]]
+            x = row[np.uint64(feature[node])]
             if x <= threshold[node] or (missing_left[node] and np.isnan(x)):
-                node = left[node]
+                node = np.uint64(left[node])
             else:
-                node = right[node]
+                node = np.uint64(right[node])
         leaves[i] = node
 
 
@@ -230,13 +230,13 @@ def _apply_sparse(
     for i in range(leaves.size):
         for p in range(ends[i], ends[i + 1]):
             row[indices[p]] += data[p]
-        node = 0
+        node = np.uint64(0)
         while left[node] >= 0:
-            x = row[feature[node]]
+            x = row[np.uint64(feature[node])]
             if x <= threshold[node] or (missing_left[node] and np.isnan(x)):
-                node = left[node]
+                node = np.uint64(left[node])
             else:
-                node = right[node]
+                node = np.uint64(right[node])
         leaves[i] = node
         for p in range(ends[i], ends[i + 1]):
             row[indices[p]] = 0.0
