@@ -7,8 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import contenders, problems
+from . import contenders, first, problems
 from .cold import beginning
+from .first import first_contacts, table_of
 from .growth import growth
 from .machine import busy, description, gemm_rate
 from .measure import Bench, Settings
@@ -18,8 +19,11 @@ from .results import Results, write_json, write_plot
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
-def main(arguments: Sequence[str] | None = None) -> Results:
+def main(arguments: Sequence[str] | None = None) -> Results | None:
     given = parsed(arguments)
+    if given.first:
+        first_contact(given)
+        return None
     results = Results(
         machine=description(),
         settings={
@@ -58,6 +62,14 @@ def measure(given: argparse.Namespace, results: Results) -> None:
         known = {comparison.problem.name: comparison for comparison in results.comparisons}
         with Bench(contenders.OWN, given.settings, results.gemm_rates, say) as bench:
             results.curves = growth(bench, known)
+
+
+def first_contact(given: argparse.Namespace) -> None:
+    """Import, fit and predict in new processes, and nothing else."""
+    present = [one for one in given.contenders if one.missing() is None]
+    found = first_contacts(present, given.repeats, say=say)
+    print(table_of(found))
+    first.write(found, description(), given.output)
 
 
 def opening(results: Results) -> str:
@@ -102,7 +114,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     option("--quick", action="store_true", help="problems of fewer than 5,000 samples only")
     option("--others", action="store_true", help="problems that nothing here was made for instead")
     option("--peers", metavar="a,b,c", type=_listed, help="names or patterns, or none")
-    option("--repeats", type=_count, default=3, help="runs of which the median counts (3)")
+    option("--repeats", type=_count, help="runs of which the median counts (3; --first: 5)")
     option("--long", type=_seconds, default=60.0, help="a run of more seconds is the only one (60)")
     option("--budget", type=_seconds, default=900.0, help="a run of more seconds is ended (900)")
     option(
@@ -115,6 +127,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     option("--predict", action="store_true", help="also time 10,000 predictions by 2,000 SVs")
     option("--growth", action="store_true", help="also fit our time as a power of n")
     option("--cold", action="store_true", help="also time imports and first fits")
+    option("--first", action="store_true", help="import, fit, predict in new processes, only that")
     option("--all", action="store_true", help="all of these four")
     option("--output", type=Path, default=RESULTS, help="folder for JSON, text and plot")
     given = parser.parse_args(arguments)
@@ -125,6 +138,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         given.contenders = contenders.selected(given.peers)
     except ValueError as error:
         parser.error(str(error))
+    given.repeats = given.repeats or (5 if given.first else 3)
     given.settings = Settings(given.repeats, given.long, given.budget, given.patience)
     return given
 

@@ -12,6 +12,12 @@ _PLACES = {
     "release_memory": "runtime.buffers",
     "solve": "solvers",
     "AutoSVC": "tuning",
+    "AutoSVR": "tuning",
+    "KernelRidge": "estimators",
+    "Lasso": "estimators",
+    "LeastSquaresSVC": "estimators",
+    "DecisionTreeClassifier": "estimators",
+    "DecisionTreeRegressor": "estimators",
     "LinearSVC": "estimators",
     "LinearSVR": "estimators",
     "LogisticRegression": "estimators",
@@ -21,8 +27,10 @@ _PLACES = {
     "OnlineSVC": "estimators",
     "RidgeRegression": "estimators",
     "SVC": "estimators",
+    "SoftmaxRegression": "estimators",
     "SVCSearch": "tuning",
     "SVR": "estimators",
+    "SVRSearch": "tuning",
 }
 # Parts of the package that users work with, imported likewise.
 _MODULES = ("data", "dual", "kernels", "models", "report", "solvers", "tuning")
@@ -31,6 +39,12 @@ __all__ = [
     "SVC",
     "SVR",
     "AutoSVC",
+    "AutoSVR",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "KernelRidge",
+    "Lasso",
+    "LeastSquaresSVC",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
@@ -40,6 +54,8 @@ __all__ = [
     "OnlineSVC",
     "RidgeRegression",
     "SVCSearch",
+    "SVRSearch",
+    "SoftmaxRegression",
     "release_memory",
     "solve",
 ]
@@ -55,6 +71,11 @@ if TYPE_CHECKING:
     from .estimators import (
         SVC,
         SVR,
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+        KernelRidge,
+        Lasso,
+        LeastSquaresSVC,
         LinearSVC,
         LinearSVR,
         LogisticRegression,
@@ -63,10 +84,11 @@ if TYPE_CHECKING:
         OneClassSVM,
         OnlineSVC,
         RidgeRegression,
+        SoftmaxRegression,
     )
     from .runtime.buffers import release_memory
     from .solvers import solve
-    from .tuning import AutoSVC, SVCSearch
+    from .tuning import AutoSVC, AutoSVR, SVCSearch, SVRSearch
 
 
 def __getattr__(name: str) -> Any:

@@ -17,7 +17,7 @@ from maxmargin.models import load
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 3))
 CODES = (X[:, 0] > 0).astype(int)
-REAL = X[:, 0] * 2.0
+REAL = X[:, 0] * 2.0 + X[:, 1]
 
 
 def run(*arguments):

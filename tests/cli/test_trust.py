@@ -303,6 +303,7 @@ def test_warmup_fits_every_estimator_and_says_so(monkeypatch):
 
         monkeypatch.setattr(getattr(estimators, name), "fit", noting)
     monkeypatch.setattr(warming.AutoSVC, "fit", lambda self, *_: self)
+    monkeypatch.setattr(warming, "MOST_PROCESSES", 1)
     done = CliRunner().invoke(app, ["warmup", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["seconds"] > 0
@@ -314,7 +315,14 @@ def test_warmup_fits_every_estimator_and_says_so(monkeypatch):
 def test_warmup_tells_how_far_it_is(monkeypatch):
     done, told = [], []
     works = [(name, lambda name=name: done.append(name)) for name in ("one", "two")]
-    monkeypatch.setattr(warming, "works_of", lambda: works)
-    warming.compile_everything(lambda part, name: told.append((part, name)))
+    monkeypatch.setattr(warming, "works_of", lambda: {"kernel": works[:1], "linear": works[1:]})
+    warming.compile_everything(lambda part, name: told.append((part, name)), processes=1)
     assert done == ["one", "two"]
     assert told == [(0.0, "one"), (0.5, "two")]
+
+
+def test_warmup_leaves_nothing_out_in_processes(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    names = list(warming.compile_in(2, ["other"]))
+    assert names == ["sequences", "svmlight text"]
+    assert list(tmp_path.rglob("*.nbi"))

@@ -118,10 +118,11 @@ def test_new_data_are_filled_with_what_training_learned():
     np.testing.assert_array_equal(row[:4], [35, 1, 0, 0])
 
 
-def test_missing_values_in_new_data_are_an_error_without_imputation():
+def test_missing_values_in_new_data_become_what_is_typical_of_training():
     schema, _ = schema_of(table())
-    with pytest.raises(DataError, match=r"4 values are missing in people.csv: age \(4\)"):
-        schema.features(table(age=[None] * 4))
+    new = table(age=[None, 1, None, 2])
+    np.testing.assert_array_equal(schema.features(new)[:, 0], [35, 1, 35, 2])
+    assert schema.filled_in(new) == {"age": (2, 35.0)}
 
 
 def test_missing_targets_are_an_error():

@@ -3,7 +3,7 @@
 import sklearn.svm
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import SVC, SVR, KernelRidge, LeastSquaresSVC, NuSVC, NuSVR, OneClassSVM
 from maxmargin.kernels import Gaussian
 
 
@@ -37,6 +37,12 @@ ESTIMATORS = [
     NuSVR(),
     OneClassSVM(),
     OneClassSVM(kernel="poly"),
+    KernelRidge(),
+    KernelRidge(kernel="linear", fit_intercept=False),
+    KernelRidge(alpha=0.0),
+    KernelRidge(kernel="precomputed"),
+    LeastSquaresSVC(),
+    LeastSquaresSVC(kernel="linear"),
 ]
 
 

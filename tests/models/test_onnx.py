@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM, RidgeRegression
+from maxmargin import (
+    SVC,
+    SVR,
+    KernelRidge,
+    LinearSVC,
+    LinearSVR,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    RidgeRegression,
+)
 from maxmargin.data import Schema
 from maxmargin.kernels import Gaussian, MetricGaussian
 from maxmargin.models import Model
@@ -52,8 +62,17 @@ def test_graph_tells_labels_and_decisions(model, labels, tmp_path):
     np.testing.assert_allclose(decisions, expected, **SINGLE)
 
 
+@pytest.mark.parametrize("model", [SVC(), SVC(probability=True), LinearSVC()], ids=str)
+def test_decision_values_are_not_called_probabilities(model, tmp_path):
+    write_onnx(model.fit(X, TWO), tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"))
+    assert [output.name for output in session.get_outputs()] == ["label", "scores"]
+
+
 @pytest.mark.parametrize(
-    "model", [SVR(), NuSVR(), LinearSVR(), RidgeRegression()], ids=lambda m: type(m).__name__
+    "model",
+    [SVR(), NuSVR(), LinearSVR(), RidgeRegression(), KernelRidge(), KernelRidge(kernel="linear")],
+    ids=lambda m: type(m).__name__,
 )
 def test_graph_tells_values(model, tmp_path):
     model.fit(X, X[:, 0] - X[:, 1] ** 2)

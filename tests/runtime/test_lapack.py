@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 from faces import positive
 
-from maxmargin.runtime.lapack import POTRF, lapack_factor
+from maxmargin.runtime.jit import from_python
+from maxmargin.runtime.lapack import POTRF
+from maxmargin.runtime.lapack import lapack_factor as compiled_factor
+
+lapack_factor = from_python(compiled_factor)
 
 
 @pytest.mark.parametrize("size", [1, 2, 65, 300])

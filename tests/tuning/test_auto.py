@@ -9,6 +9,7 @@ from clock import Overrun
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,28 +18,27 @@ from tuning.problems import blobs, board
 
 from maxmargin import SVC, AutoSVC, SVCSearch
 from maxmargin.data import chess_board
-from maxmargin.kernels import CombinedOligo, Gaussian, Polynomial
-from maxmargin.tuning import gaussian_start
-from maxmargin.tuning.auto import divided, effort, in_units, standard_deviations, subsample
+from maxmargin.kernels import CombinedOligo, Gaussian, Linear, Polynomial
+from maxmargin.tuning import folds, gaussian_start
+from maxmargin.tuning.auto.classifier import effort
+from maxmargin.tuning.auto.scaling import divided, in_units, standard_deviations
 from maxmargin.tuning.chosen import listed, rounded
+from maxmargin.tuning.start import subsample
 
 
 @parametrize_with_checks([AutoSVC(), SVCSearch(strategy="kta")])
-def test_estimator_keeps_the_contract_of_scikit_learn(estimator, check, monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 50)
+def test_estimator_keeps_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-def test_auto_learns_a_chess_board(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 2000)
+def test_auto_learns_a_chess_board():
     X, y = chess_board(200, random_state=0)
     model = AutoSVC().fit(X, y)
     assert model.score(*chess_board(5000, random_state=1)) > 0.87
-    assert model.search_.strategy == "posterior"
+    assert model.search_.strategy == "cv-posterior"
 
 
-def test_auto_ends_as_a_certified_svc(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 100)
+def test_auto_ends_as_a_certified_svc():
     X, y = board(60)
     model = AutoSVC().fit(X, y)
     plain = SVC(C=model.C_, kernel=model.kernel_).fit(X, y)
@@ -65,27 +65,55 @@ def test_without_scaling_the_kernel_is_radial():
     assert model.kernel_.radial
 
 
-def test_auto_goes_by_the_number_of_samples(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 100)
-    few = AutoSVC().fit(*board(60))
-    many = AutoSVC(max_seconds=5.0).fit(*board(600))
-    assert (few.search_.strategy, many.search_.strategy) == ("posterior", "kta")
+def test_more_samples_bring_more_starts():
+    few, many = AutoSVC().search(*board(60)), AutoSVC().search(*board(600))
+    assert [stage.what for stage in few.stages] == [
+        "coarse grid on the log-posterior",
+        "iRprop+ on the log-posterior",
+    ]
+    assert [stage.what for stage in many.stages] == [
+        "coarse grid on the log-posterior",
+        "coarse grid",
+        "iRprop+ on the kernel target alignment",
+        "path of C",
+        "better of two starts",
+        "iRprop+ on the log-posterior",
+    ]
+
+
+def test_many_samples_end_with_cross_validation_of_two_kernels(monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.strategies.SCAN_SAMPLES", 60)
+    monkeypatch.setattr("maxmargin.tuning.strategies.WALK_SAMPLES", 100)
+    chosen = AutoSVC().search(*board(300))
+    errors = [stage.result.value for stage in chosen.stages if stage.what == "path of C"]
+    assert len(errors) == 2
+    assert chosen.score == 1.0 - min(errors)
+
+
+def test_many_classes_are_tuned_by_their_votes():
+    random = np.random.default_rng(0)
+    centres = random.uniform(-4, 4, (8, 2))
+    y = np.arange(160) % 8
+    X = centres[y] + 0.4 * random.standard_normal((160, 2))
+    model = AutoSVC().fit(X, y)
+    assert {stage.what for stage in model.search_.stages} == {"path of C"}
+    assert "for 11 kernels" in str(model.search_)
+    assert model.score(centres[y] + 0.4 * random.standard_normal((160, 2)), y) > 0.8
 
 
 def test_large_sets_are_searched_on_a_part(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.SUBSAMPLE", 100)
+    monkeypatch.setattr("maxmargin.tuning.auto.classifier.SUBSAMPLE", 100)
     model = AutoSVC(strategy="kta").fit(*board(300))
     assert 95 <= model.search_.samples <= 105
     assert "of them" in model.search_.reason
 
 
-def test_search_says_what_was_done(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 100)
+def test_search_says_what_was_done():
     model = AutoSVC().fit(*board(60))
     report = str(model.search_)
     assert "posterior" in report
-    assert "NoisyRprop" in report
-    assert "60 samples" in report
+    assert "iRprop+" in report
+    assert "small data set (60 samples), thorough search" in report
     history = model.search_.history()
     assert len(history["value"]) == len(history["param_log_C"]) > 48
 
@@ -99,8 +127,7 @@ def test_time_limit_is_kept():
 
 
 @pytest.mark.parametrize("make", [AutoSVC, SVCSearch])
-def test_three_classes_with_names(make, monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 100)
+def test_three_classes_with_names(make):
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     model = make().fit(X, names)
@@ -108,8 +135,7 @@ def test_three_classes_with_names(make, monkeypatch):
     assert model.score(X, names) > 0.94
 
 
-def test_probabilities_agree_with_predictions(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 100)
+def test_probabilities_agree_with_predictions():
     X, y = blobs(80)
     model = AutoSVC(probability=True).fit(X, y)
     probabilities = model.predict_proba(X)
@@ -117,8 +143,85 @@ def test_probabilities_agree_with_predictions(monkeypatch):
     assert np.array_equal(model.classes_[probabilities.argmax(axis=1)], model.predict(X))
 
 
-def test_probabilities_are_absent_unless_asked_for():
-    assert not hasattr(AutoSVC(), "predict_proba")
+def test_probabilities_come_without_a_flag_and_can_be_refused():
+    X, y = blobs(60)
+    assert AutoSVC(strategy="kta").fit(X, y).predict_proba(X).shape == (60, 2)
+    assert not hasattr(AutoSVC(probability=False), "predict_proba")
+
+
+def test_probabilities_of_many_samples_are_fitted_when_first_asked_for(monkeypatch):
+    X, y = blobs(60)
+    expected = AutoSVC(strategy="kta").fit(X, y).predict_proba(X)
+    monkeypatch.setattr("maxmargin.tuning.auto.classifier.PROBABILITY_UPTO", 50)
+    model = AutoSVC(strategy="kta").fit(X, y)
+    assert not model.svc_.probability
+    stored = pickle.loads(pickle.dumps(model))
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
+    assert model._kept is None
+    with pytest.raises(AttributeError, match="fit with probability=True"):
+        stored.predict_proba(X)
+
+
+def test_frames_are_predicted_without_a_warning():
+    pandas = pytest.importorskip("pandas")
+    X, y = blobs(40)
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = AutoSVC(strategy="kta").fit(frame, y)
+        model.predict(frame), model.decision_function(frame), model.predict_proba(frame)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(frame[["b", "a"]])
+
+
+@pytest.mark.parametrize("y", [np.arange(60) // 2 * 1.0, np.linspace(0, 1, 60)])
+def test_measurements_are_refused_with_the_remedy(y):
+    with pytest.raises(ValueError, match="use AutoSVR"):
+        AutoSVC().fit(blobs(60)[0], y)
+
+
+def imbalanced(n, seed):
+    random = np.random.default_rng(seed)
+    y = (np.arange(n) % 12 == 0).astype(int)
+    return random.standard_normal((n, 2)) + 1.3 * y[:, None], y
+
+
+@pytest.mark.parametrize("strategy", ["auto", "kta", "grid"])
+def test_balanced_classes_weigh_the_same(strategy):
+    X, y = imbalanced(240, 0)
+    new, labels = imbalanced(2400, 1)
+    plain = AutoSVC(strategy=strategy).fit(X, y)
+    even = AutoSVC(strategy=strategy, class_weight="balanced").fit(X, y)
+    recall = [np.mean(model.predict(new)[labels == 1] == 1) for model in (plain, even)]
+    assert recall[1] > recall[0] + 0.2
+    assert even.svc_.class_weight == "balanced"
+
+
+def test_area_under_the_curve_is_what_its_path_maximises():
+    X, y = imbalanced(240, 0)
+    chosen = AutoSVC(strategy="kta", scoring="roc_auc").search(X, y)
+    kernel, C = chosen.kernel, chosen.C
+    splits = folds(y.astype(float), 5, 0)
+    scores = []
+    for train, test in splits:
+        model = SVC(C=C, kernel=kernel).fit(X[train], y[train])
+        scores.append(roc_auc_score(y[test], model.decision_function(X[test])))
+    assert chosen.score == pytest.approx(np.mean(scores), abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (AutoSVC(class_weight="balanced", strategy="span"), "weights of classes"),
+        (AutoSVC(scoring="roc_auc"), "two classes, got 3"),
+        (AutoSVC(scoring="f1"), "scoring of AutoSVC must be one of"),
+    ],
+)
+def test_scorings_that_do_not_fit_are_refused(model, words):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, y)
 
 
 def test_sparse_inputs_give_the_model_of_dense_ones():
@@ -129,6 +232,16 @@ def test_sparse_inputs_give_the_model_of_dense_ones():
     np.testing.assert_allclose(
         thin.decision_function(sparse.csr_array(X)), dense.decision_function(X), atol=1e-6
     )
+
+
+def test_linear_kernels_compete_on_text():
+    random = np.random.default_rng(0)
+    words = sparse.random_array((120, 2000), density=0.02, rng=random, format="csr")
+    y = (np.asarray(words[:, :40].sum(axis=1)).ravel() > 0.4).astype(int)
+    model = AutoSVC().fit(words, y)
+    assert model.search_.strategy == "kernels"
+    assert model.search_.stages[0].result.point.kernel == Linear()
+    assert model.score(words, y) > 0.6
 
 
 FAILURE_MODES = {
@@ -148,9 +261,11 @@ FAILURE_MODES = {
     ("strategy", "mode"),
     [
         (strategy, mode)
-        for strategy in ("auto", "kta", "posterior", "span", "cv-cma", "grid")
+        for strategy in ("auto", "cv-posterior", "kta", "posterior", "span", "cv-cma", "grid")
         for mode in FAILURE_MODES
-        if (strategy, mode) != ("posterior", "two points")  # two samples cannot be split
+        if not (
+            strategy.endswith("posterior") and mode == "two points"
+        )  # two samples cannot be split
     ],
 )
 def test_difficult_data_end_in_a_model(strategy, mode):

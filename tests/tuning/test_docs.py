@@ -16,7 +16,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTAL
 
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
 def test_example_runs(code, monkeypatch, capsys):
-    monkeypatch.setattr("maxmargin.tuning.auto.EVALUATIONS", 50)
+    monkeypatch.setattr("maxmargin.tuning.auto.classifier.EVALUATIONS", 50)
     X, y = board(60)
     code = code.replace("evaluations=5000", "evaluations=20").replace("seconds=10", "seconds=0.05")
     exec(compile(code, str(PAGE), "exec"), {"X": X, "y": y, "np": np})

@@ -210,7 +210,7 @@ def test_alignment_is_invariant_under_a_linear_map_with_its_metric():
 def test_sigmoid_is_the_best_of_all():
     random = np.random.default_rng(0)
     margins = random.standard_normal(50) + 0.5
-    value, r = log_likelihood(margins, np.empty(50))
+    value, r = log_likelihood(margins, np.ones(50), np.empty(50))
     grid = np.linspace(0, 5, 20_001)
     values = [-np.logaddexp(0, -s * margins).sum() for s in grid]
     assert value >= max(values)
@@ -223,7 +223,7 @@ def test_sigmoid_is_the_best_of_all():
 )
 def test_likelihood_of_margins_of_one_sign_has_no_slope(margins, value, r):
     slope = np.empty(2)
-    found = log_likelihood(np.array(margins), slope)
+    found = log_likelihood(np.array(margins), np.ones(2), slope)
     assert found == (-2 * np.log(2) if value is None else value, r)
     assert not slope.any()
 

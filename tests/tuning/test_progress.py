@@ -106,7 +106,7 @@ def test_fraction_follows_the_time_limit_where_that_ends_first():
 
 
 @EVERY
-@pytest.mark.parametrize("calls", [1, 30, 70])
+@pytest.mark.parametrize("calls", [1, 30, 52])
 def test_callback_stops_with_the_best_so_far(strategy, calls):
     outcome = tuned(task(strategy), strategy, callback=stop_after(calls))
     assert outcome.status == "stopped"

@@ -12,5 +12,5 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich", "polars", "click"):
             raise
-        sys.exit(f"maxmargin: {error.name} is not installed: pip install 'maxmargin[cli]'")
+        sys.exit(f"maxmargin: {error.name} is not installed: pip install {error.name}")
     run()

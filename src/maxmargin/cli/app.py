@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from . import arguments as a
 from .errors import UNFINISHED, UsageError, explained, obey_termination
 from .options import Wishes
 from .screen import Screen
@@ -23,69 +24,44 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Data = Annotated[str, typer.Argument(help="CSV, TSV, Parquet, Arrow, svmlight, NPZ; - is stdin.")]
-ModelFile = Annotated[str, typer.Argument(help="A .mm file, or a model of LIBSVM.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Format = Annotated[
-    str | None,
-    typer.Option(help="csv, tsv, parquet, arrow, svmlight or npz, where the name does not tell."),
-]
-Target = Annotated[str | None, typer.Option(help="Column to predict: its name, or place from 1.")]
-Impute = Annotated[str | None, typer.Option(help="'median' fills in missing values.")]
-Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; may be repeated.")]
-Seed = Annotated[int, typer.Option(help="Of everything random.")]
-MaxSeconds = Annotated[float | None, typer.Option(help="Time limit.", min=0.0)]
-Strategy = Annotated[
-    str | None,
-    typer.Option(help="kta, posterior, likelihood, span, radius_margin, cv-cma or grid."),
-]
-Metric = Annotated[str | None, typer.Option(help="radial, diagonal or full, of the kernel.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Do not go on from a checkpoint.")]
-Scale = Annotated[bool | None, typer.Option(help="Bring features to one scale.")]
-
 
 @app.command()
 def train(
-    data: Data,
-    target: Target = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Model file; by default beside the data.")
-    ] = None,
-    report: Annotated[
-        bool | None, typer.Option(help="Write a report beside the model.", show_default="yes")
-    ] = None,
-    linear: Annotated[bool, typer.Option("--linear", help="No kernel.")] = False,
-    online: Annotated[bool, typer.Option("--online", help="One pass over the samples.")] = False,
-    svc: Annotated[bool, typer.Option("--svc", help="Take the target as classes.")] = False,
-    svr: Annotated[bool, typer.Option("--svr", help="Take the target as numbers.")] = False,
-    one_class: Annotated[
-        bool, typer.Option("--one-class", help="Learn where samples are; no target.")
-    ] = False,
-    kernel: Annotated[str | None, typer.Option(help="rbf, linear, poly or sigmoid.")] = None,
-    C: Annotated[float | None, typer.Option("--C", help="Price of an error.")] = None,
-    gamma: Annotated[str | None, typer.Option(help="Of the kernel: a number, scale, auto.")] = None,
-    degree: Annotated[int | None, typer.Option(help="Of the kernel poly.")] = None,
-    coef0: Annotated[float | None, typer.Option(help="Of the kernels poly and sigmoid.")] = None,
-    nu: Annotated[float | None, typer.Option(help="In place of C: share of errors.")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="Half the tube of a regression.")] = None,
-    loss: Annotated[str | None, typer.Option(help="hinge or squared_hinge.")] = None,
-    tol: Annotated[float | None, typer.Option(help="Largest violation at the end.")] = None,
-    strategy: Strategy = None,
-    metric: Metric = None,
-    scale: Scale = None,
-    probability: Annotated[
-        bool | None, typer.Option(help="Also tell probabilities.", show_default="by size")
-    ] = None,
-    holdout: Annotated[float, typer.Option(help="Share of samples held out for the test.")] = 0.2,
-    impute: Impute = None,
-    drop: Drop = None,
-    format: Format = None,
-    max_seconds: MaxSeconds = None,
-    seed: Seed = 0,
-    fresh: Fresh = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    data: a.Data,
+    target: a.Target = None,
+    drop: a.Drop = None,
+    include: a.Include = None,
+    impute: a.Impute = None,
+    holdout: a.Holdout = 0.2,
+    format: a.Format = None,
+    scale: a.Scale = None,
+    output: a.ModelOutput = None,
+    report: a.Report = None,
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+    svc: a.Svc = False,
+    svr: a.Svr = False,
+    one_class: a.OneClass = False,
+    linear: a.Linear = False,
+    tree: a.Tree = False,
+    max_depth: a.MaxDepth = None,
+    max_leaves: a.MaxLeaves = None,
+    online: a.Online = False,
+    probability: a.Probability = None,
+    strategy: a.Strategy = None,
+    metric: a.Metric = None,
+    kernel: a.KernelName = None,
+    C: a.Price = None,
+    gamma: a.Gamma = None,
+    degree: a.Degree = None,
+    coef0: a.Coef0 = None,
+    nu: a.Nu = None,
+    epsilon: a.Epsilon = None,
+    loss: a.Loss = None,
+    max_seconds: a.MaxSeconds = None,
+    tol: a.Tol = None,
+    seed: a.Seed = 0,
+    fresh: a.Fresh = False,
 ) -> None:
     """Tune, train, certify and save a machine, and write a report."""
     screen = Screen(quiet, json)
@@ -95,6 +71,9 @@ def train(
 
         wishes = Wishes(
             linear=linear,
+            tree=tree,
+            max_depth=max_depth,
+            max_leaves=max_leaves,
             online=online,
             svr=svr,
             svc=svc,
@@ -117,7 +96,7 @@ def train(
         )
         place = output or default_output(data)
         require_writable(place)
-        reading = Reading(format, target, impute, tuple(drop or ()))
+        reading = Reading(format, target, impute, tuple(drop or ()), tuple(include or ()))
         with screen.working(f"reading {data}"):
             samples = read_samples(data, reading, unlabelled=one_class and target is None)
         run = _checked(
@@ -145,14 +124,15 @@ def train(
 
 @app.command()
 def predict(
-    model: ModelFile,
-    data: Data,
+    model: a.ModelFile,
+    data: a.Data,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="csv, tsv, parquet or arrow file.")
     ] = None,
-    format: Format = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    keep: a.Keep = None,
+    format: a.Format = None,
+    quiet: a.Quiet = False,
+    json: a.Json = False,
 ) -> None:
     """Tell class (or value), decision value and probability of each sample."""
     screen = Screen(quiet, json, aside=output is None or output == "-")
@@ -160,8 +140,10 @@ def predict(
         from ..report.words import measure_in_words
         from .commands.predict import (
             as_columns,
+            beside,
             comparison,
             inputs_for,
+            kept_columns,
             predicted,
             trained_on,
             write_columns,
@@ -172,8 +154,12 @@ def predict(
             loaded, table, X = inputs_for(data, model, format)
         for name, count in loaded.schema.unseen(table).items():
             screen.say("data", f"{count} values of {name!r} were not seen in training")
+        for name, (count, fill) in loaded.schema.filled_in(table).items():
+            text = f"{fill:.6g}" if isinstance(fill, float) else repr(fill)
+            screen.say("data", f"{count} missing values of {name!r} become {text}, as in training")
+        kept = kept_columns(table, keep or [])
         predictions = predicted(loaded.estimator, X, screen)
-        columns = as_columns(loaded.estimator, predictions)
+        columns = beside(kept, as_columns(loaded.estimator, predictions))
         measures = comparison(loaded, table, predictions)
         screen.say_all("compared", [measure_in_words(measure) for measure in measures])
         if measures and trained_on(loaded, table):
@@ -189,26 +175,27 @@ def predict(
 
 @app.command()
 def tune(
-    data: Data,
-    target: Target = None,
-    strategy: Strategy = None,
-    metric: Metric = None,
-    linear: Annotated[bool, typer.Option("--linear", help="No kernel.")] = False,
-    svc: Annotated[bool, typer.Option("--svc", help="Take the target as classes.")] = False,
-    svr: Annotated[bool, typer.Option("--svr", help="Take the target as numbers.")] = False,
-    scale: Scale = None,
-    plot: Annotated[Path | None, typer.Option(help="Picture of what was tried.")] = None,
+    data: a.Data,
+    target: a.Target = None,
+    drop: a.Drop = None,
+    include: a.Include = None,
+    impute: a.Impute = None,
+    format: a.Format = None,
+    scale: a.Scale = None,
+    plot: Annotated[Path | None, a.option(a.OUTPUT, help="Picture of what was tried.")] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Table of what was tried: csv, …")
+        str | None, a.option(a.OUTPUT, "--output", "-o", help="Table of what was tried: csv, …")
     ] = None,
-    impute: Impute = None,
-    drop: Drop = None,
-    format: Format = None,
-    max_seconds: MaxSeconds = None,
-    seed: Seed = 0,
-    fresh: Fresh = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+    svc: a.Svc = False,
+    svr: a.Svr = False,
+    linear: a.Linear = False,
+    strategy: a.Strategy = None,
+    metric: a.Metric = None,
+    max_seconds: a.MaxSeconds = None,
+    seed: a.Seed = 0,
+    fresh: a.Fresh = False,
 ) -> None:
     """Search for the parameters of a machine, and tell what was tried."""
     screen = Screen(quiet, json)
@@ -226,7 +213,7 @@ def tune(
             seed=seed,
             max_seconds=max_seconds,
         )
-        reading = Reading(format, target, impute, tuple(drop or ()))
+        reading = Reading(format, target, impute, tuple(drop or ()), tuple(include or ()))
         require_writable(plot, output)
         _checked(
             tell_of_search,
@@ -242,7 +229,7 @@ def tune(
 
 
 @app.command()
-def inspect(model: ModelFile, quiet: Quiet = False, json: Json = False) -> None:
+def inspect(model: a.ModelFile, quiet: a.Quiet = False, json: a.Json = False) -> None:
     """Tell what a model is, how well it is proven, and what it was trained on."""
     screen = Screen(quiet, json)
     with explained(screen):
@@ -258,14 +245,14 @@ def inspect(model: ModelFile, quiet: Quiet = False, json: Json = False) -> None:
 
 @app.command()
 def report(
-    model: ModelFile,
-    data: Data,
+    model: a.ModelFile,
+    data: a.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path(
         "report.html"
     ),
-    format: Format = None,
-    quiet: Quiet = False,
-    json: Json = False,
+    format: a.Format = None,
+    quiet: a.Quiet = False,
+    json: a.Json = False,
 ) -> None:
     """Write a page about a model and what it does on data: figures, plots, how to reproduce."""
     screen = Screen(quiet, json)
@@ -289,8 +276,8 @@ def convert(
     codes: Annotated[
         bool, typer.Option("--codes", help="LIBSVM: write 0, 1, … for labels that are texts.")
     ] = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    quiet: a.Quiet = False,
+    json: a.Json = False,
 ) -> None:
     """Write a model in another format."""
     screen = Screen(quiet, json)
@@ -323,7 +310,7 @@ def demo(
 
 
 @app.command()
-def warmup(quiet: Quiet = False, json: Json = False) -> None:
+def warmup(quiet: a.Quiet = False, json: a.Json = False) -> None:
     """Compile everything ahead, so that no later fit has to."""
     screen = Screen(quiet, json)
     with explained(screen):
@@ -336,7 +323,7 @@ def warmup(quiet: Quiet = False, json: Json = False) -> None:
 
 
 @app.command()
-def version(json: Json = False) -> None:
+def version(json: a.Json = False) -> None:
     """Tell the version of maxmargin and of what it stands on."""
     screen = Screen(as_json=json)
     from .commands.inspect import versions
@@ -390,7 +377,7 @@ def require_plots() -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise UsageError(
-            "reports need matplotlib, which is not installed: pip install 'maxmargin[plot]'"
+            "reports need matplotlib, which is not installed: pip install matplotlib"
         ) from None
 
 

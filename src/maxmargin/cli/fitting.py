@@ -81,6 +81,8 @@ def fitted(
     deadline = np.inf if limit is None else time.perf_counter() + limit
     if hasattr(machine, "finish"):
         return _learned(machine, X, y, deadline, callback)
+    if "warm_start" not in parameters:
+        return machine.fit(X, y)
     likely = parameters.get("probability", False)
     machine.set_params(warm_start=True, callback=callback)
     if likely:

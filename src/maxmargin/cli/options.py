@@ -10,6 +10,9 @@ class Wishes:
     """The options of a command that are about the machine."""
 
     linear: bool = False
+    tree: bool = False
+    max_depth: int | None = None
+    max_leaves: int | None = None
     online: bool = False
     svr: bool = False
     svc: bool = False

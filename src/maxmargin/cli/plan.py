@@ -14,8 +14,9 @@ from .options import Wishes
 
 # Numbers with more different values than this are measurements, not classes.
 MOST_CLASSES = 20
-# Features of sparse data, and samples, from which on a linear machine is the better start.
-MANY_FEATURES, MANY_SAMPLES = 1000, 100_000
+# Features of sparse data from which on a linear machine is the better start, and samples from
+# which on both machines are tried on some of them.
+MANY_FEATURES, MANY_SAMPLES = 1000, 20_000
 # Samples up to which probabilities, at five more fits, come without being asked for.
 PROBABILITY_UPTO = 10_000
 
@@ -44,6 +45,11 @@ class Plan:
     scale: bool = True
     reasons: tuple[str, ...] = ()
 
+    @property
+    def regresses(self) -> bool:
+        """Whether targets are numbers."""
+        return self.machine.endswith(("SVR", "Regressor"))
+
     def estimator(self, **found: Any) -> Any:
         """The machine with these parameters."""
         return getattr(estimators, self.machine)(**self.parameters, **found)
@@ -53,7 +59,9 @@ def planned(wishes: Wishes, X: Any, y: np.ndarray | None) -> Plan:
     """The plan for these samples."""
     refuse_contradictions(wishes)
     parameters = given_parameters(wishes)
-    if wishes.one_class:
+    if wishes.tree:
+        machine, search, reasons = _tree(wishes, y)
+    elif wishes.one_class:
         machine, search, reasons = "OneClassSVM", "", ["asked for"]
     elif is_regression(wishes, y):
         machine, search, reasons = _regression(wishes, X, y)
@@ -64,17 +72,20 @@ def planned(wishes: Wishes, X: Any, y: np.ndarray | None) -> Plan:
     if unknown:
         options = ", ".join(f"--{name}" for name in unknown)
         raise UsageError(f"{options} is no option of {machine}, which was chosen: {reasons[0]}")
-    if (wishes.strategy or wishes.metric) and search != "auto":
+    tunable = search == "auto" or (search == "kernel" and not wishes.strategy and machine == "SVR")
+    if (wishes.strategy or wishes.metric) and not tunable:
         raise UsageError(
-            "--strategy and --metric choose how the kernel of a classifier is tuned; here "
-            f"{machine} is trained ({reasons[0]})"
+            "--strategy and --metric choose how the kernel of a classifier is tuned (--metric also "
+            f"of a regression); here {machine} is trained ({reasons[0]})"
         )
     scale = wishes.scale if wishes.scale is not None else wishes.gamma is None
-    if wishes.scale is None and not scale:
+    if wishes.tree:
+        scale = bool(wishes.scale)
+    elif wishes.scale is None and not scale:
         reasons.append("features are taken as they are, since gamma is given; --scale changes that")
     if "probability" in known:
         parameters["probability"] = likely(wishes, X, reasons)
-    elif wishes.probability:
+    elif wishes.probability and not wishes.tree:
         raise UsageError(f"{machine} tells no probabilities: leave --probability out")
     if "random_state" in known:
         parameters["random_state"] = wishes.seed
@@ -88,6 +99,10 @@ def refuse_contradictions(wishes: Wishes) -> None:
         raise UsageError(f"{options} exclude each other: choose one")
     if wishes.one_class and (wishes.linear or wishes.online):
         raise UsageError("--one-class goes with neither --linear nor --online")
+    if wishes.tree and (wishes.one_class or wishes.linear or wishes.online):
+        raise UsageError("--tree goes with none of --linear, --online and --one-class")
+    if not wishes.tree and (wishes.max_depth is not None or wishes.max_leaves is not None):
+        raise UsageError("--max-depth and --max-leaves are options of a tree: add --tree")
     if wishes.online and (wishes.linear or wishes.svr):
         raise UsageError("--online is a classifier with a kernel: leave --linear and --svr out")
     if wishes.linear and wishes.kernel not in (None, "linear"):
@@ -95,8 +110,9 @@ def refuse_contradictions(wishes: Wishes) -> None:
 
 
 def given_parameters(wishes: Wishes) -> dict[str, Any]:
-    names = ("kernel", "C", "degree", "coef0", "nu", "epsilon", "loss", "tol")
+    names = ("kernel", "C", "degree", "coef0", "nu", "epsilon", "loss", "tol", "max_depth")
     parameters = {name: getattr(wishes, name) for name in names}
+    parameters["max_leaf_nodes"] = wishes.max_leaves
     parameters["gamma"] = None if wishes.gamma is None else number_or_name(wishes.gamma)
     if wishes.linear:
         parameters["kernel"] = None
@@ -120,6 +136,12 @@ def is_regression(wishes: Wishes, y: Any) -> bool:
     )
 
 
+def _tree(wishes: Wishes, y: Any) -> tuple[str, str, list[str]]:
+    if is_regression(wishes, y):
+        return "DecisionTreeRegressor", "", ["a tree as asked for, with numbers as targets"]
+    return "DecisionTreeClassifier", "", [f"a tree as asked for, {np.unique(y).size} classes"]
+
+
 def _regression(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]]:
     if y.dtype.kind not in "biuf":
         raise UsageError(f"--svr needs numbers as targets, got texts such as {str(y[0])!r}")
@@ -128,9 +150,11 @@ def _regression(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]]:
         reason += ", so it is a measurement; --svc would take them as classes"
     if wishes.linear:
         return "LinearSVR", "" if wishes.C else "linear", [reason]
-    linear, why = prefers_linear(X)
-    if linear and not explicit(wishes):
-        return "LinearSVR", "linear", [f"{reason}; {why}"]
+    if not explicit(wishes):
+        linear, why = prefers_linear(wishes, X, y, classifies=False)
+        if linear:
+            return "LinearSVR", "linear", [f"{reason}; {why}"]
+        return "SVR", "kernel", [f"{reason}; {why}" if why else reason]
     if wishes.nu is not None:
         return "NuSVR", "" if explicit(wishes) else "kernel", [reason]
     return "SVR", "" if explicit(wishes) else "kernel", [reason]
@@ -140,8 +164,8 @@ def _classification(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]
     count = np.unique(y).size
     if count < 2:
         raise UsageError(
-            f"the target has only one value, {y[0]!r}: nothing to tell apart; --one-class learns "
-            "where samples are"
+            f"the target has only one value, {str(y[0])!r}: nothing to tell apart; --one-class "
+            "learns where samples are"
         )
     reason = f"{count} classes"
     if wishes.online:
@@ -152,10 +176,12 @@ def _classification(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]
         return "NuSVC", "", [f"{reason}; nu is given"]
     if explicit(wishes):
         return "SVC", "", [f"{reason}; parameters are given, so none are searched for"]
-    linear, why = prefers_linear(X)
-    if linear and not (wishes.strategy or wishes.metric):
+    if wishes.strategy or wishes.metric:
+        return "SVC", "auto", [f"{reason}; a Gaussian kernel, since it is to be tuned"]
+    linear, why = prefers_linear(wishes, X, y, classifies=True)
+    if linear:
         return "LinearSVC", "linear", [f"{reason}; {why}"]
-    return "SVC", "auto", [f"{reason}; a Gaussian kernel, which fits most data"]
+    return "SVC", "auto", [f"{reason}; {why or 'a Gaussian kernel, which fits most data'}"]
 
 
 def explicit(wishes: Wishes) -> bool:
@@ -163,14 +189,18 @@ def explicit(wishes: Wishes) -> bool:
     return any(value is not None for value in (wishes.C, wishes.gamma, wishes.kernel, wishes.nu))
 
 
-def prefers_linear(X: Any) -> tuple[bool, str]:
+def prefers_linear(wishes: Wishes, X: Any, y: Any, classifies: bool) -> tuple[bool, str]:
     """Whether a linear machine is the better start, and why."""
     samples, features = X.shape
     if sparse.issparse(X) and features > MANY_FEATURES:
         return True, f"linear, since {features:,} sparse features rarely need a kernel"
-    if samples > MANY_SAMPLES:
-        return True, f"linear, since {samples:,} samples take long with a kernel; --kernel rbf does"
-    return False, ""
+    if samples <= MANY_SAMPLES or wishes.nu is not None:
+        return False, ""
+    from .cost import compared
+
+    found = compared(X, y, classifies, wishes.seed)
+    linear = found.prefers_linear(wishes.max_seconds)
+    return linear, found.in_words(linear)
 
 
 def likely(wishes: Wishes, X: Any, reasons: list[str]) -> bool:

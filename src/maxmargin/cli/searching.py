@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..models.training import SearchTable
 from ..report.tuning_plot import search_table
-from ..tuning import AutoSVC, median_gamma
+from ..tuning import AutoSVC, AutoSVR, median_gamma
 from .options import Wishes
 from .plan import Plan
 from .resuming import Course
@@ -18,8 +18,8 @@ from .resuming import Course
 # Samples that a search of our own uses, and its folds.
 SAMPLES, FOLDS = 1000, 3
 LINEAR_SAMPLES, LINEAR_FOLDS = 10_000, 5
-# What is tried: factors on the median γ, C in units of the spread of the targets, and ε of it.
-GAMMA, PRICE, TUBE = 4.0 ** np.arange(-3, 3), 10.0 ** np.arange(-1, 3), (0.01, 0.1, 0.3)
+# What is tried: factors on the median γ, and C in units of the spread of the targets.
+GAMMA, PRICE = 4.0 ** np.arange(-3, 3), 10.0 ** np.arange(-1, 3)
 LINEAR_PRICE = 10.0 ** np.arange(-4.0, 4.0)
 # Seconds of a search without a limit.
 LONGEST = 60.0
@@ -40,6 +40,8 @@ def searched(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Foun
         case "linear":
             return by_path(plan, wishes, X, y, course)
         case "kernel":
+            if plan.machine == "SVR" and "epsilon" not in plan.parameters:
+                return by_regression(wishes, X, y, course)
             return by_grid(plan, wishes, X, y, course)
     return Found({}, None)
 
@@ -59,6 +61,21 @@ def by_strategy(wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
     return Found({"kernel": chosen.kernel, "C": chosen.C}, table)
 
 
+def by_regression(wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
+    """Kernel, C and ε of a regression, as `AutoSVR` finds them."""
+    auto = AutoSVR(
+        metric=wishes.metric or "radial",
+        scale=False,
+        max_seconds=wishes.max_seconds,
+        random_state=wishes.seed,
+        callback=course.heard,
+    )
+    chosen = auto.search(X, y, journal=course.journal)
+    table = search_table(chosen.stages, str(chosen))
+    parameters = {"kernel": chosen.kernel, "C": chosen.C, "epsilon": chosen.epsilon}
+    return Found(parameters, table)
+
+
 def by_path(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
     """C of a linear machine by cross-validation."""
     trial = Trial(plan, wishes, X, y, LINEAR_SAMPLES, LINEAR_FOLDS, course)
@@ -70,18 +87,12 @@ def by_path(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found
 
 
 def by_grid(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
-    """γ, C and ε of a regression by cross-validation."""
+    """γ and C of a regression by cross-validation, where ν or ε is given."""
     trial = Trial(plan, wishes, X, y, SAMPLES, FOLDS, course)
     gamma = median_gamma(trial.X, trial.y > np.median(trial.y))
     points = [
         {"gamma": float(g * gamma), "C": float(C * trial.spread)} for g in GAMMA for C in PRICE
     ]
-    if plan.machine == "SVR" and "epsilon" not in plan.parameters:
-        points = [{**point, "epsilon": 0.1 * trial.spread} for point in points]
-        trial.most = len(points) + len(TUBE)
-        best = trial.best(points)
-        best = trial.best([{**best, "epsilon": float(e * trial.spread)} for e in TUBE])
-        return Found(best, trial.table("gamma, C and epsilon", best))
     trial.most = len(points)
     best = trial.best(points)
     return Found(best, trial.table("gamma and C", best))

@@ -202,6 +202,6 @@ def _polars() -> Any:
         import polars
     except ImportError as error:
         raise DataError(
-            "tables are read with polars, which is not installed: pip install 'maxmargin[cli]'"
+            "tables are read with polars, which is not installed: pip install polars"
         ) from error
     return polars

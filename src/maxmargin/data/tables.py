@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .cells import as_texts, is_text, missing
+from .names import listed, suggestion
 from .readers import Table, polars_errors
 from .sources import DataError
+from .traps import columns_left_out, in_lines, no_numbers, refuse_mistakes, refuse_target
 from .vectors import Vectors
 
 # Names of columns that are likely to be what is asked for, best first.
@@ -150,6 +153,18 @@ class Schema:
                         counts[column.name] = int(new.sum())
         return counts
 
+    def filled_in(self, data: Table | Vectors) -> dict[str, tuple[int, float | str]]:
+        """How many missing values of each column are filled in, and with what."""
+        if not isinstance(data, Table):
+            return {}
+        present = set(data.frame.columns)
+        counts = {
+            column.name: (int(missing(data, column.name).sum()), column.fill)
+            for column in self.columns
+            if column.fill is not None and column.name in present
+        }
+        return {name: (count, fill) for name, (count, fill) in counts.items() if count}
+
     def _matrix(self, data: Table | Vectors) -> Any:
         if isinstance(data, Vectors):
             return data.X
@@ -162,7 +177,7 @@ class Schema:
         if absent:
             raise DataError(
                 f"{data.name} lacks the column{'s' * (len(absent) > 1)} {listed(absent)} that the "
-                f"model was trained on; it has {listed(data.frame.columns)}"
+                f"model was trained on; {suggestion(absent[0], data.frame.columns)}"
             )
         with polars_errors(f"{data.name} holds what is neither number, time nor text"):
             refuse_missing(data, [column for column in columns if column.fill is None])
@@ -178,6 +193,7 @@ def schema_of(
     target: str | None = None,
     impute: str | None = None,
     drop: tuple[str, ...] = (),
+    include: tuple[str, ...] = (),
     unlabelled: bool = False,
 ) -> tuple[Schema, tuple[str, ...]]:
     """How to turn this data into inputs, and what was guessed.
@@ -190,54 +206,59 @@ def schema_of(
         target, label, class, y, outcome or response, else the last.
     impute : {"median"}, optional
         Fill missing numbers with the median of their column, missing categories with the most
-        frequent one. If not given they are an error.
-    drop : tuple of str
-        Columns to leave out.
+        frequent one. If not given they are an error; in new data they are filled in any case.
+    drop, include : tuples of str
+        Columns to leave out, and to take even where they look like a trap.
     unlabelled : bool
         Whether there is no target.
     """
     if impute is not None and impute not in IMPUTATIONS:
         raise DataError(f"impute must be one of {', '.join(IMPUTATIONS)}, got {impute!r}")
     if isinstance(data, Vectors):
-        if target is not None or drop:
+        if target is not None or drop or include:
             raise DataError(f"{data.name} has no columns with names to choose or to drop")
         width = checked_width(data)
         schema = Schema((), None, np.zeros(width), np.ones(width), sparse.issparse(data.X))
         return schema, data.notes
     with polars_errors(f"{data.name} holds what is neither number, time nor text"):
-        return _schema_of_table(data, target, impute, drop, unlabelled)
+        return _schema_of_table(data, target, impute, drop, include, unlabelled)
 
 
 def _schema_of_table(
-    data: Table, target: str | None, impute: str | None, drop: tuple[str, ...], unlabelled: bool
+    data: Table,
+    target: str | None,
+    impute: str | None,
+    drop: tuple[str, ...],
+    include: tuple[str, ...],
+    unlabelled: bool,
 ) -> tuple[Schema, tuple[str, ...]]:
     notes = list(data.notes)
     present = set(data.frame.columns)
-    unknown = [name for name in drop if name not in present]
-    if unknown:
-        raise DataError(
-            f"{data.name} has no column {listed(unknown)} to drop; it has "
-            f"{listed(data.frame.columns)}"
-        )
+    for name in (*drop, *include):
+        if name not in present:
+            what = "drop" if name in drop else "include"
+            hint = suggestion(name, data.frame.columns)
+            raise DataError(f"{data.name} has no column {name!r} to {what}; {hint}")
     names = [name for name in data.frame.columns if name not in drop]
     goal = None
     if not unlabelled or target is not None:
         goal, note = target_column(data, names, target)
         notes += [note] if note else []
-    columns = []
-    for name in names:
-        if name == goal:
-            continue
-        column, note = described(data, name)
-        notes += [note] if note else []
-        if column is not None:
-            columns.append(column)
+        refuse_target(data, goal, include)
+    others = [name for name in names if name != goal]
+    found = [described(data, name, included=name in include) for name in others]
+    notes += [note for _, note in found if note]
+    columns = [column for column, _ in found if column is not None]
+    traps, warnings = columns_left_out(data, [column.name for column in columns], goal, include)
+    for name, why in traps.items():
+        notes.append(f"{name!r} is left out: {why}; --include {name} takes it")
+    notes += warnings
+    columns = [column for column in columns if column.name not in traps]
     if not columns:
         raise DataError(f"{data.name} has no columns to learn from besides the target {goal!r}")
     if impute is None:
         refuse_missing(data, columns)
-    else:
-        columns = [filled(data, column, notes) for column in columns]
+    columns = [filled(data, column, notes) for column in columns]
     width = sum(column.width for column in columns)
     share = len(columns) / width
     thin = width > LARGEST_DENSE and share < SPARSE_BELOW
@@ -263,7 +284,7 @@ def target_column(data: Table, names: list[str], target: str | None) -> tuple[st
             return target, ""
         if target.isdigit() and 1 <= int(target) <= len(data.frame.columns):
             return data.frame.columns[int(target) - 1], ""
-        raise DataError(f"{data.name} has no column {target!r}; it has {listed(names)}")
+        raise DataError(f"{data.name} has no column {target!r}; {suggestion(target, names)}")
     if len(names) < 2:
         raise DataError(
             f"{data.name} has only the column {listed(names)}: a target needs a second one"
@@ -275,7 +296,7 @@ def target_column(data: Table, names: list[str], target: str | None) -> tuple[st
     return names[-1], f"target is the last column, {names[-1]!r}; --target chooses another"
 
 
-def described(data: Table, name: str) -> tuple[Column | None, str]:
+def described(data: Table, name: str, included: bool = False) -> tuple[Column | None, str]:
     """How a column becomes numbers, and what is to be said about it."""
     series = data.frame[name]
     if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
@@ -286,9 +307,11 @@ def described(data: Table, name: str) -> tuple[Column | None, str]:
         return None, f"{name!r} is empty and left out"
     if not is_text(series):
         return None, f"{name!r} is left out: {series.dtype} is neither number nor text"
+    if not included:
+        refuse_mistakes(data, name)
     texts = as_texts(series)
     categories = sorted({*texts.tolist()} - {""})
-    if len(categories) >= max(IDENTIFIER_SHARE * data.samples, FEWEST_IDENTIFIERS):
+    if not included and len(categories) >= max(IDENTIFIER_SHARE * data.samples, FEWEST_IDENTIFIERS):
         note = f"{name!r} is left out: {len(categories)} of {data.samples} texts are different"
         return None, note
     return Column(name, "category", tuple(categories)), f"{name!r} has {len(categories)} categories"
@@ -340,26 +363,15 @@ def numbers(data: Table, column: Column) -> np.ndarray:
         else:
             series = series.cast(polars.Datetime("us")).to_physical() / 86_400e6
     elif not (series.dtype.is_numeric() or str(series.dtype) in ("Boolean", "Null")):
-        texts = as_texts(series)
-        sample = next((text for text in texts if text), "")
+        wrong = no_numbers(series) if str(series.dtype) == "String" else []
+        sample = in_lines(data, wrong) if wrong else f"{str(series[0])!r}"
         raise DataError(
             f"column {column.name!r} of {data.name} must hold numbers, as it did in training; "
-            f"it holds texts such as {sample!r}"
+            f"it holds {sample}"
         )
     import polars
 
     return series.cast(polars.Float64).to_numpy().astype(np.float64)
-
-
-def missing(data: Table, name: str) -> np.ndarray:
-    """Which values of a column are missing."""
-    series = data.frame[name]
-    if series.dtype.is_float():
-        # Expressions of polars take a hundred times as long, which tells in wide tables.
-        return np.isnan(series.to_numpy())
-    if not series.null_count():
-        return np.zeros(data.samples, dtype=bool)
-    return np.array(series.is_null().to_numpy(), dtype=bool)
 
 
 def refuse_missing(data: Table, columns: Any) -> None:
@@ -370,24 +382,9 @@ def refuse_missing(data: Table, columns: Any) -> None:
         named = ", ".join(f"{name} ({count})" for name, count in worst[:8])
         raise DataError(
             f"{sum(counts.values())} values are missing in {data.name}: {named}"
-            f"{', …' if len(worst) > 8 else ''}. --impute median fills them in, --drop leaves a "
-            "column out"
+            f"{', …' if len(worst) > 8 else ''}. `train --impute median` fills them in; "
+            "--drop leaves a column out"
         )
-
-
-def is_text(series: Any) -> bool:
-    """Whether a column can be taken as texts: strings, categories, numbers and times."""
-    kind = series.dtype
-    return not (kind.is_nested() or kind.is_object() or str(kind) in ("Binary", "Unknown"))
-
-
-def as_texts(series: Any) -> np.ndarray:
-    """A column as texts, empty where a value is missing."""
-    import polars
-
-    if not is_text(series):
-        raise DataError(f"column {series.name!r} must hold numbers or texts, got {series.dtype}")
-    return np.array(series.cast(polars.String).fill_null("").to_list(), dtype=object)
 
 
 def targets_of(data: Table | Vectors, schema: Schema) -> np.ndarray | None:
@@ -431,9 +428,3 @@ def standardised(schema: Schema, X: Any) -> Schema:
     kinds = [np.full(column.width, column.kind == "category") for column in schema.columns]
     fixed = constant | np.concatenate(kinds) if kinds else constant
     return replace(schema, center=np.where(fixed, 0.0, center), scale=np.where(fixed, 1.0, scale))
-
-
-def listed(names: Any, most: int = 8) -> str:
-    """Names for people, not too many of them."""
-    shown = ", ".join(repr(name) for name in list(names)[:most])
-    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

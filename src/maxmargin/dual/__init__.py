@@ -2,6 +2,7 @@
 
 from .certificate import Certificate, certify, certify_expansion
 from .kernel_sums import kernel_expansion, sharp_expansion
+from .least_squares import certify_least_squares, least_squares
 from .machines import (
     Expansion,
     Machine,
@@ -23,11 +24,13 @@ __all__ = [
     "Machine",
     "certify",
     "certify_expansion",
+    "certify_least_squares",
     "enclosing_ball",
     "epsilon_svr",
     "hard_margin",
     "hinge",
     "kernel_expansion",
+    "least_squares",
     "nu_svc",
     "nu_svr",
     "one_class",

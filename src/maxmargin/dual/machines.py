@@ -9,6 +9,7 @@
     nu_svr             y, y        [0, C], [−C, 0]      0         ±ν·ΣC/2, a group a sign
     one_class          0           [0, weight]          0         ν·Σweight
     enclosing_ball     ½·diag K    [0, ∞)               0         1
+    least_squares      t           (−∞, ∞)              1/C       0
 
 C may be one number or one a sample (C times its weight). A sample with C = 0 is absent, one with
 C = 3 counts as three with C = 1. Where there are two groups, group 0 holds the variables α ≥ 0

@@ -6,20 +6,17 @@ On a few hundred variables a dozen calls of NumPy take longer than the answer.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..runtime.jit import compiled_fused, compiled_strict
+from ..runtime.jit import borrowing_fused, borrowing_strict
 
 
-@compiled_fused
-def are_two_classes(labels, penalty):  # type: ignore[no-untyped-def]
+def are_two_classes(labels: NDArray[np.float64], penalty: NDArray[np.float64]) -> bool:
     """Whether labels are ±1, penalties not negative, and both classes have a positive one."""
-    above, below = 0, 0
-    for i in range(labels.size):
-        if not (penalty[i] >= 0.0 and (labels[i] == 1.0 or labels[i] == -1.0)):
-            return False
-        above += labels[i] > 0.0 and penalty[i] > 0.0
-        below += labels[i] < 0.0 and penalty[i] > 0.0
-    return above > 0 and below > 0
+    if not ((penalty >= 0.0).all() and (np.abs(labels) == 1.0).all()):
+        return False
+    above = (labels > 0.0)[penalty > 0.0]
+    return bool(above.any() and not above.all())
 
 
 # What `traits` tells, added up: all arrays are in order; a loss is a constraint (an infinite bound
@@ -27,106 +24,112 @@ def are_two_classes(labels, penalty):  # type: ignore[no-untyped-def]
 SOUND, CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS = 1, 2, 4, 8
 
 
-@compiled_fused
+@borrowing_fused
 def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[no-untyped-def]
     """What is true of a problem; not even `SOUND` where these arrays make no feasible one: NaN, or
     something infinite other than bounds."""
-    low, high, size = np.zeros(totals.size), np.zeros(totals.size), np.zeros(totals.size)
-    constrained, inside = False, True
+    constrained, inside, plain = False, True, True
     for a in range(linear.size):
-        if not (np.isfinite(linear[a]) and np.isfinite(ridge[a]) and ridge[a] >= 0.0):
+        low, high, bend = lower[a], upper[a], ridge[a]
+        if not (abs(linear[a]) < np.inf and 0.0 <= bend < np.inf):
             return 0
-        if not (lower[a] <= upper[a] and lower[a] < np.inf and upper[a] > -np.inf):
+        if not (low <= high and low < np.inf and high > -np.inf):
             return 0
-        g = group[a]
-        if not 0 <= g < totals.size:
+        if not 0 <= group[a] < totals.size:
             return 0
-        low[g] += lower[a]
-        high[g] += upper[a]
-        size[g] += abs(lower[a]) if lower[a] > -np.inf else 0.0
-        size[g] += abs(upper[a]) if upper[a] < np.inf else 0.0
-        constrained |= ridge[a] == 0.0 and (lower[a] == -np.inf or upper[a] == np.inf)
-        inside &= lower[a] <= 0.0 <= upper[a]
-    plain = True
+        constrained |= bend == 0.0 and (low == -np.inf or high == np.inf)
+        inside &= low <= 0.0 <= high
     for g in range(totals.size):
-        if not np.isfinite(totals[g]):
+        total = totals[g]
+        least, most, size = 0.0, 0.0, abs(total)
+        for a in range(linear.size):
+            if group[a] == g:
+                least += lower[a]
+                most += upper[a]
+                size += abs(lower[a]) if lower[a] > -np.inf else 0.0
+                size += abs(upper[a]) if upper[a] < np.inf else 0.0
+        if not (abs(total) < np.inf and least - slack * size <= total <= most + slack * size):
             return 0
-        size[g] += abs(totals[g])
-        if not low[g] - slack * size[g] <= totals[g] <= high[g] + slack * size[g]:
-            return 0
-        plain &= totals[g] == 0.0
+        plain &= total == 0.0
     known = SOUND + (CONSTRAINED if constrained else 0) + (ZERO_TOTALS if plain else 0)
     return known + (ZERO_FEASIBLE if plain and inside else 0)
 
 
-@compiled_fused
+@borrowing_fused
 def meeting(alpha, gradient, lower, upper, group, bias):  # type: ignore[no-untyped-def]
     """Find where up and down meet in each group (`DualProblem.bias`); returns how far rising
     exceeds falling in the worst one."""
-    groups = bias.size
-    tops, bottoms = np.full(groups, -np.inf), np.full(groups, np.inf)
-    sums, counts, level = np.zeros(groups), np.zeros(groups), np.zeros(groups)
-    for a in range(alpha.size):
-        g, value = group[a], gradient[a]
-        rises, falls = alpha[a] < upper[a], alpha[a] > lower[a]
-        if rises and not value <= tops[g]:
-            tops[g] = value
-        if falls and not value >= bottoms[g]:
-            bottoms[g] = value
-        if rises and falls:
-            # Almost equal at the optimum: their differences lose nothing in a sum.
-            if counts[g] == 0.0:
-                level[g] = value
-            sums[g] += value - level[g]
-            counts[g] += 1.0
     violation = 0.0
-    for g in range(groups):
-        violation = max(violation, tops[g] - bottoms[g])
-        if counts[g] > 0.0:
-            bias[g] = level[g] + sums[g] / counts[g]
-        elif np.isfinite(tops[g]) and np.isfinite(bottoms[g]):
-            bias[g] = 0.5 * (tops[g] + bottoms[g])
-        elif np.isfinite(tops[g]) or np.isfinite(bottoms[g]):
-            bias[g] = tops[g] if np.isfinite(tops[g]) else bottoms[g]
+    for g in range(bias.size):
+        top, bottom, total, count, level = -np.inf, np.inf, 0.0, 0, 0.0
+        for a in range(alpha.size):
+            if group[a] != g:
+                continue
+            value = gradient[a]
+            rises, falls = alpha[a] < upper[a], alpha[a] > lower[a]
+            if rises and not value <= top:
+                top = value
+            if falls and not value >= bottom:
+                bottom = value
+            if rises and falls:
+                # Almost equal at the optimum: their differences lose nothing in a sum.
+                if count == 0:
+                    level = value
+                total += value - level
+                count += 1
+        if not top - bottom <= violation:
+            violation = top - bottom
+        if count > 0:
+            bias[g] = level + total / count
+        elif abs(top) < np.inf and abs(bottom) < np.inf:
+            bias[g] = 0.5 * (top + bottom)
+        elif abs(top) < np.inf:
+            bias[g] = top
+        elif abs(bottom) < np.inf:
+            bias[g] = bottom
     return violation
 
 
-@compiled_strict
+@borrowing_strict
 def gap_and_infeasibility(  # type: ignore[no-untyped-def]
     linear, lower, upper, ridge, group, totals, alpha, kernel_alpha, bias
 ):
     """The sum of `certificate`, and the largest excess over a bound or a sum as a part of Σ|α|."""
-    samples, groups = kernel_alpha.size, totals.size
-    sums, lost = np.zeros(groups), np.zeros(groups)
-    gap, outside, size = 0.0, 0.0, 0.0
+    samples = kernel_alpha.size
+    gap, excess, size = 0.0, 0.0, 0.0
     for a in range(alpha.size):
-        g, value, bend = group[a], alpha[a], ridge[a]
-        outside = max(outside, lower[a] - value, value - upper[a])
+        value, bend, low, high = alpha[a], ridge[a], lower[a], upper[a]
+        if low - value > excess:
+            excess = low - value
+        if value - high > excess:
+            excess = value - high
         size += abs(value)
-        # Compensated, as it is the rounding of these sums that the gap must not see.
-        term = value - lost[g]
-        total = sums[g] + term
-        lost[g] = (total - sums[g]) - term
-        sums[g] = total
         # The best response t maximises e·t − ½ridge·t² in the box.
-        error = linear[a] - kernel_alpha[a % samples] - bias[g]
+        error = linear[a] - kernel_alpha[a % samples] - bias[group[a]]
+        best, other = (high, low) if error > 0.0 else (low, high)
         if bend > 0.0:
-            best = min(max(error / bend, lower[a]), upper[a])
-        else:
-            best = upper[a] if error > 0.0 else lower[a]
-            if np.isinf(best):  # a constraint, and what holds is no reward
-                other = lower[a] if error > 0.0 else upper[a]
-                best = 0.0 if np.isinf(other) else other
+            best = error / bend
+            best = low if best < low else high if best > high else best
+        elif abs(best) == np.inf:  # a constraint, and what holds is no reward
+            best = 0.0 if abs(other) == np.inf else other
         gap += (best - value) * (error - 0.5 * bend * (best + value))
-    off = 0.0
-    for g in range(groups):
-        gap += bias[g] * (totals[g] - sums[g])
-        off = max(off, abs(totals[g] - sums[g]))
-        size = max(size, abs(totals[g]))
-    return gap, max(outside, off) / size if size > 0.0 else 0.0
+    for g in range(totals.size):
+        # Compensated, as it is the rounding of these sums that the gap must not see.
+        total, lost = 0.0, 0.0
+        for a in range(alpha.size):
+            if group[a] == g:
+                term = alpha[a] - lost
+                after = total + term
+                lost = (after - total) - term
+                total = after
+        gap += bias[g] * (totals[g] - total)
+        off = abs(totals[g] - total)
+        excess = off if off > excess else excess
+        size = abs(totals[g]) if abs(totals[g]) > size else size
+    return gap, excess / size if size > 0.0 else 0.0
 
 
-@compiled_strict
+@borrowing_strict
 def gradient_and_value(linear, ridge, alpha, kernel_alpha, gradient):  # type: ignore[no-untyped-def]
     """gradient ← linear − Kα − ridge·α; returns the dual value ½ α·(linear + gradient)."""
     samples, total, lost = kernel_alpha.size, 0.0, 0.0

@@ -14,11 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from ..kernels.vector.embedding import taken
-from ..runtime.jit import compiled, compiled_strict, inlined
+from ..runtime.jit import borrowing, borrowing_strict, compiled_strict, inlined
 from ..runtime.parallel import in_parts
 
 # Elements of a block of inputs that is hashed at a time: it stays in the cache.
 HASH_BLOCK = 1 << 16
+# So few entries NumPy hashes in less time than a first fit takes to compile `row_keys`.
+FEW_ENTRIES = 1 << 14
 # The types of inputs that are worked on as they are.
 USUAL_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -170,9 +172,13 @@ def one_of_each(
 def in_order(
     X: np.ndarray, y: np.ndarray | None, keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray, np.ndarray]:
-    """The same in the order of the keys, for vectors in one compiled pass."""
-    order, place = np.argsort(keys), np.empty(keys.size, dtype=np.intp)
-    kept = order[: one_of_equals(X, keys if y is None else y, keys, order, place)]
+    """The same in the order of the keys, for vectors; in one compiled pass if there are copies."""
+    kept, place = np.argsort(keys), np.empty(keys.size, dtype=np.intp)
+    ascending = keys[kept]
+    if (ascending[1:] != ascending[:-1]).all():
+        place[kept] = np.arange(kept.size)
+    else:
+        kept = kept[: one_of_equals(X, keys if y is None else y, keys, kept, place)]
     return taken(X, kept), None if y is None else y[kept], keys[kept], place
 
 
@@ -186,7 +192,7 @@ def in_usual_layout(X: Any) -> bool:
     )
 
 
-@compiled_strict
+@borrowing_strict
 def one_of_equals(
     X: np.ndarray, y: np.ndarray, keys: np.ndarray, order: np.ndarray, place: np.ndarray
 ) -> int:
@@ -285,13 +291,15 @@ def content_keys(X: Any, y: np.ndarray | None, square: bool = False) -> np.ndarr
         else:
             keys = _dense_keys(X, square)
         if y is not None:
-            mix_in(keys, bits(y))
+            keys = mixed(keys + mixed(bits(y)))
     return keys
 
 
 def _dense_keys(X: np.ndarray, square: bool) -> np.ndarray:
     rows, columns = X.shape
     salt = np.zeros(columns, dtype=np.uint64) if square else salt_of(columns)
+    if X.size <= FEW_ENTRIES:
+        return stirred(bits(X), salt).sum(axis=1, dtype=np.uint64)
     keys = np.empty(rows, dtype=np.uint64)
     step = max(1, HASH_BLOCK // max(columns, 1))
 
@@ -311,23 +319,7 @@ def salt_of(columns: int) -> np.ndarray:
     return mixed(np.arange(columns, dtype=np.uint64))
 
 
-@compiled
-def mix_in(keys: np.ndarray, targets: np.ndarray) -> None:
-    """Keys of samples with their targets, given by their bits."""
-    for i in range(keys.size):
-        keys[i] = mixed_number(keys[i] + mixed_number(targets[i]))
-
-
-@inlined
-def mixed_number(number: np.uint64) -> np.uint64:
-    """`mixed` of a single one."""
-    number = number + GOLDEN
-    number = (number ^ (number >> np.uint64(30))) * MIX_1
-    number = (number ^ (number >> np.uint64(27))) * MIX_2
-    return number ^ (number >> np.uint64(31))
-
-
-@compiled
+@borrowing
 def row_keys(bits: np.ndarray, salt: np.ndarray, keys: np.ndarray) -> None:
     """Hashes of rows of float64, given by their bits; those of -0.0 count as those of 0.0."""
     for i in range(bits.shape[0]):

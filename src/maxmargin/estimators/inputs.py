@@ -23,7 +23,6 @@ from ..kernels import (
 )
 from ..kernels.sequence.encoding import as_strings
 from ..kernels.sequence.oligo import SequenceKernel
-from ..runtime.jit import compiled_strict
 from .distinct import in_usual_layout
 
 # Entries of inputs whose variance is computed at a time.
@@ -276,8 +275,6 @@ def weighted_variance(X: Any, weight: np.ndarray) -> float:
         mean = (weight @ X).sum() / total
         variance = (weight @ X.power(2)).sum() / total - mean**2
         return _without_rounding(variance, 1e-15 * mean**2)
-    if X.size <= VARIANCE_BLOCK and in_usual_layout(X):
-        return _without_rounding(*variance_and_rounding(X, weight, total))
     step = max(1, VARIANCE_BLOCK // X.shape[1])
     parts = [slice(start, start + step) for start in range(0, X.shape[0], step)]
     mean = sum(weight[p] @ X[p].sum(axis=1, dtype=np.float64) for p in parts) / total
@@ -286,24 +283,6 @@ def weighted_variance(X: Any, weight: np.ndarray) -> float:
         centred = X[p].astype(np.float64) - mean
         squares += weight[p] @ np.vecdot(centred, centred)
     return _without_rounding(squares / total, 1e-30 * mean**2)
-
-
-@compiled_strict
-def variance_and_rounding(X, weight, total):
-    """The same of few entries, in one call."""
-    mean = squares = 0.0
-    for i in range(X.shape[0]):
-        entries = 0.0
-        for f in range(X.shape[1]):
-            entries += X[i, f]
-        mean += weight[i] * entries
-    mean /= total
-    for i in range(X.shape[0]):
-        entries = 0.0
-        for f in range(X.shape[1]):
-            entries += (X[i, f] - mean) * (X[i, f] - mean)
-        squares += weight[i] * entries
-    return squares / total, 1e-30 * mean * mean
 
 
 def _without_rounding(variance: float, rounding: float) -> float:

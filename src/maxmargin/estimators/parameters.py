@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ..kernels import Kernel
 
@@ -38,10 +39,12 @@ def check_number(
     closed: str = "neither",
     whole: bool = False,
     optional: bool = False,
+    or_text: str = "",
 ) -> None:
-    """A real number between low and high; `closed` says which of the two belong to it."""
+    """A real number between low and high; `closed` says which of the two belong to it. A text
+    may be allowed as well."""
     value = getattr(owner, name)
-    if optional and value is None:
+    if (optional and value is None) or (or_text and isinstance(value, str) and value == or_text):
         return
     if is_number(value, WHOLE if whole else REAL):
         above = value >= low if closed in ("left", "both") else value > low
@@ -51,7 +54,7 @@ def check_number(
     left = "[" if closed in ("left", "both") else "("
     right = "]" if closed in ("right", "both") else ")"
     kind = "a whole number" if whole else "a number"
-    none = ", or None" if optional else ""
+    none = ", or None" if optional else f", or {or_text!r}" if or_text else ""
     refuse(owner, name, f"{kind} in {left}{low:g}, {high:g}{right}{none}")
 
 
@@ -129,6 +132,10 @@ def check_jobs(owner: Any, name: str = "n_jobs") -> None:
     value = getattr(owner, name)
     if not (value is None or (is_number(value, WHOLE) and value != 0)):
         refuse(owner, name, "None or a whole number other than 0")
+
+
+def check_seed(owner: Any, name: str = "random_state") -> None:
+    check_random_state(getattr(owner, name))
 
 
 def is_number(value: Any, kind: tuple[type, ...] = REAL) -> bool:

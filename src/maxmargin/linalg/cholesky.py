@@ -29,7 +29,7 @@ SOLVED_PART = 128
 LETTERS = {letter: c_char(letter.encode()) for letter in "LRNT"}
 
 
-def cholesky(A):
+def cholesky(A: np.ndarray) -> bool:
     """A ← L, zeros above the diagonal; whether A is positive definite."""
     n = len(A)
     if n < FEWEST_ROWS:
@@ -70,7 +70,13 @@ def halved_cholesky(A):
     return halved_cholesky(rest)
 
 
-def triangular(L, b, transposed=False):
+def factored_in_place(Q):
+    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
+    # In the order of Fortran this is the lower factor of the transpose.
+    return Q if cholesky(Q.T) else None
+
+
+def triangular(L: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
     """L⁻¹b, or L⁻ᵀb, of a vector or of columns."""
     if not b.size:
         return b

@@ -14,8 +14,8 @@ from .. import __version__, estimators, tuning
 from ..archive import Contents, ModelFileError, read_archive, write_archive
 from ..data.tables import Schema
 from ..estimators.inputs import is_function
-from ..estimators.kernel.machine import learned
 from ..estimators.kernel.prediction import like
+from ..estimators.template import learned
 from ..kernels.base import take
 from .conforming import conforms
 from .fitted import ESTIMATORS, SCHEMAS, check_fitted
@@ -80,8 +80,9 @@ def save(
     Parameters
     ----------
     model : estimator or Model
-        Of `AutoSVC` and `SVCSearch` the machine they chose is written, of `OnlineSVC` the `SVC`
-        that it is at that time. Machines with a Python function as kernel are refused.
+        Of `AutoSVC`, `SVCSearch`, `AutoSVR` and `SVRSearch` the machine they chose is written, of
+        `OnlineSVC` the `SVC` that it is at that time. Machines with a Python function as kernel
+        are refused.
     path : path
         By convention with the ending ``.mm``.
     schema : Schema, optional
@@ -161,7 +162,13 @@ def chosen_machine(estimator: Any) -> Any:
     if isinstance(estimator, estimators.OnlineSVC):
         check_is_fitted(estimator)
         return frozen(estimator)
-    for searching, chosen in ((tuning.AutoSVC, "svc_"), (tuning.SVCSearch, "best_estimator_")):
+    searches = {
+        tuning.AutoSVC: "svc_",
+        tuning.AutoSVR: "svr_",
+        tuning.SVCSearch: "best_estimator_",
+        tuning.SVRSearch: "best_estimator_",
+    }
+    for searching, chosen in searches.items():
         if isinstance(estimator, searching):
             check_is_fitted(estimator)
             return getattr(estimator, chosen)

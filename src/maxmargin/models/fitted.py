@@ -17,7 +17,8 @@ from ..archive import ModelFileError
 from ..dual import Certificate
 from ..estimators import Certificates
 from ..estimators.inputs import is_precomputed, takes_strings
-from ..estimators.kernel.machine import learned
+from ..estimators.template import learned
+from ..estimators.tree import Candidates, Tree
 from ..kernels import Kernel
 from ..solvers import Solution
 from ..solvers.linear import LinearSolution
@@ -171,6 +172,18 @@ def _one_function(estimator: Any, sizes: Sizes) -> None:
         _require((estimator.offset_ == -estimator.intercept_).all(), "offset_ is not -intercept_")
 
 
+def _several_functions(estimator: Any, sizes: Sizes) -> None:
+    single = sizes["functions"] == 1
+    _require(single or not estimator._one_target_, "there are several functions for one target")
+    _kernel_expansion(estimator, sizes)
+
+
+def _least_squares_classifier(estimator: Any, sizes: Sizes) -> None:
+    _linear_classifier(estimator, sizes)
+    _require((estimator.class_weight_ >= 0).all(), "class_weight_ has negative entries")
+    _kernel_expansion(estimator, sizes)
+
+
 def _kernel_expansion(estimator: Any, sizes: Sizes) -> None:
     vectors, inputs, kernel = sizes["vectors"], estimator.support_vectors_, estimator.kernel_
     _require(estimator.n_support_.sum() == vectors, "n_support_ does not add up to dual_coef_")
@@ -203,6 +216,14 @@ def _linear_classifier(estimator: Any, sizes: Sizes) -> None:
     _require(classes >= 2, f"there are {classes} classes; two are needed")
     expected = 1 if classes == 2 else classes
     _require(functions == expected, f"coef_ has {functions} rows for {classes} classes")
+
+
+def _tree(estimator: Any, sizes: Sizes) -> None:
+    tree, answers = estimator.tree_, sizes.get("classes", 1)
+    features = sizes["features"]
+    _require(tree.n_features == features, f"tree_ has {tree.n_features} features, not {features}")
+    found = tree.value.shape[2]
+    _require(found == answers, f"leaves of tree_ have {found} values for {answers} classes")
 
 
 def _nothing(estimator: Any, sizes: Sizes) -> None:
@@ -259,11 +280,20 @@ ONE_FUNCTION = {
     "n_support_": Array("whole", ("one",)),
     "n_iter_": Optional(int),
 }
+LEAST_SQUARES = {
+    **KERNEL_MACHINE,
+    "dual_coef_": Array("real", ("functions", "vectors"), sparse=True),
+    "n_support_": Array("whole", ("one",)),
+    "n_iter_": Optional(int),
+    "method_": Optional(str),
+    "loo_residuals_": Optional(np.ndarray),
+}
 LINEAR_MACHINE = {
     "n_features_in_": Size("features"),
     "n_iter_": int,
     "fit_status_": Optional(int),
     "_cost_": Optional(float),
+    "C_": Optional(float),
     "solution_": Optional(LinearSolution | list[LinearSolution]),
     **EVERY,
 }
@@ -282,15 +312,39 @@ LINEAR_REGRESSOR = {
     "intercept_": Array("real", ("one",)),
 }
 
+TREE = {
+    "n_features_in_": Size("features"),
+    "feature_names_in_": Optional(Names("features")),
+    "n_outputs_": int,
+    "max_features_": int,
+    "tree_": Tree,
+    "splits_": Optional(list[Candidates]),
+}
+
 SCHEMAS: dict[str, Schema] = {
     "SVC": Schema(KERNEL_CLASSIFIER, _kernel_classifier),
     "NuSVC": Schema(KERNEL_CLASSIFIER, _kernel_classifier),
     "SVR": Schema(ONE_FUNCTION, _one_function),
     "NuSVR": Schema({**ONE_FUNCTION, "epsilon_": Optional(float)}, _one_function),
+    "KernelRidge": Schema({**LEAST_SQUARES, "_one_target_": bool}, _several_functions),
+    "LeastSquaresSVC": Schema(
+        {
+            **LEAST_SQUARES,
+            "classes_": Labels("classes"),
+            "class_weight_": Array("real", ("classes",)),
+        },
+        _least_squares_classifier,
+    ),
     "OneClassSVM": Schema({**ONE_FUNCTION, "offset_": Array("real", ("one",))}, _one_function),
     "LinearSVC": Schema(LINEAR_CLASSIFIER, _linear_classifier),
     "LogisticRegression": Schema(LINEAR_CLASSIFIER, _linear_classifier),
     "LinearSVR": Schema(LINEAR_REGRESSOR, _nothing),
+    "SoftmaxRegression": Schema(LINEAR_CLASSIFIER, _linear_classifier),
+    "Lasso": Schema(LINEAR_REGRESSOR, _nothing),
     "RidgeRegression": Schema(LINEAR_REGRESSOR, _nothing),
+    "DecisionTreeClassifier": Schema(
+        {**TREE, "classes_": Labels("classes"), "n_classes_": int}, _tree
+    ),
+    "DecisionTreeRegressor": Schema(TREE, _tree),
 }
 ESTIMATORS: dict[str, type] = {name: getattr(estimators, name) for name in SCHEMAS}

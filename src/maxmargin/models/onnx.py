@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn import svm
+from sklearn import svm, tree
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,10 @@ from ..archive import replacing
 from ..estimators import (
     SVC,
     SVR,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    KernelRidge,
+    Lasso,
     LinearSVC,
     LinearSVR,
     LogisticRegression,
@@ -24,12 +28,14 @@ from ..estimators import (
     NuSVR,
     OneClassSVM,
     RidgeRegression,
+    SoftmaxRegression,
 )
 from ..kernels import Gaussian, Linear, Polynomial, Sigmoid
 from .files import Model, chosen_machine
 
-CLASSIFIERS, REGRESSORS = (SVC, NuSVC), (SVR, NuSVR)
-LINEAR = (LinearSVC, LinearSVR, LogisticRegression, RidgeRegression)
+CLASSIFIERS, REGRESSORS = (SVC, NuSVC), (SVR, NuSVR, KernelRidge)
+LINEAR = (LinearSVC, LinearSVR, LogisticRegression, RidgeRegression, Lasso, SoftmaxRegression)
+TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 
 
 def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
@@ -40,7 +46,9 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     model : estimator or Model
         With a linear, polynomial, sigmoid or Gaussian kernel (radial or diagonal metric), or
         without a kernel. Of a `Model`, the scaling of its schema becomes part of the graph.
-        Probabilities do not: the graph tells labels and decision values.
+        Probabilities do not: the outputs are `label` and, with decision values, `scores`; of a
+        regression `variable`. All are in single precision, as the operators of ONNX are. The graph
+        of a tree tells labels and, as `probabilities`, the shares of the classes.
     path : path
 
     Examples
@@ -57,21 +65,35 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         from skl2onnx.common.data_types import FloatTensorType
     except ImportError as error:
         raise ImportError(
-            "ONNX export needs skl2onnx, which is not installed: pip install 'maxmargin[onnx]'"
+            "ONNX export needs skl2onnx, which is not installed: pip install skl2onnx onnxruntime"
         ) from error
     pipeline = as_sklearn(model)
     machine = pipeline[-1]
     options = None
     if hasattr(machine, "classes_"):
         plain = {} if isinstance(machine, svm.LinearSVC) else {"zipmap": False}
-        options = {id(machine): {"raw_scores": True, **plain}}
+        scores = {} if isinstance(machine, tree.DecisionTreeClassifier) else {"raw_scores": True}
+        options = {id(machine): {**scores, **plain}}
     inputs = [("X", FloatTensorType([None, machine.n_features_in_]))]
     with warnings.catch_warnings():
         # skl2onnx reads attributes of scikit-learn that are on their way out.
         warnings.simplefilter("ignore", FutureWarning)
         graph = convert_sklearn(pipeline, initial_types=inputs, options=options)
+    if isinstance(machine, tree.BaseDecisionTree):
+        write_rules(graph, machine.tree_)
+    else:
+        rename_output(graph, "probabilities", "scores")
     with replacing(path) as stream:
         stream.write(graph.SerializeToString())
+
+
+def rename_output(graph: Any, old: str, new: str) -> None:
+    """Give an output another name: decision values are no probabilities."""
+    for node in graph.graph.node:
+        node.output[:] = [new if name == old else name for name in node.output]
+        node.input[:] = [new if name == old else name for name in node.input]
+    for output in graph.graph.output:
+        output.name = new if output.name == old else output.name
 
 
 def as_sklearn(model: Any) -> Pipeline:
@@ -85,6 +107,8 @@ def as_sklearn(model: Any) -> Pipeline:
     check_is_fitted(machine)
     if isinstance(machine, LINEAR):
         return piped(center, scale, linear_machine(machine))
+    if isinstance(machine, TREES):
+        return piped(center, scale, tree_machine(machine))
     if not isinstance(machine, (*CLASSIFIERS, *REGRESSORS, OneClassSVM)):
         raise ValueError(f"ONNX export knows no {type(machine).__name__}")
     kernel, factor = plain_kernel(machine.kernel_)
@@ -130,7 +154,9 @@ def kernel_machine(machine: Any, kernel: dict[str, Any], factor: np.ndarray | No
     classes = getattr(machine, "classes_", np.empty(0))
     if classes.size > 2 and coef.shape[0] != classes.size - 1:
         raise ValueError("ONNX export needs machines of pairs of classes: train with 'ovo'")
-    kinds = {SVC: svm.SVC, NuSVC: svm.NuSVC, SVR: svm.SVR, NuSVR: svm.NuSVR}
+    if coef.shape[0] > 1 and not classes.size:
+        raise ValueError("ONNX export needs one target: train a machine for each of them")
+    kinds = {SVC: svm.SVC, NuSVC: svm.NuSVC, SVR: svm.SVR, NuSVR: svm.NuSVR, KernelRidge: svm.SVR}
     same = kinds.get(type(machine), svm.OneClassSVM)(**kernel)
     vectors = _dense(machine.support_vectors_)
     vectors = np.asarray(vectors, dtype=np.float64) * (1.0 if factor is None else factor)
@@ -165,6 +191,57 @@ def linear_machine(machine: Any) -> Any:
         same.classes_ = machine.classes_
     same.n_features_in_ = machine.n_features_in_
     return same
+
+
+def tree_machine(machine: Any) -> Any:
+    """The tree of scikit-learn with the same nodes."""
+    from sklearn.tree._tree import NODE_DTYPE
+    from sklearn.tree._tree import Tree as SklearnTree
+
+    own = machine.tree_
+    nodes = np.zeros(own.node_count, dtype=NODE_DTYPE)
+    nodes["left_child"], nodes["right_child"] = own.children_left, own.children_right
+    for name in nodes.dtype.names[2:]:
+        nodes[name] = getattr(own, name)
+    classifies = isinstance(machine, DecisionTreeClassifier)
+    same = tree.DecisionTreeClassifier() if classifies else tree.DecisionTreeRegressor()
+    answers = np.array([own.value.shape[2]], dtype=np.intp)
+    same.tree_ = SklearnTree(own.n_features, answers, 1)
+    same.tree_.__setstate__(
+        {
+            "max_depth": own.max_depth,
+            "node_count": own.node_count,
+            "nodes": nodes,
+            "values": own.value.copy(),
+        }
+    )
+    same.n_features_in_, same.n_outputs_ = machine.n_features_in_, 1
+    same.max_features_ = machine.max_features_
+    if classifies:
+        same.classes_, same.n_classes_ = machine.classes_, machine.n_classes_
+    return same
+
+
+def write_rules(graph: Any, own: Any) -> None:
+    """Let the graph of a tree send missing values, and float32 inputs, where the tree does.
+
+    x ≤ v of a float32 number x is x ≤ the largest float32 number up to v.
+    """
+    rounded = own.threshold.astype(np.float32)
+    above = rounded > own.threshold
+    rounded[above] = np.nextafter(rounded[above], np.float32(-np.inf))
+    for node in graph.graph.node:
+        if not node.op_type.startswith("TreeEnsemble"):
+            continue
+        parts = {attribute.name: attribute for attribute in node.attribute}
+        numbers = np.array(parts["nodes_nodeids"].ints)
+        inner = own.children_left[numbers] >= 0
+        left = own.missing_go_to_left[numbers].astype(bool) & inner
+        del parts["nodes_missing_value_tracks_true"].ints[:]
+        parts["nodes_missing_value_tracks_true"].ints.extend(left.astype(int).tolist())
+        values = np.array(parts["nodes_values"].floats, dtype=np.float32)
+        del parts["nodes_values"].floats[:]
+        parts["nodes_values"].floats.extend(np.where(inner, rounded[numbers], values).tolist())
 
 
 def _dense(matrix: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ from ..archive import ModelFileError
 from ..data.tables import Column, Schema
 from ..dual import Certificate
 from ..estimators import Certificates
+from ..estimators.tree import Candidates, Tree
 from ..solvers import Solution
 from ..solvers.linear import LinearSolution
 from .conforming import conforms, field_types
@@ -101,6 +102,31 @@ def _schema(record: Schema) -> None:
     record.check()
 
 
+def _tree(record: Tree) -> None:
+    left, right = record.children_left, record.children_right
+    count = left.size
+    for name, dtype in TREE_DTYPES.items():
+        array = getattr(record, name)
+        _require(array.dtype == dtype, f"{name} of a Tree must be {np.dtype(dtype)}")
+        _require(array.shape == (count,), f"{name} of a Tree must have an entry for each node")
+    _require(count >= 1, "a Tree has no nodes")
+    splits = np.flatnonzero(left != -1)
+    _require(((left == -1) == (right == -1)).all(), "nodes of a Tree have one child")
+    children = np.concatenate([left[splits], right[splits]])
+    # Then there is one way from the root to each node, and no circle.
+    _require((children > np.tile(splits, 2)).all(), "children of a Tree come before their parents")
+    _require(np.array_equal(np.sort(children), np.arange(1, count)), "a Tree has stray nodes")
+    feature = record.feature[splits]
+    known = (feature >= 0) & (feature < record.n_features)
+    _require(known.all(), "a Tree splits by features that do not exist")
+    _require(not np.isnan(record.threshold).any(), "thresholds of a Tree are no numbers")
+    value = record.value
+    shape = value.ndim == 3 and value.shape[:2] == (count, 1) and value.shape[2] >= 1
+    _require(shape, f"the values of a Tree have shape {value.shape}")
+    finite = value.dtype == np.float64 and np.isfinite(value).all()
+    _require(finite, "the values of a Tree are no real numbers")
+
+
 def _is_column(array: np.ndarray) -> bool:
     return array.ndim == 1 and array.dtype == np.float64
 
@@ -110,6 +136,17 @@ def _require(fulfilled: Any, otherwise: str) -> None:
         raise ModelFileError(otherwise)
 
 
+TREE_DTYPES: dict[str, type] = {
+    "children_left": np.int64,
+    "children_right": np.int64,
+    "feature": np.int64,
+    "threshold": np.float64,
+    "missing_go_to_left": np.bool_,
+    "impurity": np.float64,
+    "cost": np.float64,
+    "n_node_samples": np.int64,
+    "weighted_n_node_samples": np.float64,
+}
 CHECKS: dict[type, Callable[[Any], None]] = {
     Certificates: _certificates,
     FitCurve: _fit_curve,
@@ -118,7 +155,9 @@ CHECKS: dict[type, Callable[[Any], None]] = {
     Schema: _schema,
     SearchTable: _search_table,
     Solution: _solution,
+    Tree: _tree,
 }
 RECORDS: dict[str, type] = {
-    record.__name__: record for record in (Certificate, Column, Measure, Training, *CHECKS)
+    record.__name__: record
+    for record in (Candidates, Certificate, Column, Measure, Training, *CHECKS)
 }

@@ -11,6 +11,7 @@ from .pictures.support_vectors import SupportVectorDisplay
 from .predictions import ConfusionDisplay, ResidualDisplay
 from .quality import CalibrationDisplay, LabelCurveDisplay, PrecisionRecallDisplay, RocDisplay
 from .solver_plots import PlanningDisplay, ShrinkingDisplay
+from .tree_plots import PartitionDisplay, TreeDisplay
 from .tuning_plot import TuningDisplay
 
 __all__ = [
@@ -23,12 +24,14 @@ __all__ = [
     "LabelCurveDisplay",
     "MetricDisplay",
     "PairPathDisplay",
+    "PartitionDisplay",
     "PlanningDisplay",
     "PrecisionRecallDisplay",
     "ResidualDisplay",
     "RocDisplay",
     "ShrinkingDisplay",
     "SupportVectorDisplay",
+    "TreeDisplay",
     "TuningDisplay",
     "write_report",
 ]

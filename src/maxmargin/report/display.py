@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Display:
     ax_: Any
     figure_: Any
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> Self:
         """Draw.
 
         Parameters
@@ -96,7 +96,7 @@ def styled() -> Iterator[Any]:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError(
-            "plots need matplotlib, which is not installed: pip install 'maxmargin[plot]'"
+            "plots need matplotlib, which is not installed: pip install matplotlib"
         ) from error
     with matplotlib.rc_context(STYLE):
         yield pyplot

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from .. import __version__
 from ..archive import replacing
@@ -34,6 +35,7 @@ from .page import (
 )
 from .predictions import ConfusionDisplay, ResidualDisplay
 from .quality import CalibrationDisplay, PrecisionRecallDisplay, RocDisplay
+from .tree_plots import PartitionDisplay, TreeDisplay
 from .tuning_plot import TuningDisplay
 from .words import certificate_lines, gap_in_words
 
@@ -104,7 +106,7 @@ class Report:
             )
             return training.held_out, training.measures, text
         usable = self.y is not None and self.X is not None
-        if not usable or not (self.classes is not None or hasattr(self.machine, "epsilon")):
+        if not usable or not (self.classes is not None or is_regressor(self.machine)):
             return None, (), ""
         if self.classes is not None and not np.isin(self.y, self.classes).any():
             return None, (), ""
@@ -127,9 +129,8 @@ class Report:
             section("Plots", figures(self._plots())),
             self._reproduction(),
         ]
-        return page(
-            title, f"maxmargin {__version__} · report of a support vector machine", sections
-        )
+        kind = "decision tree" if hasattr(self.machine, "tree_") else "support vector machine"
+        return page(title, f"maxmargin {__version__} · report of a {kind}", sections)
 
     # ---- text ------------------------------------------------------------------------------
 
@@ -195,6 +196,9 @@ class Report:
                 pairs.append((name, shown))
         if hasattr(machine, "n_support_"):
             pairs.append(("support vectors", f"{int(np.sum(machine.n_support_)):,}"))
+        if hasattr(machine, "tree_"):
+            pairs.append(("leaves", f"{machine.get_n_leaves():,}"))
+            pairs.append(("depth", f"{machine.get_depth():,}"))
         notes = bullets(list(training.notes)) if training is not None else ""
         tried = ""
         if training is not None and training.search is not None:
@@ -203,6 +207,8 @@ class Report:
 
     def _certificate(self) -> str:
         certificate = getattr(self.machine, "certificate_", None)
+        if certificate is None and hasattr(self.machine, "tree_"):
+            return ""
         if certificate is None:
             text = "The file that this model comes from tells nothing about its optimum."
             return section("Certificate", paragraph(f"{text} {remedy(None)}", "warning"))
@@ -282,6 +288,8 @@ class Report:
                     lambda: MetricDisplay.from_estimator(self.machine, self.X, labels, **given),
                     "How far the influence of a sample reaches.",
                 )
+        if hasattr(self.machine, "tree_"):
+            self._add_tree(add)
         training = self.training
         if training is not None and training.search is not None and training.search.value.size:
             table = training.search
@@ -294,13 +302,28 @@ class Report:
             add(lambda: ConvergenceDisplay.from_curve(curve, tol=tol), caption)
         return pictures
 
+    def _add_tree(self, add: Any) -> None:
+        names = self.model.schema.feature_names if self.model.schema is not None else None
+        add(
+            lambda: TreeDisplay.from_estimator(self.machine, feature_names=names),
+            "The rules of the tree, from the root down; what is too deep to be read is left out.",
+        )
+        if self.X is not None and self.y is not None and self.X.shape[1] == 2:
+            add(
+                lambda: PartitionDisplay.from_estimator(
+                    self.machine, self.X, self.y, feature_names=names
+                ),
+                "The plane as the tree divides it.",
+            )
+
     def _add_quality(self, add: Any, tested: HeldOut) -> None:
         if self.classes is None:
             epsilon = float(getattr(self.machine, "epsilon_", getattr(self.machine, "epsilon", 0)))
             pair = (tested.target, tested.predicted)
             add(
                 lambda: ResidualDisplay.from_predictions(*pair, epsilon=epsilon),
-                "Residuals, and predictions against true values; errors in the tube are free.",
+                "Residuals, and predictions against true values"
+                + ("; errors inside the tube cost nothing." if epsilon else "."),
             )
             return
         if self.classes.size <= MOST_CLASSES:
@@ -313,6 +336,7 @@ class Report:
         positive = tested.target == self.classes[-1]
         if (
             self.classes.size != 2
+            or not tested.decision.size
             or tested.decision.ndim != 1
             or positive.all()
             or not positive.any()

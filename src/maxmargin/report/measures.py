@@ -30,8 +30,10 @@ def share(name: str, hits: int, count: int) -> Measure:
     return Measure(name, p, max(0.0, float(middle - half)), min(1.0, float(middle + half)))
 
 
-def resampled(name: str, function: Callable[..., float], *columns: np.ndarray) -> Measure:
-    """A figure with the percentiles of its bootstrap distribution."""
+def resampled(
+    name: str, function: Callable[..., float], *columns: np.ndarray, bounded: bool = False
+) -> Measure:
+    """A figure with the percentiles of its bootstrap distribution; `bounded` by 1 if it says so."""
     value = float(function(*columns))
     random = np.random.default_rng(0)
     count = len(columns[0])
@@ -48,7 +50,17 @@ def resampled(name: str, function: Callable[..., float], *columns: np.ndarray) -
     # Fewer are drawn than there are where they are many; the interval shrinks accordingly.
     factor = np.sqrt(min(1.0, LARGEST_RESAMPLED / count))
     low, high = np.percentile(finite, [2.5, 97.5])
-    return Measure(name, value, value + factor * (low - value), value + factor * (high - value))
+    low, high = value + factor * (low - value), value + factor * (high - value)
+    if bounded and high - low < 1.0 / count:
+        # Resamples of samples without an error have none: the bound that holds for a share of
+        # successes (Clopper and Pearson) holds for the mean of several as well as can be.
+        low = min(low, 0.025 ** (1.0 / smallest_part(columns[0]))) if value > 0.5 else low
+    return Measure(name, value, low, high)
+
+
+def smallest_part(targets: np.ndarray) -> int:
+    """Samples of the rarest class."""
+    return int(np.unique(targets, return_counts=True)[1].min())
 
 
 def of_classes(held_out: HeldOut, classes: np.ndarray) -> tuple[Measure, ...]:
@@ -58,11 +70,13 @@ def of_classes(held_out: HeldOut, classes: np.ndarray) -> tuple[Measure, ...]:
     measures = [share("accuracy", int(right.sum()), right.size)]
     both = np.concatenate([target, predicted])
     codes, guesses = np.split(np.unique(both, return_inverse=True)[1], 2)
-    measures.append(resampled("balanced accuracy", balanced_accuracy, codes, guesses))
+    measures.append(resampled("balanced accuracy", balanced_accuracy, codes, guesses, bounded=True))
     if classes.size == 2 and held_out.decision.ndim == 1 and held_out.decision.size:
         positive = (target == classes[1]).astype(int)
         if 0 < positive.sum() < positive.size:
-            area = resampled("area under ROC", area_under_roc, positive, held_out.decision)
+            area = resampled(
+                "area under ROC", area_under_roc, positive, held_out.decision, bounded=True
+            )
             measures.append(area)
     return tuple(measures)
 

@@ -13,6 +13,8 @@ from .display import BLACK, BLUE, VERMILLION, Display
 # Stages whose small values are good, and those that walk instead of trying points side by side.
 SMALL_IS_GOOD = ("error", "path of C", "span", "radius")
 WALKS = ("Rprop", "CMA")
+# Walks with noise, which end where they stand and not at the luckiest value.
+NOISY = ("NoisyRprop", "CMA")
 # Values below this percentile share the darkest colour.
 FLOOR = 15
 # Points of a walk that are drawn.
@@ -57,6 +59,16 @@ class Part(NamedTuple):
                 "cmap": "viridis_r",
             }
         return {"vmin": np.percentile(self.values, FLOOR), "vmax": high, "cmap": "viridis"}
+
+    @property
+    def chosen(self) -> int:
+        """The point that the stage ended with: the best, of equally good ones that of least C."""
+        if any(word in self.name for word in NOISY):
+            return self.values.size - 1
+        best = np.flatnonzero(self.good >= self.good.max() - 1e-12)
+        return int(
+            best[np.argmin(self.columns["log_C"][best])] if "log_C" in self.columns else best[0]
+        )
 
 
 class TuningDisplay(Display):
@@ -158,14 +170,15 @@ class TuningDisplay(Display):
         bar = ax.figure.colorbar(shown, ax=ax, extend="max" if ground.small_is_good else "min")
         bar.set_label(f"{ground.title} ({ground.better} is better)", fontsize=10)
         bar.ax.tick_params(labelsize=10)
-        end = (x[order[-1]], y[order[-1]])
+        last = next(part for part in self.parts if part.name == self.table.stage[-1])
+        last = last if last in parts else (walks or [ground])[-1]
+        end = (last.columns[first][last.chosen], last.columns[second][last.chosen])
         if grounds and walks:
             steps = walks[-1]
             stride = max(1, steps.values.size // MOST_STEPS)
             path = [steps.columns[name][::stride] for name in (first, second)]
             ax.plot(*path, color="white", linewidth=3.0, alpha=0.8)
             ax.plot(*path, color=BLACK, linewidth=1.2, label=steps.name)
-            end = (steps.columns[first][-1], steps.columns[second][-1])
         style = {"marker": "*", "s": 300, "color": VERMILLION, "edgecolors": "white"}
         ax.scatter(*end, label="chosen", zorder=5, **style)
         logarithmic(ax.xaxis, first)
@@ -180,7 +193,7 @@ class TuningDisplay(Display):
         order = np.argsort(part.columns[name], kind="stable")
         style = {"color": BLUE, "marker": "o", "markersize": 4}
         ax.plot(part.columns[name][order], part.values[order], **style)
-        best = int(np.argmax(part.good))
+        best = part.chosen
         star = {"marker": "*", "s": 260, "color": VERMILLION, "edgecolors": "white", "zorder": 5}
         label = f"best: {part.values[best]:.4g}"
         ax.scatter(part.columns[name][best], part.values[best], label=label, **star)
@@ -194,7 +207,7 @@ class TuningDisplay(Display):
 def together(parts: list[Part], name: str) -> Part:
     """The last part, with the coarse grid of the same objective before it."""
     last = parts[-1]
-    if len(parts) == 1 or not last.walks or parts[0].name != "coarse grid":
+    if len(parts) == 1 or not last.walks or not parts[0].name.startswith("coarse grid"):
         return last
     column = np.concatenate([parts[0].columns[name], last.columns[name]])
     return Part(last.name, {name: column}, np.concatenate([parts[0].values, last.values]))

@@ -14,6 +14,8 @@ from numba.core import cgutils, types
 from numba.extending import get_cython_function_address, intrinsic
 from numba.np.arrayobj import make_array
 
+C_INT = ir.IntType(32)
+
 
 @cache
 def address_of(name: str, module: str = "cython_blas") -> int:
@@ -28,17 +30,25 @@ def address_for(dtype: Any, name: str, module: str = "cython_blas") -> int:
 
 @intrinsic
 def call(_typing, address, arguments):  # type: ignore[no-untyped-def]
-    """Call a routine with the first entries of arrays, by reference as it wants them."""
+    """Call a routine with arrays, and with numbers by reference as it wants them: np.uint8 is a
+    letter, other integers are C's int. Returns what is in the last argument if that is a number, as
+    LAPACK's `info` is, else 0."""
 
     def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
-        pointer = ir.IntType(8).as_pointer()
-        arrays = cgutils.unpack_tuple(builder, values[1], len(signature.args[1]))
-        pointers = [
-            builder.bitcast(make_array(kind)(context, builder, array).data, pointer)
-            for kind, array in zip(signature.args[1], arrays)
-        ]
-        kind = ir.FunctionType(ir.VoidType(), [pointer] * len(pointers))
+        byte, kinds = ir.IntType(8).as_pointer(), signature.args[1]
+        pointers = []
+        for kind, value in zip(kinds, cgutils.unpack_tuple(builder, values[1], len(kinds))):
+            if isinstance(kind, types.Array):
+                place = make_array(kind)(context, builder, value).data
+            elif isinstance(kind, types.Integer) and kind.bitwidth > C_INT.width:
+                place = cgutils.alloca_once_value(builder, builder.trunc(value, C_INT))
+            else:
+                place = cgutils.alloca_once_value(builder, value)
+            pointers.append(builder.bitcast(place, byte))
+        kind = ir.FunctionType(ir.VoidType(), [byte] * len(pointers))
         builder.call(builder.inttoptr(values[0], kind.as_pointer()), pointers)
-        return context.get_dummy_value()
+        if isinstance(kinds[-1], types.Array):
+            return ir.Constant(C_INT, 0)
+        return builder.load(place)
 
-    return types.void(address, arguments), codegen
+    return types.int32(address, arguments), codegen

@@ -2,6 +2,10 @@
 
 Numba does not vectorise ``if x > best: best = x``; a call of LLVM's ``maxnum`` it does. That is
 the difference between 1.7 and 0.45 ns an element in the passes of the loop.
+
+A loop that adds up and also stores is compiled twice by LLVM, in vectors and one by one, and takes
+the second where arrays are so small that they begin within a few vectors of each other in memory:
+the last bits of its sum then depend on where arrays happen to be. Sums have loops of their own.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import numba
 from llvmlite import ir
 from numba.extending import intrinsic
 
+from . import notice as _notice  # noqa: F401  (listens from now on)
 from .code_cache import CodeCache
 
 # No 'ninf': infinite bounds and penalties are ordinary values here.
@@ -31,28 +36,32 @@ def on_disk(**options: Any) -> Callable[[Any], Any]:
     return decorate
 
 
-compiled = on_disk(nogil=True, error_model="numpy", fastmath=FASTMATH)
+# Nothing here calls compiled code by a C function pointer.
+SHARED = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+FAST = {**SHARED, "fastmath": FASTMATH}
+compiled = on_disk(**FAST)
 # For code that allocates no array and returns none: no references are counted. Passed from function
 # to function, a dozen arrays cost more than a step on hundreds of variables does.
-borrowing = on_disk(nogil=True, error_model="numpy", fastmath=FASTMATH, _nrt=False)
-# What only compiled code calls: no wrappers to make it callable from Python.
-CALLED = {
-    "nogil": True,
-    "error_model": "numpy",
-    "fastmath": FASTMATH,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
+borrowing = on_disk(**FAST, _nrt=False)
+# What only compiled code calls: no wrapper to make it callable from Python, which takes about as
+# long to compile as a loop does.
+CALLED = {**FAST, "no_cpython_wrapper": True}
 called = numba.njit(**CALLED)
 # The same where no array is allocated or returned.
 inlined = numba.njit(**CALLED, _nrt=False)
-# For a function that one other calls, and nobody else: it becomes a part of it.
-merged = numba.njit(error_model="numpy", fastmath=FASTMATH, inline="always")
 # Where the order of additions is the point (compensated sums, exact comparisons).
-compiled_strict = on_disk(nogil=True, error_model="numpy")
+compiled_strict = on_disk(**SHARED)
 # Where NaN must stay NaN and rounding in order, but products may fuse with sums.
-FUSED = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+FUSED = {**SHARED, "fastmath": {"contract"}}
 compiled_fused = on_disk(**FUSED)
+# Both where no array is allocated or returned.
+borrowing_strict, borrowing_fused = on_disk(**SHARED, _nrt=False), on_disk(**FUSED, _nrt=False)
+inlined_fused = numba.njit(**FUSED, no_cpython_wrapper=True, _nrt=False)
+
+
+def from_python(function: Any, decorator: Callable[[Any], Any] = borrowing) -> Any:
+    """A function that compiled code calls, callable from Python too; compiled when it is."""
+    return decorator(getattr(function, "py_func", function))
 
 
 def _extremum(name):

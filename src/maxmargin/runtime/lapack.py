@@ -5,21 +5,19 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from .blas import address_of, call
-from .jit import compiled
+from .jit import inlined
 
 POTRF = address_of("dpotrf", "cython_lapack")
-LOWER = ord("L")
+LOWER = np.uint8(ord("L"))
 
 
-@compiled
+@inlined
 def lapack_factor(address, R):
     """R ← its upper Cholesky factor, reading and writing what is right of the diagonal; whether
     it is positive definite."""
     # In the order of Fortran it is the lower factor of the transpose.
-    letter, order = np.full(1, LOWER, np.uint8), np.full(1, R.shape[0], np.int32)
-    info = np.zeros(1, np.int32)
-    call(address, (letter, order, R, order, info))
-    return info[0] == 0
+    size = R.shape[0]
+    return call(address, (LOWER, size, R, size, 0)) == 0
 
 
 if numba.config.DISABLE_JIT:

@@ -1,7 +1,7 @@
 """Tuning: how parameters are chosen."""
 
-from .auto import AutoSVC
-from .base import Evaluation, History, Limits, Objective, Point, Vector
+from .auto import AutoSVC, AutoSVR
+from .base import Evaluation, History, Limits, Objective, Point, TubePoint, Vector
 from .course import Outcome, Stage, Task
 from .journal import Journal, JournalError, SearchInterrupted, SearchProgress, StageNotes
 from .objectives import (
@@ -10,6 +10,7 @@ from .objectives import (
     ErrorRate,
     FixedSplits,
     GaussianPrior,
+    HeldOutLoss,
     HoldOutError,
     KernelPolarisation,
     KernelTargetAlignment,
@@ -20,22 +21,32 @@ from .objectives import (
     Prior,
     RadiusMargin,
     RandomSplits,
+    RidgeLeaveOneOut,
     SpanBound,
     Split,
     Splits,
     SupportVectorCount,
     folds,
+    plain_folds,
 )
 from .optimizers import CMA, Choice, Grid, IRpropPlus, NoisyRprop, Optimiser, Result, Rprop
 from .paths import C_path, CurveOfC, PathStep, VotingError, cross_validate_C
+from .regression import (
+    REGRESSION_STRATEGIES,
+    RegressionTask,
+    tuned_regression,
+)
+from .regression_search import SVRSearch
 from .search import SVCSearch
 from .start import gaussian_start, median_gamma
 from .strategies import STRATEGIES, tuned
 
 __all__ = [
     "CMA",
+    "REGRESSION_STRATEGIES",
     "STRATEGIES",
     "AutoSVC",
+    "AutoSVR",
     "BootstrapError",
     "C_path",
     "Choice",
@@ -46,6 +57,7 @@ __all__ = [
     "FixedSplits",
     "GaussianPrior",
     "Grid",
+    "HeldOutLoss",
     "History",
     "HoldOutError",
     "IRpropPlus",
@@ -67,9 +79,12 @@ __all__ = [
     "Prior",
     "RadiusMargin",
     "RandomSplits",
+    "RegressionTask",
     "Result",
+    "RidgeLeaveOneOut",
     "Rprop",
     "SVCSearch",
+    "SVRSearch",
     "SearchInterrupted",
     "SearchProgress",
     "SpanBound",
@@ -79,11 +94,14 @@ __all__ = [
     "StageNotes",
     "SupportVectorCount",
     "Task",
+    "TubePoint",
     "Vector",
     "VotingError",
     "cross_validate_C",
     "folds",
     "gaussian_start",
     "median_gamma",
+    "plain_folds",
     "tuned",
+    "tuned_regression",
 ]

@@ -90,6 +90,53 @@ class Point:
         return np.concatenate([kernel_gradient, own])
 
 
+@dataclass(frozen=True)
+class TubePoint:
+    """Kernel, C and ε of a regression.
+
+    The coordinates are those of the kernel, then log C and log ε.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    C, epsilon : float
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import TubePoint
+    >>> TubePoint(Gaussian(0.5), C=10.0, epsilon=0.1).names
+    ('log_gamma', 'log_C', 'log_epsilon')
+    """
+
+    kernel: Kernel
+    C: float
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        for name in ("C", "epsilon"):
+            value = getattr(self, name)
+            if not (value > 0 and np.isfinite(value)):
+                raise ValueError(f"{name} must be positive and finite, got {value}")
+
+    @property
+    def theta(self) -> Float:
+        return np.concatenate([self.kernel.theta, np.log([self.C, self.epsilon])])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.kernel.parameter_names, "log_C", "log_epsilon")
+
+    def moved(self, delta: Any) -> TubePoint:
+        delta = np.asarray(delta, dtype=np.float64)
+        C, epsilon = np.array([self.C, self.epsilon]) * np.exp(delta[-2:])
+        return TubePoint(self.kernel.moved(delta[:-2]), float(C), float(epsilon))
+
+    def gradient(self, kernel_gradient: Float, log_C: float, log_epsilon: float) -> Float:
+        """The gradient in the coordinates of this point."""
+        return np.concatenate([kernel_gradient, [log_C, log_epsilon]])
+
+
 @dataclass(frozen=True, eq=False)
 class Vector:
     """A point of ℝⁿ."""

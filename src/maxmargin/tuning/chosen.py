@@ -1,11 +1,13 @@
-"""What `AutoSVC` chose, in words."""
+"""What `AutoSVC` and `AutoSVR` chose, in words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import Kernel
@@ -16,11 +18,13 @@ from .search import table
 MOST_LISTED = 4
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d*(?:e[-+]?\d+)?|(?<![\w.])-?\d+e[-+]?\d+")
 ROW = re.compile(r"[(\[][^()\[\]]*[)\]]")
+# Stages that go from a first value to a better one.
+DESCENDING = "iRprop+"
 EARLY = {"time_limit": "the time limit", "stopped": "the callback", "interrupted": "Ctrl-C"}
 
 
 class Chosen(NamedTuple):
-    """What `AutoSVC` did and why.
+    """What `AutoSVC` or `AutoSVR` did and why.
 
     Attributes
     ----------
@@ -30,7 +34,8 @@ class Chosen(NamedTuple):
         In the units of the inputs as given.
     C : float
     score : float
-        The objective of the strategy, large being good.
+        The objective of the strategy, large being good; of a path of C the share of correct
+        predictions or the AUC.
     samples : int
         How many samples the search used.
     seconds : float
@@ -38,6 +43,8 @@ class Chosen(NamedTuple):
     stages : list of Stage
     status : {"finished", "time_limit", "stopped", "interrupted"}
         Why the search ended: "stopped" is by the callback, "interrupted" by Ctrl-C.
+    epsilon : float or None
+        Of a regression.
     """
 
     strategy: str
@@ -49,6 +56,7 @@ class Chosen(NamedTuple):
     seconds: float
     stages: list[Stage]
     status: str = "finished"
+    epsilon: float | None = None
 
     def history(self) -> dict[str, NDArray[Any]]:
         """Every evaluation that is kept, as columns."""
@@ -56,18 +64,35 @@ class Chosen(NamedTuple):
 
     def __str__(self) -> str:
         lines = [f"strategy {self.strategy}: {self.reason}"]
-        for stage in self.stages:
-            r = stage.result
-            notes = [f"{r.evaluations} evaluations in {r.seconds:.2g} s", f"value {r.value:.4g}"]
-            if r.skipped:
-                notes.append(f"{r.skipped} without a value were stepped around")
-            if r.at_limits:
-                notes.append(f"{listed(r.at_limits)} at the limit of the search")
-            lines.append(f"  {stage.what}: {'; '.join(notes)}")
+        lines += [f"  {in_words(what, list(own))}" for what, own in groupby(self.stages, named)]
         if self.status in EARLY:
             lines.append(f"{EARLY[self.status]} ended the search before its end; the best so far:")
-        lines.append(f"C = {self.C:.4g}, {rounded(repr(self.kernel))}")
+        tube = "" if self.epsilon is None else f"epsilon = {self.epsilon:.4g}, "
+        lines.append(f"C = {self.C:.4g}, {tube}{rounded(repr(self.kernel))}")
         return "\n".join(lines)
+
+
+def named(stage: Stage) -> str:
+    return stage.what
+
+
+def in_words(what: str, stages: list[Stage]) -> str:
+    """A line about stages of one name."""
+    results = [stage.result for stage in stages]
+    evaluations = sum(result.evaluations for result in results)
+    notes = [f"{evaluations:,} evaluations in {sum(r.seconds for r in results):.2g} s"]
+    if what == "path of C":
+        notes.append(f"smallest error {min(result.value for result in results):.4g}")
+    elif what.startswith(DESCENDING):
+        values = stages[0].history["value"]
+        first = values[np.isfinite(values)][:1]
+        notes += [f"from {float(value):.4g} to {results[0].value:.4g}" for value in first]
+    if skipped := sum(result.skipped for result in results):
+        notes.append(f"{skipped} without a value were stepped around")
+    if len(stages) == 1 and results[0].at_limits:
+        notes.append(f"{listed(results[0].at_limits)} at the limit of the search")
+    kernels = f" for {len(stages)} kernels" if len(stages) > 1 else ""
+    return f"{what}{kernels}: {'; '.join(notes)}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from ..kernels import Kernel
 from ..kernels.base import Inputs, count, take
 from .base import Float, Limits, Objective, Point
 from .journal import Guarded, Interrupted, Journal, SearchProgress, StageNotes, recalling
+from .machine import Int
 from .objectives import CrossValidationError, OverPairs, Prior, folds
 from .optimizers import Choice, Optimiser, Result
 from .paths import CurveOfC, VotingError, cross_validate_C
@@ -47,9 +48,9 @@ class Outcome(NamedTuple):
 
     Attributes
     ----------
-    point : Point
-        Kernel and C.
-    loss : {"hinge", "squared_hinge"}
+    point : Point or TubePoint
+        Kernel and C, of a regression also ε.
+    loss : {"hinge", "squared_hinge", "epsilon_insensitive"}
         The loss of the machine that the point is for.
     score : float
         The objective there, large being good; NaN where the search ended before it was known.
@@ -58,7 +59,7 @@ class Outcome(NamedTuple):
         Why the search ended: "stopped" is by the callback, "interrupted" by Ctrl-C.
     """
 
-    point: Point
+    point: Any
     loss: str
     score: float
     stages: list[Stage]
@@ -87,6 +88,12 @@ class Task:
     random_state : int
     n_jobs : int
         Threads.
+    penalty : float array, optional
+        Factor on the C of each sample; 1 by default.
+    importance : float array, optional
+        Weight of each sample in likelihoods and errors; 1 by default.
+    scoring : {"accuracy", "roc_auc"}
+        What cross-validation along a path of C maximises.
     """
 
     X: Inputs
@@ -99,6 +106,9 @@ class Task:
     max_seconds: float = np.inf
     random_state: int = 0
     n_jobs: int = 1
+    penalty: Float | None = None
+    importance: Float | None = None
+    scoring: str = "accuracy"
 
 
 class Search:
@@ -136,13 +146,17 @@ class Search:
         self._ended, self._late = "", False
         self._kept = -np.inf
         self._lock = threading.Lock()
-        classes, codes = np.unique(task.y, return_inverse=True)
+        self._read_targets()
+        self.unit_C = 1.0 / feature_variance(task.kernel, task.X)
+
+    def _read_targets(self) -> None:
+        classes, codes = np.unique(self.task.y, return_inverse=True)
         if classes.size < 2:
             raise ValueError("The number of classes has to be greater than one; got 1 class")
         self.codes = codes.astype(np.int64)
         self.signs = 2.0 * self.codes - 1.0
         self.binary = classes.size == 2
-        self.unit_C = 1.0 / feature_variance(task.kernel, task.X)
+        self.pairs = classes.size * (classes.size - 1) // 2
 
     def left(self) -> float:
         """Seconds that remain."""
@@ -160,6 +174,19 @@ class Search:
         if self.binary:
             return make(self.task.X, self.signs)
         return OverPairs(make, self.task.X, self.codes)
+
+    def weighted_objective(
+        self, make: Callable[..., Objective[Point]], samples: Int | None = None
+    ) -> Objective[Point]:
+        """The same of all samples or some; `make` also takes their penalties and importance."""
+        chosen = np.arange(self.codes.size) if samples is None else samples
+        X = self.task.X if samples is None else take(self.task.X, samples)
+        ones = np.ones(self.codes.size)
+        given = (self.task.penalty, self.task.importance)
+        weights = [(ones if weight is None else weight)[chosen] for weight in given]
+        if self.binary:
+            return make(X, self.signs[chosen], *weights)
+        return OverPairs(make, X, self.codes[chosen], *weights)
 
     def errors(self) -> Objective[Point]:
         """The cross-validation error, of pairs that vote where there are more than two classes."""
@@ -184,11 +211,13 @@ class Search:
         Cs = SCAN_C * self.unit_C if tune_C else np.ones(1)
         return [Point(kernel, float(C), not tune_C) for kernel in kernels for C in Cs]
 
-    def scan(self, objective: Objective[Point], tune_C: bool = True) -> Point:
+    def scan(
+        self, objective: Objective[Point], tune_C: bool = True, what: str = "coarse grid"
+    ) -> Point:
         """The best point of a coarse grid."""
         points = self.scanned(tune_C)
         choice = Choice(points, n_jobs=self.task.n_jobs)
-        result = self.walk("coarse grid", choice, objective, len(points), share=0.25)
+        result = self.walk(what, choice, objective, len(points), share=0.25)
         middle = Point(self.task.kernel, self.unit_C if tune_C else 1.0, not tune_C)
         return result.point if np.isfinite(result.value) else middle
 
@@ -259,14 +288,15 @@ class Search:
         keep("" if self._ended else result.status)
         return result
 
-    def path_of_C(self, kernel: Kernel) -> Outcome:
-        """C for a kernel by cross-validation along a path, with the hinge loss."""
+    def path_of_C(self, kernel: Kernel, Cs: Float = PATH_C) -> Outcome:
+        """C for a kernel by cross-validation along a path, with the hinge loss; of equally good C
+        the smallest. Values of C are in units of 1/variance in feature space."""
         self._place += 1
         unit = 1.0 / feature_variance(kernel, self.task.X)
         began = time.perf_counter()
-        curve = self._curve_of_C(kernel, PATH_C * unit)
+        curve = self._curve_of_C(kernel, Cs * unit)
         seconds = time.perf_counter() - began
-        complete = curve.errors.size == PATH_C.size * self.task.k
+        complete = curve.errors.size == Cs.size * self.task.k
         self._late |= not (complete or self._ended)
         if not curve.C.size:
             return self.outcome(Point(kernel, unit), np.nan, "hinge")
@@ -323,6 +353,9 @@ class Search:
                 n_jobs=self.task.n_jobs,
                 stop=stop,
                 known=known,
+                penalty=self.task.penalty,
+                importance=self.task.importance,
+                scoring=self.task.scoring,
             )
         keep()
         if self._ended == "interrupted" or not curve.C.size:
@@ -338,7 +371,7 @@ class Search:
         """The objective at the point found; NaN where Ctrl-C leaves no time to find out."""
         return np.nan if self._ended == "interrupted" else objective.value(point)
 
-    def outcome(self, point: Point, score: float, loss: str | None = None) -> Outcome:
+    def outcome(self, point: Any, score: float, loss: str | None = None) -> Outcome:
         status = self._ended or ("time_limit" if self._late else "finished")
         return Outcome(point, loss or self.task.loss, float(score), self.stages, status)
 

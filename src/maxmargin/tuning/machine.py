@@ -296,9 +296,9 @@ def optimum(
 
 
 def hinge_fit(
-    Q: Float, y: Float, C: float, alpha: Float | None = None, *, exact: bool = True
+    Q: Float, y: Float, C: float | Float, alpha: Float | None = None, *, exact: bool = True
 ) -> Fit:
-    """The machine with hinge loss on the Gram matrix Q, from any α.
+    """The machine with hinge loss on the Gram matrix Q, from any α; C may differ by sample.
 
     Beyond a few thousand samples `solve` does it.
     """

@@ -11,30 +11,23 @@ has the same machine.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 
-from ..dual import DualProblem
-from ..kernels import Kernel, Precomputed
-from ..kernels.base import Gram, Inputs, count
+from ..kernels import Kernel
+from ..kernels.base import Inputs, count
 from ..runtime.parallel import single_threaded_blas
-from ..solvers import solve
-from ..solvers.rows.lru import gather_block
 from .base import Evaluation, Float, Objective, Point
-from .machine import LARGEST, ROUGH, Int, hinge_fit
+from .machine import Int
 from .objectives.samples import as_inputs, signs
 from .objectives.splits import Split, folds
-
-# Samples beyond which the shared Gram matrix is kept in float32.
-DOUBLE = 4096
-# Pair steps for each sample before Newton steps are to help.
-PATIENCE = 20
+from .shared_gram import SharedGram, path, shared
 
 
 class PathStep(NamedTuple):
@@ -68,13 +61,9 @@ class CurveOfC(NamedTuple):
 
     @property
     def best_C(self) -> float:
-        """The middle, on the scale of log C, of the longest run of the smallest error."""
+        """The smallest C with the smallest error."""
         mean = self.mean
-        lowest = mean <= mean.min() + 1e-12
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], lowest.astype(int), [0]])))
-        starts, stops = edges[::2], edges[1::2]
-        longest = int(np.argmax(stops - starts))
-        return float(self.C[(starts[longest] + stops[longest] - 1) // 2])
+        return float(self.C[np.argmax(mean <= mean.min() + 1e-12)])
 
 
 def C_path(kernel: Kernel, X: Inputs, y: ArrayLike, C: ArrayLike) -> list[PathStep]:
@@ -120,6 +109,9 @@ def cross_validate_C(
     n_jobs: int = 1,
     stop: Callable[[], bool] | None = None,
     known: dict[int, list[float]] | None = None,
+    penalty: Float | None = None,
+    importance: Float | None = None,
+    scoring: str = "accuracy",
 ) -> CurveOfC:
     """Errors of k-fold cross-validation along a path of C, with one Gram matrix for all of it.
 
@@ -141,6 +133,12 @@ def cross_validate_C(
     known : dict, optional
         The errors of folds, by their place: such folds are not computed again, and each that was
         computed to its end is added.
+    penalty : float array, optional
+        Factor on the C of each sample; 1 by default.
+    importance : float array, optional
+        Weight of each sample in the error; 1 by default.
+    scoring : {"accuracy", "roc_auc"}
+        What is called error: the weighted share of misclassified samples, or 1 − AUC.
 
     Returns
     -------
@@ -172,7 +170,13 @@ def cross_validate_C(
     def errors(fold: int) -> list[float]:
         if machine is None or fold in known:
             return known[fold]
-        row = list(fold_errors(machine, codes, classes.size, splits[fold], Cs, stop))
+        paths = fold_paths(machine, codes, classes.size, splits[fold], Cs, penalty)
+        judge = judgement(codes, classes.size, splits[fold].test, importance, scoring)
+        row = []
+        for _ in Cs:
+            if stop is not None and stop():
+                break
+            row.append(judge([next(outputs) for outputs in paths]))
         if len(row) == Cs.size:
             known[fold] = row
         return row
@@ -219,33 +223,55 @@ def checked_C(C: ArrayLike) -> Float:
     return Cs
 
 
-def fold_errors(
+def fold_paths(
     machine: SharedGram,
     codes: Int,
     classes: int,
     split: Split,
     Cs: Float,
-    stop: Callable[[], bool] | None,
-) -> Iterator[float]:
-    """The share of errors on one held-out part, C by C."""
-    held_out = codes[split.test]
-    paths = [
-        (first, second, pair_outputs(machine, codes, (first, second), split, Cs))
-        for first, second in combinations(range(classes), 2)
+    penalty: Float | None = None,
+) -> list[Iterator[Float]]:
+    """For each pair of classes its outputs on one held-out part, C by C."""
+    return [
+        pair_outputs(machine, codes, pair, split, Cs, penalty)
+        for pair in combinations(range(classes), 2)
     ]
-    for _ in Cs:
-        if stop is not None and stop():
-            return
-        votes = np.zeros((split.test.size, classes), dtype=np.int64)
-        for first, second, outputs in paths:
-            output = next(outputs)
+
+
+def judgement(
+    codes: Int, classes: int, test: Int, importance: Float | None, scoring: str
+) -> Callable[[list[Float]], float]:
+    """The error of the outputs of all pairs on one held-out part."""
+    held_out = codes[test]
+    weight = np.ones(test.size) if importance is None else importance[test]
+
+    def by_votes(outputs: list[Float]) -> float:
+        votes = np.zeros((test.size, classes), dtype=np.int64)
+        for (first, second), output in zip(combinations(range(classes), 2), outputs):
             votes[:, second] += output > 0
             votes[:, first] += output <= 0
-        yield float(np.mean(np.argmax(votes, axis=1) != held_out))
+        wrong = weight[np.argmax(votes, axis=1) != held_out]
+        return float(wrong.sum() / weight.sum())
+
+    def by_rank(outputs: list[Float]) -> float:
+        ranks, positive = rankdata(outputs[0]), held_out == 1
+        above = int(positive.sum())
+        below = positive.size - above
+        if not above or not below:
+            return 0.5
+        wins = float(ranks[positive].sum()) - 0.5 * above * (above + 1)
+        return float(1.0 - wins / (above * below))
+
+    return by_rank if scoring == "roc_auc" else by_votes
 
 
 def pair_outputs(
-    machine: SharedGram, codes: Int, pair: tuple[int, int], split: Split, Cs: Float
+    machine: SharedGram,
+    codes: Int,
+    pair: tuple[int, int],
+    split: Split,
+    Cs: Float,
+    penalty: Float | None = None,
 ) -> Iterator[Float]:
     """Outputs on the held-out part of the machine that tells the second of two classes from the
     first, C by C."""
@@ -256,158 +282,6 @@ def pair_outputs(
         for _ in Cs:
             yield np.full(split.test.size, answer)
         return
-    part = machine.part(train, labels)
+    part = machine.part(train, labels, None if penalty is None else penalty[train])
     for step in path(part, Cs):
         yield part.outputs(step, split.test)
-
-
-def shared(kernel: Kernel, X: Inputs) -> SharedGram:
-    """The Gram matrix of X in the precision that its size calls for."""
-    gram = kernel.bind(X)
-    if gram.n > DOUBLE:
-        gram = kernel.bind(X, np.float32)
-    return SharedGram(gram.matrix())
-
-
-class SharedGram:
-    """One Gram matrix for machines on parts of the samples.
-
-    Parameters
-    ----------
-    K : square array
-    """
-
-    def __init__(self, K: NDArray[Any]) -> None:
-        self.K = K
-        self.n = len(K)
-        self._gram: Gram | None = None
-
-    def part(self, train: Int, labels: Float) -> Part:
-        """Machines on some of the samples."""
-        if train.size <= LARGEST:
-            return SmallPart(self.K, train, labels)
-        if self._gram is None:
-            self._gram = Precomputed().bind(self.K)
-        return LargePart(self._gram, train, labels)
-
-
-class Trained(NamedTuple):
-    """A machine on a part of the samples.
-
-    Attributes
-    ----------
-    C : float
-    alpha : float array
-        Of the samples of the part.
-    gradient : float array
-        y − Kα, of the samples of the part.
-    bias : float
-    others : float array, optional
-        −Kα of all samples, where it is known; right outside of the part.
-    """
-
-    C: float
-    alpha: Float
-    gradient: Float
-    bias: float
-    others: Float | None = None
-
-
-class Part(ABC):
-    """Machines on some of the samples, for any C."""
-
-    labels: Float
-
-    @abstractmethod
-    def trained(self, C: float, start: Float | None) -> Trained:
-        """The machine at C, found from a start."""
-
-    @abstractmethod
-    def outputs(self, step: Trained, test: Int) -> Float:
-        """f at other samples."""
-
-
-def path(part: Part, Cs: Float) -> Iterator[Trained]:
-    """Machines by ascending C."""
-    before: Trained | None = None
-    for C in Cs:
-        if before is not None and np.abs(before.alpha).max() < (1.0 - 1e-9) * before.C:
-            before = before._replace(C=float(C))
-        else:
-            start = None if before is None else stretched(before, part.labels, float(C))
-            before = part.trained(float(C), start)
-        yield before
-
-
-def stretched(before: Trained, labels: Float, C: float) -> Float:
-    """The best feasible multiple of α at a larger C; αᵀKα = α·(y − G)."""
-    linear = float(labels @ before.alpha)
-    quadratic = linear - float(before.alpha @ before.gradient)
-    best = linear / quadratic if quadratic > 0 else np.inf
-    return before.alpha * min(C / before.C, max(best, 1.0))
-
-
-class SmallPart(Part):
-    """Machines on a copy of their part of the Gram matrix."""
-
-    def __init__(self, K: NDArray[Any], train: Int, labels: Float) -> None:
-        self.whole, self.train, self.labels = K, train, labels
-        everything = train.size == len(K) and np.array_equal(train, np.arange(train.size))
-        block = K if everything else gather_block(K, train, train)
-        self.K = np.ascontiguousarray(block, dtype=np.float64)
-
-    def trained(self, C: float, start: Float | None) -> Trained:
-        fit = hinge_fit(self.K, self.labels, C, start, exact=False)
-        return Trained(C, fit.alpha, fit.gradient, fit.bias)
-
-    def outputs(self, step: Trained, test: Int) -> Float:
-        support = np.flatnonzero(step.alpha)
-        block = gather_block(self.whole, test, self.train[support])
-        return np.asarray(block @ step.alpha[support] + step.bias)
-
-
-class LargePart(Part):
-    """Machines on the whole Gram matrix, with the variables of all other samples held at zero.
-
-    The solver's gradient then holds the outputs of these others, too.
-    """
-
-    def __init__(self, gram: Gram, train: Int, labels: Float) -> None:
-        self.gram, self.train, self.labels = gram, train, labels
-        self.linear = np.zeros(gram.n)
-        self.linear[train] = labels
-
-    def trained(self, C: float, start: Float | None) -> Trained:
-        bound = C * self.linear
-        problem = DualProblem(
-            linear=self.linear,
-            lower=np.minimum(bound, 0.0),
-            upper=np.maximum(bound, 0.0),
-            ridge=np.zeros(bound.size),
-            group=np.zeros(bound.size, dtype=np.int64),
-            totals=np.zeros(1),
-            samples=bound.size,
-        )
-        alpha = np.zeros(bound.size)
-        if start is not None:
-            alpha[self.train] = start
-        # Newton steps bring the last digits, which errors do not need: only where pairs crawl.
-        few = PATIENCE * bound.size
-        solution = solve(
-            problem,
-            self.gram,
-            tol=ROUGH,
-            alpha=alpha,
-            cache_bytes=np.inf,
-            face=False,
-            max_steps=few,
-        )
-        if not solution.converged:
-            alpha = solution.alpha
-            solution = solve(problem, self.gram, tol=ROUGH, alpha=alpha, cache_bytes=np.inf)
-        alpha, gradient = solution.alpha[self.train], solution.gradient[self.train]
-        return Trained(C, alpha, gradient, float(solution.bias[0]), solution.gradient)
-
-    def outputs(self, step: Trained, test: Int) -> Float:
-        assert step.others is not None
-        return np.asarray(step.bias - step.others[test])

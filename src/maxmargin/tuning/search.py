@@ -1,8 +1,9 @@
-"""`SVCSearch`: an SVC whose kernel parameters and C are searched for when it is fitted."""
+"""`SVCSearch`, an SVC whose kernel and C are searched for, and what it shares with `SVRSearch`."""
 
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..estimators import SVC
 from ..estimators.inputs import is_function, is_precomputed, resolved_kernel, training_inputs
 from ..estimators.parameters import check_callable, check_number, check_option, refuse
 from ..kernels import Kernel, Precomputed
-from .base import Point
+from .base import TubePoint
 from .course import Outcome, Stage, Task
 from .journal import SearchInterrupted
 from .objectives import Prior
@@ -30,13 +31,122 @@ WITHOUT_INPUTS = ("kta", "grid")
 
 
 def _best_has(name: str) -> Any:
-    def check(search: SVCSearch) -> bool:
+    def check(search: KernelSearch) -> bool:
         return hasattr(getattr(search, "best_estimator_", search._model()), name)
 
     return check
 
 
-class SVCSearch(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class KernelSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A machine whose kernel and other parameters are searched for when it is fitted.
+
+    Order of calls in `fit`: `_check_parameters`, `_search` (inputs, targets, the search itself),
+    `_found` (`best_params_`, `best_score_`, `cv_results_`, `search_`), the fit of
+    `best_estimator_`.
+    """
+
+    # Strategies that can do with a Gram matrix, where there are no inputs to evaluate kernels at.
+    _without_inputs: tuple[str, ...] = ()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = self._model().__sklearn_tags__().input_tags
+        return tags
+
+    @abstractmethod
+    def _model(self) -> Any:
+        """The estimator to tune."""
+
+    @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise ValueError for parameters that are not allowed."""
+
+    @abstractmethod
+    def _search(self, model: Any, X: Any, y: Any) -> Outcome:
+        """What the strategy found, for inputs and targets as given by the user."""
+
+    def _check_common_parameters(self) -> None:
+        check_option(self, "metric", METRICS)
+        check_number(self, "cv", 2, closed="left", whole=True)
+        check_number(self, "effort", 0)
+        check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
+        check_number(self, "random_state", 0, 2**32 - 1, closed="both", whole=True)
+        check_number(self, "n_jobs", 1, closed="left", whole=True)
+        check_callable(self, "callback")
+
+    def _means(self, targets: NDArray[Any]) -> dict[str, Any]:
+        """Fields of a `Task` that are parameters here."""
+        return {
+            "k": feasible_folds(targets, self.cv),
+            "effort": self.effort,
+            "max_seconds": np.inf if self.max_seconds is None else self.max_seconds,
+            "random_state": self.random_state,
+            "n_jobs": self.n_jobs,
+        }
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Search, then fit to all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Or what else the estimator takes.
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        model = clone(self._model())
+        try:
+            self._found(self._search(model, X, y))
+        except SearchInterrupted as interrupted:
+            self._found(interrupted.found)
+            raise
+        found = self.best_params_
+        if isinstance(found["kernel"], Precomputed):
+            found = {**found, "kernel": model.kernel}
+        model.set_params(**found)
+        began = time.perf_counter()
+        self.best_estimator_ = model.fit(X, y)
+        self.refit_time_ = time.perf_counter() - began
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(model, name):
+                setattr(self, name, getattr(model, name))
+        return self
+
+    def _found(self, outcome: Outcome) -> None:
+        self.search_ = outcome
+        self.best_params_ = parameters(outcome)
+        self.best_score_ = outcome.score
+        self.cv_results_ = table(outcome.stages)
+
+    def _start(self, model: Any, X: Any, classes: NDArray[Any]) -> Kernel:
+        """The kernel to start from."""
+        if is_function(model.kernel) or is_precomputed(model.kernel):
+            if self.strategy not in self._without_inputs or is_function(model.kernel):
+                hint = f", or a Gram matrix with one of the strategies {self._without_inputs}"
+                raise ValueError(
+                    f"strategy {self.strategy!r} must evaluate the kernel at inputs, which kernel="
+                    f"{model.kernel!r} cannot: give a kernel of maxmargin.kernels"
+                    f"{hint if self._without_inputs else ''}"
+                )
+            return Precomputed()
+        if isinstance(model.kernel, str) and model.kernel == "rbf":
+            return gaussian_start(X, classes, self.metric)
+        weight = np.ones(X.shape[0] if hasattr(X, "shape") else len(X))
+        return resolved_kernel(model, X, weight)
+
+    @available_if(_best_has("predict"))
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class or the value of each sample, by `best_estimator_`."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict(X))
+
+
+class SVCSearch(ClassifierMixin, KernelSearch):  # type: ignore[misc]
     """Search for the kernel parameters and the C of a support vector classifier.
 
     Parameters
@@ -45,8 +155,8 @@ class SVCSearch(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ig
         Everything but C and the kernel parameters is taken from it; None stands for ``SVC()``. A
         kernel given as an object of `maxmargin.kernels` is where the search starts; "rbf" starts
         from the median distance between classes.
-    strategy : {"kta", "posterior", "likelihood", "span", "radius_margin", "cv-cma", "grid"}, \
-default="kta"
+    strategy : {"kta", "posterior", "likelihood", "span", "radius_margin", "cv-cma", "grid", \
+"kernels"}, default="kta"
         See `maxmargin.tuning.strategies`.
     metric : {"radial", "diagonal", "full"}, default="radial"
         For the kernel "rbf": one γ, one for each feature, or a full matrix.
@@ -121,10 +231,7 @@ default="kta"
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = self._model().__sklearn_tags__().input_tags
-        return tags
+    _without_inputs = WITHOUT_INPUTS
 
     def _model(self) -> Any:
         return SVC() if self.estimator is None else self.estimator  # type: ignore[no-untyped-call]
@@ -133,87 +240,15 @@ default="kta"
         if not isinstance(self._model(), SVC):
             refuse(self, "estimator", "an SVC of maxmargin")
         check_option(self, "strategy", tuple(STRATEGIES))
-        check_option(self, "metric", METRICS)
-        check_number(self, "cv", 2, closed="left", whole=True)
-        check_number(self, "effort", 0)
-        check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
-        check_number(self, "random_state", 0, 2**32 - 1, closed="both", whole=True)
-        check_number(self, "n_jobs", 1, closed="left", whole=True)
-        check_callable(self, "callback")
+        self._check_common_parameters()
 
-    def fit(self, X: Any, y: Any) -> SVCSearch:
-        """Search, then fit to all samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Or what else the estimator takes.
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        model = clone(self._model())
+    def _search(self, model: Any, X: Any, y: Any) -> Outcome:
         inputs, labels = training_inputs(model, X, y)
         labels = column_or_1d(labels, warn=True)
         check_classification_targets(labels)
         kernel = self._start(model, inputs, labels)
-        task = Task(
-            inputs,
-            labels,
-            kernel,
-            loss=model.loss,
-            prior=self.prior,
-            k=feasible_folds(labels, self.cv),
-            effort=self.effort,
-            max_seconds=np.inf if self.max_seconds is None else self.max_seconds,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        try:
-            self._found(tuned(task, self.strategy, callback=self.callback))
-        except SearchInterrupted as interrupted:
-            self._found(interrupted.found)
-            raise
-        given = {} if isinstance(kernel, Precomputed) else {"kernel": self.best_params_["kernel"]}
-        model.set_params(**{**self.best_params_, "kernel": model.kernel, **given})
-        began = time.perf_counter()
-        self.best_estimator_ = model.fit(X, y)
-        self.refit_time_ = time.perf_counter() - began
-        self.classes_ = model.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(model, name):
-                setattr(self, name, getattr(model, name))
-        return self
-
-    def _found(self, outcome: Outcome) -> None:
-        self.search_ = outcome
-        self.best_params_ = parameters(outcome)
-        self.best_score_ = outcome.score
-        self.cv_results_ = table(outcome.stages)
-
-    def _start(self, model: Any, X: Any, y: NDArray[Any]) -> Kernel:
-        if is_function(model.kernel) or is_precomputed(model.kernel):
-            if self.strategy not in WITHOUT_INPUTS or is_function(model.kernel):
-                raise ValueError(
-                    f"strategy {self.strategy!r} must evaluate the kernel at inputs, which kernel="
-                    f"{model.kernel!r} cannot: give a kernel of maxmargin.kernels, or a Gram "
-                    f"matrix with one of the strategies {WITHOUT_INPUTS}"
-                )
-            return Precomputed()
-        if isinstance(model.kernel, str) and model.kernel == "rbf":
-            return gaussian_start(X, y, self.metric)
-        weight = np.ones(X.shape[0] if hasattr(X, "shape") else len(X))
-        return resolved_kernel(model, X, weight)
-
-    @available_if(_best_has("predict"))
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each sample, by `best_estimator_`."""
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict(X))
+        given = {"loss": model.loss, "prior": self.prior, **self._means(labels)}
+        return tuned(Task(inputs, labels, kernel, **given), self.strategy, callback=self.callback)
 
     @available_if(_best_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[Any]:
@@ -229,9 +264,10 @@ default="kta"
 
 
 def parameters(outcome: Outcome) -> dict[str, Any]:
-    """What an SVC is to be set to."""
-    point: Point = outcome.point
-    return {"C": float(point.C), "kernel": point.kernel, "loss": outcome.loss}
+    """What an SVC or an SVR is to be set to."""
+    point = outcome.point
+    own = {"epsilon": point.epsilon} if isinstance(point, TubePoint) else {"loss": outcome.loss}
+    return {"C": float(point.C), "kernel": point.kernel, **own}
 
 
 def table(stages: list[Stage]) -> dict[str, NDArray[Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
@@ -58,6 +58,12 @@ def median_gamma(X: Inputs, y: ArrayLike, random_state: int = 0) -> float:
     return float(0.5 / distance**2)
 
 
+def halves(y: ArrayLike) -> NDArray[np.bool_]:
+    """Targets of a regression as two classes of nearly equal size, for `median_gamma`."""
+    targets = np.asarray(y, dtype=np.float64)
+    return targets > np.median(targets)
+
+
 def gaussian_start(X: Inputs, y: ArrayLike, metric: str) -> Kernel:
     """The Gaussian kernel with the width of `median_gamma` and the metric to be tuned.
 
@@ -86,3 +92,16 @@ def widened(kernel: Kernel, factor: float) -> Kernel | None:
     if isinstance(kernel, MetricGaussian) and "size" not in kernel.freeze:
         return MetricGaussian(np.sqrt(factor) * kernel.metric, kernel.freeze)
     return None
+
+
+def subsample(codes: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
+    """Indices of at most so many samples, with the share of each class kept."""
+    if codes.size <= most:
+        return np.arange(codes.size)
+    random = np.random.default_rng(seed)
+    order = random.permutation(codes.size)
+    chosen = []
+    for code in range(codes.max() + 1):
+        members = order[codes[order] == code]
+        chosen.append(members[: max(2, round(most * members.size / codes.size))])
+    return np.sort(np.concatenate(chosen))

@@ -249,7 +249,7 @@ def test_targets_that_are_fitted_exactly_count_as_solved():
         ({"tol": 0.0}, "tol of LinearSVC must be"),
         ({"loss": "log"}, "loss of LinearSVC must be"),
         ({"penalty": "l3"}, "penalty of LinearSVC must be"),
-        ({"penalty": "l1", "loss": "hinge"}, "Unsupported set of arguments"),
+        ({"penalty": "l1", "loss": "hinge", "dual": False}, "Unsupported set of arguments"),
         ({"intercept_scaling": -1.0}, "intercept_scaling of LinearSVC must be"),
         ({"max_seconds": 0.0}, "max_seconds of LinearSVC must be"),
         ({"solver": "liblinear"}, "solver of LinearSVC must be"),

@@ -12,7 +12,14 @@ import pytest
 import sklearn.svm
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import LinearSVC, LinearSVR, LogisticRegression, RidgeRegression
+from maxmargin import (
+    Lasso,
+    LinearSVC,
+    LinearSVR,
+    LogisticRegression,
+    RidgeRegression,
+    SoftmaxRegression,
+)
 
 SOURCE = Path(sklearn.svm.__file__).parent / "tests" / "test_svm.py"
 ABOUT_LINEAR = (
@@ -51,6 +58,10 @@ PENALISED_INTERCEPT = ("test_dense_liblinear_intercept_handling",)
         LinearSVC(penalty="l1"),
         LinearSVC(multi_class="crammer_singer"),
         LinearSVR(),
+        LinearSVC(penalty="l1", loss="hinge"),
+        LinearSVR(penalty="l1", epsilon=0.1),
+        Lasso(0.1),
+        SoftmaxRegression(),
         LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.1),
         RidgeRegression(),
         LogisticRegression(),

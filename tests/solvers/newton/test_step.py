@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin.dual import hard_margin, hinge
+from maxmargin.runtime.jit import from_python
 from maxmargin.runtime.lapack import POTRF
 from maxmargin.solvers.newton import step as face
-from maxmargin.solvers.newton.compiled_step import factor_of, small_face_step
+from maxmargin.solvers.newton.compiled_step import face_buffers, factor_of, small_face_step
 from maxmargin.solvers.newton.step import (
     UNBOUNDED,
     FaceResult,
@@ -21,14 +22,23 @@ from maxmargin.solvers.newton.step import (
     face_step,
     factored,
     newton_direction,
-    solve_units,
+)
+
+delete_from_factor, factor_of, newton_direction, small_face_step = map(
+    from_python, (delete_from_factor, factor_of, newton_direction, small_face_step)
 )
 
 
 def compiled_step(active, most=10**6):
     free = active.free().size
     rounds, gain, state = small_face_step(
-        active.v, active.rows.store, active.size, free, most, POTRF
+        active.v,
+        active.rows.store,
+        active.size,
+        free,
+        most,
+        POTRF,
+        *face_buffers(len(active.v.rise)),
     )
     return FaceResult(rounds, gain, state == UNBOUNDED)
 
@@ -90,6 +100,17 @@ def test_the_compiled_factor_is_that_of_lapack(size):
     )
 
 
+def test_a_face_without_all_its_rows_is_left_to_the_caller():
+    K, y = cloud(np.random.default_rng(0))
+    active = active_at(
+        hinge(y, 1.0).problem, K, inside(hinge(y, 1.0).problem, np.random.default_rng(0))
+    )
+    before = active.v.alpha.copy()
+    active.rows.store.slot[active.free()[3]] = -1
+    assert compiled_step(active).rounds == -1
+    assert (active.v.alpha == before).all()
+
+
 def test_a_face_that_cannot_be_factored_is_left_alone():
     problem = hinge(np.array([1.0, -1.0]), 1.0).problem
     active = active_at(problem, np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([0.5, -0.5]))
@@ -103,9 +124,8 @@ def test_the_direction_solves_the_constrained_newton_system(groups):
     A = rng.normal(size=(12, 12))
     Q, gradient, group = A @ A.T + np.eye(12), rng.normal(size=12), np.arange(12) % groups
     direction, units = np.empty(gradient.size), np.empty((groups, gradient.size))
-    R = np.ascontiguousarray(upper_factor(Q))
-    solve_units(R, group, units)
-    newton_direction(R, gradient, group, units, direction)
+    R, order = np.ascontiguousarray(upper_factor(Q)), np.arange(12)
+    newton_direction(R, order, 12, gradient, group, units, True, direction, np.empty(12))
     residual = gradient - Q @ direction
     for g in range(groups):
         assert direction[group == g].sum() == pytest.approx(0.0, abs=1e-12)

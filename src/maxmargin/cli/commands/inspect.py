@@ -31,6 +31,9 @@ def described(model: Model) -> list[tuple[str, str]]:
     if hasattr(machine, "n_support_"):
         count = int(np.sum(machine.n_support_))
         lines.append(("support", f"{count:,} support vectors"))
+    if hasattr(machine, "tree_"):
+        leaves, depth = machine.get_n_leaves(), machine.get_depth()
+        lines.append(("tree", f"{leaves:,} leaves, depth {depth}"))
     lines.append(("features", f"{machine.n_features_in_:,}{_scales(model)}"))
     if model.schema is not None and model.schema.columns:
         lines.append(("columns", shortened(", ".join(c.name for c in model.schema.columns))))
@@ -40,7 +43,7 @@ def described(model: Model) -> list[tuple[str, str]]:
             ("" if place else "certificate", f"{name}: {text}")
             for place, (name, text) in enumerate(certificate_lines(machine.certificate_))
         ]
-    else:
+    elif not hasattr(machine, "tree_"):
         lines.append(("certificate", "none: the file it comes from tells nothing of its optimum"))
     if training is not None:
         lines += _of_training(training)

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ...archive import ModelFileError, replacing
 from ...data import DataError, Schema, Vectors, read_data, targets_of
+from ...data.names import suggestion
 from ...data.tables import MOST_FEATURES, checked_width
 from ...models import HeldOut, Model, load, read_libsvm
 from ...report.measures import measured
@@ -101,11 +102,39 @@ def as_columns(estimator: Any, predictions: HeldOut) -> dict[str, np.ndarray]:
     return columns
 
 
-def write_columns(columns: dict[str, np.ndarray], output: str | None) -> None:
+def kept_columns(data: Any, names: list[str]) -> dict[str, Any]:
+    """Columns of the data that are to be written beside predictions; "all" is every one."""
+    if not names:
+        return {}
+    if isinstance(data, Vectors):
+        raise DataError(f"{data.name} has no columns with names to keep")
+    every = list(data.frame.columns)
+    if names == ["all"] and "all" not in every:
+        names = every
+    for name in names:
+        if name not in every:
+            raise DataError(
+                f"{data.name} has no column {name!r} to keep; {suggestion(name, every)}"
+            )
+    return {name: data.frame[name] for name in names}
+
+
+def beside(kept: dict[str, Any], columns: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Kept columns, then predictions; a prediction whose name is taken is called "predicted …"."""
+    renamed = {f"predicted {k}" if k in kept else k: column for k, column in columns.items()}
+    return {**kept, **renamed}
+
+
+def write_columns(columns: dict[str, Any], output: str | None) -> None:
     """Write a table, in the format of the file's ending; to standard output as CSV."""
     import polars
 
-    frame = polars.DataFrame({name: values.tolist() for name, values in columns.items()})
+    frame = polars.DataFrame(
+        {
+            name: values.tolist() if isinstance(values, np.ndarray) else values
+            for name, values in columns.items()
+        }
+    )
     if output is None or output == "-":
         sys.stdout.write(frame.write_csv())
         sys.stdout.flush()

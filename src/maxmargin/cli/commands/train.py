@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import train_test_split
 
 from ... import __version__
 from ...data import DataError, Schema, read_data, schema_of, standardised, targets_of
@@ -17,6 +16,7 @@ from ...models import Checkpoint, Model, Training, save
 from ...report.measures import measured, predictions
 from ...report.words import certificate_lines, measure_in_words
 from ...tuning import JournalError
+from ..baselines import compared_with_baselines
 from ..errors import UsageError
 from ..fitting import Recorder, finished, fitted, solutions_of
 from ..options import Wishes
@@ -24,6 +24,7 @@ from ..plan import Plan, planned
 from ..resuming import Course, Keeper, fingerprint_of
 from ..screen import Screen
 from ..searching import Found, searched
+from ..splitting import split_for_test
 
 # Fewer samples are too few to hold some out.
 FEWEST_FOR_TEST = 40
@@ -37,6 +38,7 @@ class Reading:
     target: str | None = None
     impute: str | None = None
     drop: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,7 @@ def read_samples(path: str, reading: Reading, unlabelled: bool = False) -> Sampl
         target=reading.target,
         impute=reading.impute,
         drop=reading.drop,
+        include=reading.include,
         unlabelled=unlabelled,
     )
     y = targets_of(data, schema)
@@ -87,8 +90,9 @@ class TrainingRun:
         self.samples, self.wishes, self.screen = samples, wishes, screen
         self.output, self.command = output, command
         self.began = time.perf_counter()
-        self.plan = planned(wishes, samples.X, samples.y)
-        self.rows = self._split(holdout)
+        with screen.working("choosing a machine"):
+            self.plan = planned(wishes, samples.X, samples.y)
+        self.rows, self.split_notes = self._split(holdout)
         schema = samples.schema
         if self.plan.scale:
             schema = standardised(schema, samples.X[self.rows[0]])
@@ -99,25 +103,16 @@ class TrainingRun:
         self.keeper = Keeper(path, fingerprint, screen, fresh, self._check)
         self.curve: Any = None
 
-    def _split(self, holdout: float) -> tuple[np.ndarray, np.ndarray]:
-        """Rows to train and to test with."""
+    def _split(self, holdout: float) -> tuple[tuple[np.ndarray, np.ndarray], list[str]]:
+        """Rows to train and to test with, and what is to be said about them."""
         if not 0 <= holdout < 1:
             raise UsageError(f"--holdout must be at least 0 and less than 1, got {holdout}")
         everything, nothing = np.arange(self.samples.size), np.arange(0)
         y = self.samples.y
         if y is None or self.wishes.one_class or not holdout or y.size < FEWEST_FOR_TEST:
-            return everything, nothing
-        classes = None
-        if not self.plan.machine.endswith("SVR"):
-            codes, counts = np.unique(y, return_inverse=True, return_counts=True)[1:]
-            tested = max(1, round(holdout * y.size))
-            if counts.min() >= 2 and min(tested, y.size - tested) >= counts.size:
-                classes = codes
-        seed = self.wishes.seed
-        train, test = train_test_split(
-            everything, test_size=holdout, random_state=seed, stratify=classes
-        )
-        return np.sort(train), np.sort(test)
+            return (everything, nothing), []
+        classifies = not self.plan.regresses
+        return split_for_test(self.samples.X, y, holdout, self.wishes.seed, classifies)
 
     def _check(self, state: Checkpoint) -> None:
         """Raise ValueError where this run could not go on from a checkpoint."""
@@ -129,7 +124,8 @@ class TrainingRun:
 
     def run(self) -> Model:
         """Train and save."""
-        self.screen.say_all("data", [self._described_data(), *self.samples.notes])
+        notes = [self._described_data(), *self.samples.notes, *self.split_notes]
+        self.screen.say_all("data", notes)
         self.screen.say_all("machine", [f"{self.plan.machine}: {self.plan.reasons[0]}"])
         self.screen.say_all("", self.plan.reasons[1:])
         state = self.keeper.found
@@ -169,6 +165,8 @@ class TrainingRun:
         words = [measure_in_words(measure) for measure in measures]
         head = f"on {test.size:,} samples held out"
         self.screen.say_all("tested", [f"{head}: {words[0]}", *words[1:]])
+        y = self.samples.y
+        self.screen.say("", compared_with_baselines(self.X[train], y[train], self.X[test], y[test]))
         state = replace(state, stage="all", solutions=[], measures=measures, held_out=held_out)
         self.keeper.keep(state)
         return state
@@ -204,7 +202,7 @@ class TrainingRun:
         X, y = self.samples.X, self.samples.y
         kind = "sparse features" if sparse.issparse(X) else "features"
         text = f"{self.samples.name}: {X.shape[0]:,} samples, {X.shape[1]:,} {kind}"
-        if y is not None and not self.plan.machine.endswith("SVR"):
+        if y is not None and not self.plan.regresses:
             counts = class_counts(y)
             shown = ", ".join(f"{name}: {count:,}" for name, count in list(counts.items())[:6])
             text += f" ({shown}{', …' if len(counts) > 6 else ''})"
@@ -212,7 +210,7 @@ class TrainingRun:
 
     def _record(self, state: Checkpoint) -> Training:
         y = self.samples.y
-        classifies = y is not None and not self.plan.machine.endswith(("SVR", "OneClassSVM"))
+        classifies = y is not None and not (self.plan.regresses or self.wishes.one_class)
         return Training(
             maxmargin=__version__,
             command=self.command,
@@ -233,6 +231,8 @@ class TrainingRun:
         parts = [f"on all {self.samples.size:,} samples"]
         if hasattr(machine, "n_support_"):
             parts.append(f"{int(np.sum(machine.n_support_)):,} support vectors")
+        if hasattr(machine, "tree_"):
+            parts.append(f"{machine.get_n_leaves():,} leaves, depth {machine.get_depth()}")
         self.screen.say("trained", ", ".join(parts))
         if hasattr(machine, "certificate_"):
             self.screen.say("certified", certificate_lines(machine.certificate_)[0][1])

@@ -33,7 +33,8 @@ def tell_of_search(
     """Search, tell, and write table and picture where asked for."""
     with screen.working(f"reading {path}"):
         samples = read_samples(path, reading)
-    plan = planned(wishes, samples.X, samples.y)
+    with screen.working("choosing a machine"):
+        plan = planned(wishes, samples.X, samples.y)
     if not plan.search:
         raise UsageError(f"nothing is left to tune for {plan.machine}")
     schema = standardised(samples.schema, samples.X) if plan.scale else samples.schema
@@ -83,6 +84,7 @@ def same_again(path: str, reading: Reading, scale: bool, found: dict[str, Any]) 
     given = {"target": reading.target, "impute": reading.impute, "format": reading.format}
     words += [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text is not None]
     words += [f"--drop {shlex.quote(name)}" for name in reading.drop]
+    words += [f"--include {shlex.quote(name)}" for name in reading.include]
     words += [f"--{name} {value:.6g}" for name, value in options.items()]
     if scale and "gamma" in options:
         words.append("--scale")

@@ -1,11 +1,17 @@
-"""`warmup`: every compiled function called once, so that Numba keeps it on disk."""
+"""`warmup`: every compiled function called once, so that Numba keeps it on disk.
+
+Subjects have little compiled code in common, so that processes may compile them side by side.
+"""
 
 from __future__ import annotations
 
 import io
+import multiprocessing
+import os
+import queue
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,54 +20,133 @@ from scipy import sparse
 from ... import estimators
 from ...data.svmlight import read_svmlight_text
 from ...kernels import Oligo, Polynomial, Sigmoid
+from ...runtime.notice import notice
 from ...tuning import AutoSVC
 
+Work = tuple[str, Callable[[], Any]]
+Tell = Callable[[float, str], None]
 
-def compile_everything(tell: Callable[[float, str], None]) -> float:
-    """Fit one small machine of each kind; the seconds it took."""
+# More processes have nothing to do that others do not do already.
+MOST_PROCESSES = 4
+# Seconds between two looks whether the processes are alive.
+PATIENCE = 1.0
+
+
+def compile_everything(tell: Tell, processes: int | None = None) -> float:
+    """Fit one small machine of each kind; the seconds it took.
+
+    `tell` is called with the part that is done and the name of what is next. By default there are
+    as many processes as cores, up to `MOST_PROCESSES`.
+    """
     began = time.perf_counter()
-    works = works_of()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for place, (name, work) in enumerate(works):
-            tell(place / len(works), name)
-            work()
+    subjects = works_of()
+    processes = min(processes or os.cpu_count() or 1, MOST_PROCESSES, len(subjects))
+    names = (
+        compile_here(list(subjects)) if processes == 1 else compile_in(processes, list(subjects))
+    )
+    total = sum(len(works) for works in subjects.values())
+    for done, name in enumerate(names):
+        tell(done / total, name)
     return time.perf_counter() - began
 
 
-def works_of() -> list[tuple[str, Callable[[], Any]]]:
+def compile_here(subjects: list[str]) -> Iterator[str]:
+    """Compile these subjects; the name of each work before it begins."""
+    notice.quiet = True
+    known = works_of()
+    for subject in subjects:
+        for name, work in known[subject]:
+            yield name
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                work()
+
+
+def compile_in(processes: int, subjects: list[str]) -> Iterator[str]:
+    """The same in so many processes, each of which takes the next subject."""
+    context = multiprocessing.get_context("spawn")
+    todo, begun = context.Queue(), context.Queue()
+    for subject in [*subjects, *[None] * processes]:
+        todo.put(subject)
+    workers = [context.Process(target=_work, args=(todo, begun)) for _ in range(processes)]
+    for worker in workers:
+        worker.start()
+    try:
+        left = processes
+        while left:
+            try:
+                name = begun.get(timeout=PATIENCE)
+            except queue.Empty:
+                if any(worker.exitcode for worker in workers):
+                    raise RuntimeError("a process that compiled for warmup ended early") from None
+                continue
+            if name is None:
+                left -= 1
+            else:
+                yield name
+    finally:
+        for worker in workers:
+            worker.join(PATIENCE)
+            worker.terminate()
+
+
+def _work(todo: Any, begun: Any) -> None:
+    """What a process does: subjects until there are no more."""
+    while (subject := todo.get()) is not None:
+        for name in compile_here([subject]):
+            begun.put(name)
+    begun.put(None)
+
+
+def works_of() -> dict[str, list[Work]]:
+    """What to do for each subject, from those that take longest."""
     random = np.random.default_rng(0)
     X = random.normal(size=(60, 3))
     inputs = {"float64": X, "float32": X.astype(np.float32), "sparse": sparse.csr_array(X)}
     two, three = (X[:, 0] > 0).astype(int), (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
-    works: list[tuple[str, Callable[[], Any]]] = []
+    subjects: dict[str, list[Work]] = {}
 
-    def add(name: str, model: Any, *data: Any) -> None:
-        works.append((name, lambda: model.fit(*data)))
+    def add(subject: str, name: str, model: Any, *data: Any) -> None:
+        subjects.setdefault(subject, []).append((name, lambda: model.fit(*data)))
 
     for kind, A in inputs.items():
         for driver in ("full", "blocks", "rows"):
             for precision in ("single", "double"):
                 machine = estimators.SVC(solver=driver, precision=precision)
-                add(f"SVC, {kind}, {driver}", machine, A, two)
+                add("kernel", f"SVC, {kind}, {driver}", machine, A, two)
         for kernel in (Polynomial(2), Sigmoid(0.1)):
-            add(f"{type(kernel).__name__} kernel, {kind}", estimators.SVC(kernel=kernel), A, two)
+            name = f"{type(kernel).__name__} kernel, {kind}"
+            add("kernel", name, estimators.SVC(kernel=kernel), A, two)
         for name in ("LinearSVC", "LogisticRegression"):
-            add(f"{name}, {kind}", getattr(estimators, name)(), A, three)
+            add("linear", f"{name}, {kind}", getattr(estimators, name)(), A, three)
         for name in ("LinearSVR", "RidgeRegression"):
-            add(f"{name}, {kind}", getattr(estimators, name)(), A, X[:, 0])
-        add(f"l1, {kind}", estimators.LinearSVC(penalty="l1"), A, two)
-        add(f"OnlineSVC, {kind}", estimators.OnlineSVC(), A, three)
+            add("linear", f"{name}, {kind}", getattr(estimators, name)(), A, X[:, 0])
+        add("linear", f"l1, {kind}", estimators.LinearSVC(penalty="l1"), A, two)
         joint = estimators.LinearSVC(multi_class="crammer_singer")
-        add(f"Crammer–Singer, {kind}", joint, A, three)
-    for precision in ("single", "double"):
-        add("planning", estimators.SVC(planning=2, precision=precision), X, two)
-    add("squared hinge", estimators.SVC(loss="squared_hinge"), X, three)
+        add("linear", f"Crammer–Singer, {kind}", joint, A, three)
+        add("online", f"OnlineSVC, {kind}", estimators.OnlineSVC(), A, three)
+        add("ridge", f"KernelRidge, {kind}", estimators.KernelRidge(), A, X[:, 0])
+        for criterion in ("gini", "entropy"):
+            tree = estimators.DecisionTreeClassifier(criterion=criterion)
+            add("trees", f"DecisionTreeClassifier, {criterion}, {kind}", tree, A, three)
+        tree = estimators.DecisionTreeRegressor()
+        add("trees", f"DecisionTreeRegressor, {kind}", tree, A, X[:, 0])
+    add("linear", "SoftmaxRegression", estimators.SoftmaxRegression(), X, three)
+    add("linear", "Lasso", estimators.Lasso(0.1), X, X[:, 0])
+    add("ridge", "LeastSquaresSVC", estimators.LeastSquaresSVC(), X, three)
+    wide = random.normal(size=(60, 20))
+    for loss, targets in (("hinge", two), ("squared_hinge", three)):
+        add("kernel", f"SVC, {loss}", estimators.SVC(loss=loss), wide, targets)
     for name in ("NuSVC", "SVR", "NuSVR", "OneClassSVM"):
-        add(name, getattr(estimators, name)(), X, two if name == "NuSVC" else X[:, 0])
+        machine = getattr(estimators, name)()
+        add("kernel", name, machine, X, two if name == "NuSVC" else X[:, 0])
+    for precision in ("single", "double"):
+        machine = estimators.SVC(planning=2, precision=precision)
+        add("planning", f"planning, {precision}", machine, X, two)
     sequences = ["ACGTACGTAA", "ACGTTTGTAA", "GGGGCCCCTT", "GGGACCCCTT"]
-    add("sequences", estimators.SVC(kernel=Oligo(2, 1.0)), sequences, [0, 0, 1, 1])
-    works.append(("svmlight text", lambda: read_svmlight_text(io.BytesIO(b"1 1:0.5\n"), "")))
+    add("other", "sequences", estimators.SVC(kernel=Oligo(2, 1.0)), sequences, [0, 0, 1, 1])
+    text = io.BytesIO(b"1 1:0.5\n")
+    subjects["other"].append(("svmlight text", lambda: read_svmlight_text(text, "")))
     for metric in ("radial", "full"):
-        add("tuning", AutoSVC(metric=metric, strategy="kta"), X, two)
-    return works
+        add("tuning", f"tuning, {metric}", AutoSVC(metric=metric, strategy="kta"), X, two)
+    return subjects

@@ -1,6 +1,9 @@
-"""Ridge and logistic regression, by the solvers of the linear support vector machines."""
+"""Ridge regression, Lasso and logistic regression, by the solvers of linear machines."""
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_expit
@@ -22,6 +25,8 @@ class RidgeRegression(LinearRegressor):
     Parameters
     ----------
     alpha : float, default=1.0
+        0 leaves the penalty out: least squares by the generalised inverse, and the certificate is
+        that of half the sum of squares.
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
     fit_intercept : bool, default=True
@@ -76,15 +81,95 @@ class RidgeRegression(LinearRegressor):
         self.warm_start = warm_start
         self.callback = callback
 
+    _rules: ClassVar[Any] = {"alpha": partial(p.check_number, low=0, closed="left")}
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        p.check_number(self, "alpha", 0)
+        if self.alpha == 0 and self.intercept_scaling is not None:
+            raise p.ParameterError("intercept_scaling of RidgeRegression must be None with alpha=0")
+
+    def _cost(self) -> float:
+        return 0.5 / float(self.alpha) if self.alpha > 0 else 0.5
+
+    def _penalty(self) -> str:
+        return "l2" if self.alpha > 0 else "none"
+
+    def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:
+        return [Task(type(self).__name__, squared(y, self._cost() * weight))]
+
+
+class Lasso(LinearRegressor):
+    """Least squares with the penalty ‖w‖₁, which leaves few weights.
+
+        minimise  Σ_i weight_i (y_i − w·x_i − b)² / (2 Σ_i weight_i) + alpha ‖w‖₁
+
+    The objective of `certificate_` is this one divided by alpha.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+    tol : float, default=1e-6
+        Duality gap relative to the objective at the end.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=None
+        None leaves the intercept without penalty; a number s penalises the weight of the constant
+        feature s.
+    verbose, random_state, max_iter, max_seconds, warm_start, callback
+        As for `LinearSVR`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : ndarray of shape (1,)
+    certificate_, fit_status_, status_, solution_, n_iter_, n_features_in_, feature_names_in_
+        As for `LinearSVR`.
+
+    Examples
+    --------
+    >>> from maxmargin import Lasso
+    >>> model = Lasso(alpha=0.5).fit([[-1.0, 1.0], [1.0, 1.0]], [-2.0, 2.0])
+    >>> model.coef_.round(6)
+    array([1.5, 0. ])
+    """
+
+    _strength = "alpha"
+    solver = "auto"
+
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        tol=1e-6,
+        fit_intercept=True,
+        intercept_scaling=None,
+        verbose=0,
+        random_state=None,
+        max_iter=1000,
+        max_seconds=None,
+        warm_start=False,
+        callback=None,
+    ):
+        self.alpha = alpha
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.warm_start = warm_start
+        self.callback = callback
+
+    _rules: ClassVar[Any] = {"alpha": partial(p.check_number, low=0)}
 
     def _cost(self) -> float:
         return 0.5 / float(self.alpha)
 
+    def _penalty(self) -> str:
+        return "l1"
+
     def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:
-        return [Task(type(self).__name__, squared(y, self._cost() * weight))]
+        return [Task(type(self).__name__, squared(y, self._cost() * (weight / weight.sum())))]
 
 
 class LogisticRegression(LinearClassifier):
@@ -99,7 +184,9 @@ class LogisticRegression(LinearClassifier):
     penalty : {"l2", "l1"}, default="l2"
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
-    C : float, default=1.0
+    C : float or "auto", default=1.0
+        "auto" chooses it by five-fold cross-validation along a warm path (`C_`). `numpy.inf` leaves
+        the penalty out. Then classes that a plane separates have no solution, which is an error.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
         None leaves the intercept without penalty; a number s penalises the weight of the constant
@@ -154,6 +241,12 @@ n_features_in_, feature_names_in_
         self.max_seconds = max_seconds
         self.warm_start = warm_start
         self.callback = callback
+
+    def _check_without_penalty(self) -> None:
+        if self.intercept_scaling is not None:
+            raise p.ParameterError(
+                "intercept_scaling must be None with C=inf: nothing is penalised"
+            )
 
     def _loss_name(self) -> str:
         return "logistic"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,13 +25,15 @@ class LinearSVC(LinearClassifier):
     ----------
     penalty : {"l2", "l1"}, default="l2"
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        ``penalty="l1"`` needs the squared hinge.
+        ``penalty="l1"`` with the hinge is a linear program, solved by HiGHS.
     dual : "auto" or bool, default="auto"
         Accepted for compatibility; the solver works on both sides at once.
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
-    C : float, default=1.0
-        Weight of the loss beside the penalty.
+    C : float or "auto", default=1.0
+        Weight of the loss beside the penalty; "auto" chooses it by five-fold cross-validation
+        along a warm path. `numpy.inf`, with the hinge, leaves the penalty out: the shortest of all
+        models with the least loss, and of separable classes the one with a hard margin.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one machine for each class against the rest, or the joint
         problem of Crammer and Singer, which knows neither `penalty` nor `loss`.
@@ -57,6 +60,8 @@ class LinearSVC(LinearClassifier):
 
     Attributes
     ----------
+    C_ : float
+        What was chosen, with ``C="auto"``.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     classes_ : ndarray of shape (n_classes,)
@@ -123,21 +128,33 @@ class LinearSVC(LinearClassifier):
         self.warm_start = warm_start
         self.callback = callback
 
+    _rules: ClassVar[Any] = {
+        "loss": partial(p.check_option, options=("hinge", "squared_hinge")),
+        "dual": partial(p.check_option, options=("auto", True, False)),
+        "multi_class": partial(p.check_option, options=("ovr", "crammer_singer")),
+    }
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        p.check_option(self, "loss", ("hinge", "squared_hinge"))
-        p.check_option(self, "dual", ("auto", True, False))
-        p.check_option(self, "multi_class", ("ovr", "crammer_singer"))
         if self.multi_class == "crammer_singer":
             return
         kinked = self.loss == "hinge"
-        if (self.penalty == "l1" and (kinked or self.dual is True)) or (
+        if (self.penalty == "l1" and (kinked or self.dual is True) and self.dual != "auto") or (
             kinked and self.dual is False
         ):
             raise ValueError(
-                "Unsupported set of arguments: the hinge goes with penalty='l2' and "
-                "dual=True or 'auto', penalty='l1' with loss='squared_hinge' and dual=False or "
-                f"'auto'. Got penalty={self.penalty!r}, loss={self.loss!r}, dual={self.dual}"
+                "Unsupported set of arguments: as in LIBLINEAR the hinge goes with penalty='l2' "
+                "and dual=True, penalty='l1' with loss='squared_hinge' and dual=False; "
+                f"dual='auto' allows all of them. Got penalty={self.penalty!r}, "
+                f"loss={self.loss!r}, dual={self.dual}"
+            )
+
+    def _check_without_penalty(self) -> None:
+        plain = self.loss == "hinge" and self.multi_class == "ovr" and self.penalty == "l2"
+        if not plain or self.intercept_scaling is not None:
+            raise p.ParameterError(
+                "C of LinearSVC must be finite, got inf: it needs loss='hinge', penalty='l2', "
+                "multi_class='ovr' and intercept_scaling=None"
             )
 
     def _loss_name(self) -> str:
@@ -195,8 +212,8 @@ class LinearSVR(LinearRegressor):
 
         minimise  ½‖w‖² + C Σ_i weight_i · max(0, |y_i − w·x_i − b| − ε)
 
-    or with the square of that loss. The intercept b carries no penalty unless
-    `intercept_scaling` is given.
+    or with the square of that loss, or with ‖w‖₁ in place of ½‖w‖². The intercept b carries no
+    penalty unless `intercept_scaling` is given.
 
     Parameters
     ----------
@@ -204,9 +221,12 @@ class LinearSVR(LinearRegressor):
         Half the width of the tube inside which errors cost nothing.
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
-    C : float, default=1.0
-        Weight of the loss beside the penalty.
+    C : float or "auto", default=1.0
+        Weight of the loss beside the penalty; "auto" chooses it by five-fold cross-validation
+        along a warm path.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    penalty : {"l2", "l1"}, default="l2"
+        ``penalty="l1"`` with the ε-insensitive loss is a linear program, solved by HiGHS.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
         None leaves the intercept without penalty. A number s adds the constant feature s, whose
@@ -256,6 +276,7 @@ class LinearSVR(LinearRegressor):
         tol=1e-6,
         C=1.0,
         loss="epsilon_insensitive",
+        penalty="l2",
         fit_intercept=True,
         intercept_scaling=None,
         dual="auto",
@@ -271,6 +292,7 @@ class LinearSVR(LinearRegressor):
         self.tol = tol
         self.C = C
         self.loss = loss
+        self.penalty = penalty
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.dual = dual
@@ -282,12 +304,15 @@ class LinearSVR(LinearRegressor):
         self.warm_start = warm_start
         self.callback = callback
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        p.check_number(self, "C", 0)
-        p.check_number(self, "epsilon", 0, closed="left")
-        p.check_option(self, "dual", ("auto", True, False))
-        p.check_option(self, "loss", ("epsilon_insensitive", "squared_epsilon_insensitive"))
+    _rules: ClassVar[Any] = {
+        "C": partial(p.check_number, low=0, or_text="auto"),
+        "epsilon": partial(p.check_number, low=0, closed="left"),
+        "dual": partial(p.check_option, options=("auto", True, False)),
+        "loss": partial(
+            p.check_option, options=("epsilon_insensitive", "squared_epsilon_insensitive")
+        ),
+        "penalty": partial(p.check_option, options=("l1", "l2")),
+    }
 
     def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:
         make: Any = REGRESSION[self.loss]

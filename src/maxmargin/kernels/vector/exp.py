@@ -18,7 +18,7 @@ from numba import config
 from numba.extending import intrinsic, overload
 from numpy import float32, int32
 
-from ...runtime.jit import FUSED, compiled_fused
+from ...runtime.jit import FUSED, borrowing_fused, from_python, inlined_fused
 from ...runtime.parallel import in_parts
 from ..base import Array
 from .elementwise import chunks
@@ -76,7 +76,7 @@ def _exponential(block: Array) -> None:
         block[...] = copy
         return
     if COMPILED:
-        exponential_line(*line, *block.shape)
+        exponential_rows(*line, *block.shape)
         return
     for part in chunks(*block.shape):
         rows = block[part]
@@ -121,13 +121,16 @@ def exp64(x):  # type: ignore[no-untyped-def]
     return 0.0 if x < LOWEST64 else p * two_to_k
 
 
-@compiled_fused
+@inlined_fused
 def exponential_line(line: Array, step: int, rows: int, columns: int) -> None:
     """x ← exp(min(x, 0)) in rows of memory that begin `step` entries apart"""
     for i in range(rows):
         row = line[i * step : i * step + columns]
         for j in range(columns):
             row[j] = capped_exp(row[j])
+
+
+exponential_rows = from_python(exponential_line, borrowing_fused)
 
 
 @intrinsic

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.blas import address_for, call
-from ...runtime.jit import called, compiled
+from ...runtime.jit import borrowing, inlined
 from ...runtime.parallel import in_parts, in_turn
 from ..base import Array
 from .embedding import turned_table
@@ -19,7 +19,7 @@ from .exp import COMPILED, exponential_line
 from .gaussian_rows import FEW, fill_gaussian_block
 from .strides import memory_line, place_tile, uneven_step
 
-TRANSPOSED, PLAIN = ord("T"), ord("N")
+TRANSPOSED, PLAIN = np.uint8(ord("T")), np.uint8(ord("N"))
 # Matrices that take more multiplications are better paused in between.
 AT_ONCE = 1e10
 # Columns of a block that are finished at a time, and features up to which that is faster than to
@@ -39,7 +39,14 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
     gemm, line = address_for(table.dtype, "gemm"), matrix.reshape(-1)
 
     def some_tiles(tops: list[int]) -> None:
-        fill_tiles(table, turned, line, np.array(tops, dtype=np.int64), rows, step, gemm)
+        tile = np.empty(rows * step, table.dtype)
+        if table.shape[1] - 2 > FEW:
+            fill_tiles(table, turned, line, np.array(tops, dtype=np.int64), rows, step, gemm, tile)
+            return
+        for top in tops:
+            height = min(rows, len(table) - top)
+            fill_gaussian_block(turned[top : top + height], table[top:], tile, step)
+            place_tile(tile, step, height, len(table) - top, line, len(table), top)
 
     in_turn(some_tiles, shares)
     return True
@@ -66,7 +73,7 @@ def _is_usual(left: Array, right: Array, out: Array) -> bool:
     return COMPILED and contiguous and left.dtype == right.dtype == out.dtype
 
 
-@compiled
+@borrowing
 def fill_columns(left: Array, right: Array, line: Array, step: int, gemm: int) -> None:
     """A block in a line of memory with `step` entries a row, some columns at a time."""
     for start in range(0, right.shape[0], COLUMNS):
@@ -75,50 +82,31 @@ def fill_columns(left: Array, right: Array, line: Array, step: int, gemm: int) -
         exponential_line(here, step, left.shape[0], some.shape[0])
 
 
-@compiled
+@borrowing
 def fill_tiles(
-    table: Array, turned: Array, line: Array, tops: Array, rows: int, step: int, gemm: int
+    table: Array,
+    turned: Array,
+    line: Array,
+    tops: Array,
+    rows: int,
+    step: int,
+    gemm: int,
+    tile: Array,
 ) -> None:
     """Tiles of so many rows, from `tops` on, to both places of a matrix that is a line of memory;
     in a tile rows are `step` entries apart."""
-    n, width = table.shape
-    tile = np.empty(rows * step, table.dtype)
+    n = table.shape[0]
     for top in tops:
         height, columns = min(rows, n - top), n - top
-        left, right = turned[top : top + height], table[top:]
-        if width - 2 <= FEW:
-            fill_gaussian_block(left, right, tile, step)
-        else:
-            multiply(gemm, left, right, tile, step)
-            exponential_line(tile, step, height, columns)
+        multiply(gemm, turned[top : top + height], table[top:], tile, step)
+        exponential_line(tile, step, height, columns)
         place_tile(tile, step, height, columns, line, n, top)
 
 
-@called
+@inlined
 def multiply(gemm: int, left: Array, right: Array, tile: Array, step: int) -> None:
     """tile ← left·rightᵀ by the routine at that address"""
-    sizes = np.empty(4, np.int32)
-    sizes[0], sizes[1], sizes[2], sizes[3] = right.shape[0], left.shape[0], left.shape[1], step
-    letters = np.empty(2, np.uint8)
-    letters[0], letters[1] = TRANSPOSED, PLAIN
-    factors = np.zeros(2, tile.dtype)
-    factors[0] = 1.0
+    one, zero = tile.dtype.type(1.0), tile.dtype.type(0.0)
+    n, m, k = right.shape[0], left.shape[0], left.shape[1]
     # In the order of Fortran all of them are their transposes.
-    call(  # type: ignore[call-arg]
-        gemm,
-        (
-            letters[:1],
-            letters[1:],
-            sizes[:1],
-            sizes[1:2],
-            sizes[2:3],
-            factors[:1],
-            right,
-            sizes[2:3],
-            left,
-            sizes[2:3],
-            factors[1:],
-            tile,
-            sizes[3:],
-        ),
-    )
+    call(gemm, (TRANSPOSED, PLAIN, n, m, k, one, right, k, left, k, zero, tile, step))  # type: ignore[call-arg]

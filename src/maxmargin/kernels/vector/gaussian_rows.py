@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.jit import compiled_fused
+from ...runtime.jit import compiled_fused, inlined_fused
 from ...runtime.parallel import in_parts
 from ..base import Array
 from .exp import COMPILED, capped_exp
@@ -45,11 +45,6 @@ def gaussian_block(left: Array, right: Array, out: Array) -> bool:
 
 
 @compiled_fused
-def square(x):  # type: ignore[no-untyped-def]
-    return x * x
-
-
-@compiled_fused
 def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> None:
     """Stripes of columns, feature by feature, meet two rows and four features at a time."""
     rows, columns, features = left.shape[0], right.shape[0], left.shape[1] - 2
@@ -75,10 +70,16 @@ def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> No
                 s, t, u, v = across[k], across[k + 1], across[k + 2], across[k + 3]
                 for j in range(width):
                     p[j] += (
-                        square(a - s[j]) + square(b - t[j]) + square(c - u[j]) + square(d - v[j])
+                        (a - s[j]) * (a - s[j])
+                        + (b - t[j]) * (b - t[j])
+                        + (c - u[j]) * (c - u[j])
+                        + (d - v[j]) * (d - v[j])
                     )
                     q[j] += (
-                        square(e - s[j]) + square(f - t[j]) + square(g - u[j]) + square(h - v[j])
+                        (e - s[j]) * (e - s[j])
+                        + (f - t[j]) * (f - t[j])
+                        + (g - u[j]) * (g - u[j])
+                        + (h - v[j]) * (h - v[j])
                     )
             row = line[i * step + start : i * step + start + width]
             for j in range(width):
@@ -88,7 +89,7 @@ def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> No
                 row[j] = capped_exp(minus_half * q[j])
 
 
-@compiled_fused
+@inlined_fused
 def fill_gaussian_row(across: Array, place: int, row: Array) -> None:
     """row_j = exp(−½ ‖φ − φ_j‖²) of the point at a place, from points that are columns; their rows
     are a multiple of four."""
@@ -105,7 +106,12 @@ def fill_gaussian_row(across: Array, place: int, row: Array) -> None:
             s, t = across[k, start:stop], across[k + 1, start:stop]
             u, v = across[k + 2, start:stop], across[k + 3, start:stop]
             for j in range(part.size):
-                part[j] += square(a - s[j]) + square(b - t[j]) + square(c - u[j]) + square(d - v[j])
+                part[j] += (
+                    (a - s[j]) * (a - s[j])
+                    + (b - t[j]) * (b - t[j])
+                    + (c - u[j]) * (c - u[j])
+                    + (d - v[j]) * (d - v[j])
+                )
         for j in range(part.size):
             part[j] = capped_exp(minus_half * part[j])
     row[place] = 1.0

@@ -6,15 +6,15 @@ import time
 
 import numpy as np
 
-from ...dual.batch import Parts
 from ...runtime.lapack import POTRF
+from ..newton.compiled_step import face_buffers
 from ..newton.step import FaceResult, face_step
 from ..result import Progress, Solution, TraceBuilder
 from ..settings import may_be_unbounded
 from ..smo import state as r
 from ..smo.schedule import run_to_end
-from ..smo.slabs import account_face
-from .working_set import EPSILON, largest_entry, rounding_of
+from ..smo.slabs import note_face
+from .working_set import EPSILON, largest_entry, rounding
 
 LONGEST_SLAB = 1000
 # Seconds without a call of the callback while rows are computed.
@@ -35,17 +35,6 @@ GAP_AIM, LOWER_AIM = 0.8, (1e-3, 0.3)
 UNBOUNDED_DUAL = 1e13
 
 
-# A batch without problems, in the precision of rows.
-NO_BATCH = {
-    np.dtype(kind): r.Batch(
-        Parts(*np.empty((2, 0), np.int64), *np.empty((4, 0)), *np.empty((2, 0, 0), kind)),
-        *np.empty((2, 0)),
-        np.empty((0, r.LEDGER)),
-    )
-    for kind in (np.float32, np.float64)
-}
-
-
 class Ended(Exception):
     """A budget ran out; the message is the status."""
 
@@ -59,6 +48,7 @@ def blank_memory(planning, groups):
         np.zeros(planning + 1),
         np.zeros(groups),
         np.zeros(groups),
+        *face_buffers(groups),
     )
     memory.integers[r.SWEEP_ALL] = 1
     memory.integers[r.POTRF] = POTRF
@@ -69,10 +59,10 @@ def blank_memory(planning, groups):
 class Run:
     """One optimisation from start to end, on the variables of ``self.active`` at a time."""
 
-    def __init__(self, problem, gram, settings, alpha, interrupt):
+    def __init__(self, problem, gram, settings, plan, alpha, interrupt):
         self.began = time.perf_counter()
         self.problem, self.gram = problem, gram
-        self.settings, self.interrupt = settings, interrupt
+        self.settings, self.plan, self.interrupt = settings, plan, interrupt
         self.alpha = problem.feasible(alpha)
         if alpha is not None and problem.folds:
             # What both variables of a sample have in common only costs.
@@ -94,8 +84,7 @@ class Run:
             faces=r.FACES if settings.face else r.NO_FACES,
             ending=r.RETURN,
         )
-        plain = settings.selection == "second_order" and not settings.planning
-        self.special = None if plain else True
+        self.plain = settings.selection == "second_order" and not settings.planning
         self.memory = blank_memory(int(settings.planning), problem.totals.size)
         self.memory.integers[r.RANDOM_STATE] = settings.random_state
         self.violation = self.best_violation = np.inf
@@ -129,6 +118,7 @@ class Run:
         began = self.memory.integers[r.CLOCK]
         dual = self.memory.reals[r.DUAL]
         buffers = self.trace.buffers(steps)
+        common = self.plain and not self.trace.wanted
         took, event = 0, r.ROW_MISSING
         while event == r.ROW_MISSING:
             event, missing, self.violation = run_to_end(
@@ -138,9 +128,7 @@ class Run:
                 self.control,
                 steps - took,
                 self.memory,
-                r.StepTrace(*(column[took:] for column in buffers)) if took else buffers,
-                self.special,
-                NO_BATCH[self.gram.dtype],
+                None if common else r.StepTrace(*(column[took:] for column in buffers)),
             )
             took = int(self.memory.integers[r.CLOCK] - began)
             if event == r.ROW_MISSING:
@@ -217,7 +205,7 @@ class Run:
     def noise(self):
         """The violation that rounding of the gradient alone can cause."""
         v = self.active.v
-        return EPSILON * rounding_of(v.alpha, v.gradient, self.scale)
+        return EPSILON * rounding(v.alpha, v.gradient, self.scale)
 
     def face(self, most=None):
         free, result = self.active.free().size, FaceResult(0, 0.0, False)
@@ -227,7 +215,8 @@ class Run:
 
     def faced(self, before, free, result):
         self.unbounded = result.unbounded and self.may_be_unbounded()
-        account_face(self.memory, free, self.active.v.alpha.size, result.rounds, result.gain)
+        integers, reals, size = self.memory.integers, self.memory.reals, self.active.v.alpha.size
+        note_face(integers, reals, free, size, result.rounds, result.gain)
         if result.rounds and self.trace.wanted:
             self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
 
@@ -245,8 +234,8 @@ class Run:
         return lower if lower > self.noise() else None
 
     def can_polish(self):
-        """Whether face steps may lead on to the exact optimum; single precision has none."""
-        return self.settings.face and self.gram.dtype == np.float64
+        """Whether Newton steps may lead on to the exact optimum; float32 has none."""
+        return self.plan.polish
 
     def hopeless(self):
         """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
@@ -255,8 +244,13 @@ class Run:
         return grown or not np.isfinite(dual)
 
     def may_be_unbounded(self):
-        """Whether an infinite step means what it says: else the curvature was lost in rounding."""
-        return may_be_unbounded(self.problem) or self.memory.integers[r.NEGATIVE] > 0
+        """Whether an infinite step means what it says: else the curvature was lost in rounding.
+        In a finite box nothing is unbounded."""
+        if may_be_unbounded(self.problem):
+            return True
+        bounds = self.problem.lower, self.problem.upper
+        infinite = any(np.isinf(bound).any() for bound in bounds)
+        return infinite and self.memory.integers[r.NEGATIVE] > 0
 
     def solution(self, status) -> Solution:
         steps = int(self.memory.integers[r.CLOCK])
@@ -277,6 +271,7 @@ class Run:
             row_misses=misses,
             seconds=time.perf_counter() - self.began,
             trace=self.trace.finished(),
+            plan=self.plan,
         )
 
     def unprepared(self, status) -> Solution:
@@ -296,4 +291,5 @@ class Run:
             row_hits=0,
             row_misses=0,
             seconds=time.perf_counter() - self.began,
+            plan=self.plan,
         )

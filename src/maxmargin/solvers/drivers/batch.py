@@ -16,22 +16,23 @@ from ...dual.batch import (
     INFEASIBILITY,
     VIOLATION,
     Parts,
-    can_be_part,
     certify_parts,
 )
 from ...dual.certificate import Certificate
-from ...dual.problem import DualProblem, Float
+from ...dual.passes import gap_and_infeasibility, gradient_and_value, meeting
+from ...dual.problem import Float, Int
 from ...runtime.buffers import room
 from ...runtime.parallel import in_turn, own_threads
-from ..result import NO_TRACE, Solution
-from ..rows.lru import NOWHERE
+from ..result import Solution
+from ..rows.lru import FullRows
+from ..rows.on_demand import bring
 from ..smo import state as r
-from ..smo.batch import is_all_of
+from ..smo.batch import run_batch
 from ..smo.schedule import run_to_end
 from .base import DOUBLE_RESOLUTION, blank_memory
 
-# Variables of a small problem, at most, and steps after which it is none.
-LARGEST_TOGETHER, MOST_STEPS = 2000, 10_000
+# Steps after which a problem is no longer small.
+MOST_STEPS = 10_000
 # Problems in one call, at most: Ctrl-C is heard between calls. Of several threads each makes about
 # so many.
 AT_ONCE, SHARES = 64, 4
@@ -39,20 +40,6 @@ AT_ONCE, SHARES = 64, 4
 NEXT_AIM, LEAST_AIM = 0.05, 1e-6
 # Entries of the Gram matrices of all problems that are worth a second thread.
 WORTH_A_THREAD = 1 << 16
-# What the loop is given in place of variables and rows.
-NO_VARIABLES = r.Variables(
-    *np.empty((6, 0)),
-    np.empty(0, np.int64),
-    *np.empty((2, 1, 0)),
-    np.empty(0, np.float32),
-    *np.empty((3, 0)),
-)
-NO_ROWS = np.empty((2, 0), np.int64)
-
-
-def is_small(problem: DualProblem) -> bool:
-    """Whether it is better to solve a problem together with others like it."""
-    return problem.size <= LARGEST_TOGETHER and can_be_part(problem)
 
 
 def solve_several(
@@ -125,6 +112,9 @@ def optimise(
         ending=r.POLISH,
     )
 
+    if len(sizes) == 1:
+        solve_one(parts, control, alpha, sums, gradient, ledger[0], facts[0])
+        return
     many = sum(size * size for size in sizes) >= WORTH_A_THREAD
     threads = min(own_threads(), len(sizes)) if many else 1
     step = min(AT_ONCE, -(-len(sizes) // (SHARES * threads if threads > 1 else 1)))
@@ -134,16 +124,97 @@ def optimise(
     most = max(rest, default=0)
 
     def some_problems(_thread: int) -> None:
-        memory = blank_memory(0, 1)
-        rows = r.RowStore(room((most, most), np.float64), *NO_ROWS, *NOWHERE[np.dtype(np.float64)])
+        memory, buffer = blank_memory(0, 1), room((most, most), np.float64)
         for start in starts:  # the next ones that no other thread has taken
             stop = min(start + step, len(sizes))
             own, here = parts.some(start, stop), slice(ends[start], ends[stop])
             batch = r.Batch(own, alpha[here], sums[here], ledger[start:stop])
-            run_to_end(NO_VARIABLES, rows, 0, control, MOST_STEPS, memory, NO_TRACE, None, batch)
+            run_batch(batch, buffer, control, MOST_STEPS, memory)
             certify_parts(own, alpha[here], sums[here], gradient[here], facts[start:stop])
 
     in_turn(some_problems, range(threads))
+
+
+def is_all_of(matrix: Float, places: Int) -> bool:
+    """Whether the samples of a matrix at these places are all, in their order."""
+    return len(matrix) == places.size and bool((places == np.arange(places.size)).all())
+
+
+def solve_one(
+    parts: Parts,
+    control: r.Control,
+    alpha: Float,
+    sums: Float,
+    gradient: Float,
+    entries: Float,
+    fact: Float,
+) -> None:
+    """What `run_batch` and `certify_parts` do, for a batch of one problem: most fits have no more,
+    and need not wait until those are compiled."""
+    size, memory = alpha.size, blank_memory(0, 1)
+    rows, diagonal, scale = rows_of(parts)
+    group, kink = np.zeros(size, np.int64), np.zeros(size)
+    gradient[:] = parts.linear - sums - parts.ridge * alpha
+    memory.reals[r.DUAL] = 0.5 * float(alpha @ (parts.linear + gradient))
+    lower, upper = parts.lower.copy(), parts.upper.copy()
+    v = r.Variables(
+        alpha.copy(),
+        gradient.copy(),
+        lower,
+        upper,
+        parts.ridge.copy(),
+        diagonal + parts.ridge,
+        group,
+        np.where(alpha < upper, 0.0, -np.inf)[None],
+        np.where(alpha > lower, 0.0, np.inf)[None],
+        np.empty(size, np.float32),
+        kink,
+        lower,
+        upper,
+    )
+    told = control._replace(scale=scale, floor=control.floor / control.scale * scale)
+    if rows.count[1] and alpha.any():
+        bring(rows, np.flatnonzero(alpha))
+    event, _, _ = run_to_end(v, rows, size, told, MOST_STEPS, memory, None)
+    alpha[:] = v.alpha
+    present = rows.slot >= 0
+    by_slot = np.zeros(np.count_nonzero(present))
+    by_slot[rows.slot[present]] = alpha[present]
+    sums[:] = by_slot @ rows.values[: by_slot.size]
+    integers = memory.integers
+    entries[r.ENDED], entries[r.STEPS] = event, integers[r.CLOCK]
+    entries[r.ROUNDS], entries[r.BENT] = integers[r.FACE_ROUNDS], integers[r.NEGATIVE]
+    entries[r.ROWS] = rows.count[0]
+    bias = np.zeros(1)
+    fact[DUAL] = gradient_and_value(parts.linear, parts.ridge, alpha, sums, gradient)
+    fact[VIOLATION] = meeting(alpha, gradient, parts.lower, parts.upper, group, bias)
+    fact[BIAS] = bias[0]
+    fact[GAP], fact[INFEASIBILITY] = gap_and_infeasibility(
+        parts.linear, parts.lower, parts.upper, parts.ridge, group, kink[:1], alpha, sums, bias
+    )
+
+
+def rows_of(parts: Parts) -> tuple[r.RowStore, Float, float]:
+    """The rows of the one problem, which the loop makes as it needs them where the matrix is not
+    theirs, the diagonal, and the largest entry of it."""
+    places, size = parts.places, parts.places.size
+    if parts.points.size:
+        diagonal, among = np.ones(size), places[:0]
+        source = parts.points.take(places, axis=1)  # indexing would give it another layout
+    else:
+        diagonal, source, among = np.diagonal(parts.matrix)[places], parts.matrix, places
+    scale = float(np.abs(diagonal).max(initial=0.0)) or 1.0
+    if is_all_of(source, among):
+        return FullRows(source).store, diagonal, scale
+    rows = r.RowStore(
+        room((size, size), np.float64),
+        np.full(size, -1),
+        np.zeros(size, np.int64),
+        source,
+        among,
+        np.array([0, size]),
+    )
+    return rows, diagonal, scale
 
 
 def read(

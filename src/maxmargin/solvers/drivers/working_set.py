@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...runtime.jit import borrowing, largest
+from ...runtime.jit import borrowing, from_python, inlined, largest
 from ..smo import state as r
-from ..smo.selection import extremes_of, widest
+from ..smo.selection import find_extremes
 from ..smo.step import set_penalties
 
 MOST_SAMPLES = 1 << 48
@@ -45,15 +45,7 @@ def note_free(rise, fall, free):
             free[a] |= rise[g, a] == fall[g, a]
 
 
-@borrowing
-def find_extremes(gradient, rise, fall, tops, bottoms):
-    """Set the extremes of each group; returns ψ(α)."""
-    for g in range(tops.size):
-        tops[g], bottoms[g] = extremes_of(gradient, rise[g], fall[g])
-    return widest(tops, bottoms)
-
-
-@borrowing
+@inlined
 def rounding_of(alpha, gradient, scale):
     """The violation that rounding of the gradient alone can cause, in units of epsilon; `scale` is
     the largest entry of the matrix."""
@@ -62,6 +54,10 @@ def rounding_of(alpha, gradient, scale):
         squares += alpha[a] * alpha[a]
         top = largest(top, abs(gradient[a]))
     return 4.0 * scale * np.sqrt(squares) + top
+
+
+rounding = from_python(rounding_of)
+extremes = from_python(find_extremes)
 
 
 @borrowing
@@ -231,14 +227,14 @@ class Active:
         """Largest gradient that may rise and smallest that may fall, a group each."""
         v = self.v
         tops, bottoms = np.empty((2, len(v.rise)))
-        find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
+        extremes(v.gradient, v.rise, v.fall, tops, bottoms)
         return tops, bottoms
 
     def violation(self):
         """ψ: how far rising exceeds falling, in the worst group."""
         v = self.v
         tops, bottoms = np.empty((2, len(v.rise)))
-        return find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
+        return extremes(v.gradient, v.rise, v.fall, tops, bottoms)
 
     def total_violation(self):
         return sum_violations(self.v.gradient, self.v.rise, self.v.fall, *self.extremes())

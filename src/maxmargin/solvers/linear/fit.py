@@ -19,9 +19,11 @@ from .data.units import Units, units_of
 from .dual.coordinate import Switches, check_switches, run_coordinate, warm_up
 from .losses import LOGISTIC, Float, Loss
 from .primal.lasso import run_lasso
+from .primal.linear_program import run_linear_program
 from .primal.newton import ProximalNewton
 from .primal.repair import repaired
 from .primal.systems import never
+from .primal.unpenalised import run_unpenalised
 from .records import (
     Budget,
     Intercept,
@@ -73,8 +75,9 @@ def fit_linear(
     loss : Loss
         From `losses`: hinge, squared_hinge, logistic, epsilon_insensitive,
         squared_epsilon_insensitive, squared.
-    penalty : {"l2", "l1"}
-        ½‖w‖² or ‖w‖₁; "l1" needs a smooth loss.
+    penalty : {"l2", "l1", "none"}
+        ½‖w‖² or ‖w‖₁; with "l1" and a loss that has kinks it is a linear program for HiGHS.
+        "none" leaves the loss alone: squared, logistic or hinge.
     intercept : Intercept
     tol : float
         Duality gap relative to the objective at the end. For ``solver="coordinate"`` with another
@@ -114,10 +117,8 @@ def fit_linear(
     if solver not in SOLVERS:
         raise ValueError(f"solver must be one of {SOLVERS}, got {solver!r}")
     check_switches(order, stop)
-    if penalty not in ("l1", "l2"):
-        raise ValueError(f'penalty must be "l1" or "l2", got {penalty!r}')
-    if penalty == "l1" and not loss.smooth:
-        raise ValueError('penalty="l1" needs a loss without kinks, such as squared_hinge')
+    if penalty not in ("l1", "l2", "none"):
+        raise ValueError(f'penalty must be "l1", "l2" or "none", got {penalty!r}')
     matrix = X if hasattr(X, "margins") else as_matrix(X)
     if loss.target.shape != (matrix.n,):
         raise ValueError(f"loss has {loss.target.size} samples, X has {matrix.n}")
@@ -125,6 +126,8 @@ def fit_linear(
     by_gap = solver != "coordinate" or stop == "gap"
     limit = np.inf if max_steps is None else max_steps
     seconds = np.inf if max_seconds is None else max_seconds - LAST_PASSES * matrix.pass_seconds
+    if penalty == "none":
+        return fit_without_penalty(problem, tol, limit, seconds, callback)
     rows = TraceRows() if trace else None
     with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
         budget = Budget(limit, seconds, callback, interrupt)
@@ -135,7 +138,9 @@ def fit_linear(
         begin = None if start is None else units.point(start)
         aim = AIM * tol if by_gap else tol
         with looking_at_the_clock(own.matrix, budget):
-            if penalty == "l1":
+            if penalty == "l1" and not loss.smooth:
+                found = run_linear_program(own, budget)
+            elif penalty == "l1":
                 found = run_lasso(own, begin, aim, budget, rows)
             elif solver == "coordinate":
                 switches = Switches(order, shrinking, stop, random_state)
@@ -157,6 +162,20 @@ def fit_linear(
         seconds=budget.seconds,
         trace=None if rows is None else rows.finished(units.ratio, units.height, units.objective),
     )
+
+
+def fit_without_penalty(
+    problem: LinearProblem,
+    tol: float,
+    max_steps: float,
+    max_seconds: float,
+    callback: Callable[[Any], Any] | None,
+) -> LinearSolution:
+    """Minimise the loss alone; raises `Separable` where that has no solution."""
+    with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
+        budget = Budget(max_steps, max_seconds, callback, interrupt)
+        w, b, beta, status, certificate = run_unpenalised(problem, tol, budget)
+    return LinearSolution(w, float(b), beta, certificate, status, budget.steps, budget.seconds)
 
 
 @contextmanager

@@ -6,24 +6,32 @@ every few pair steps; from Python the call alone would cost more than both.
 
 import numpy as np
 
-from ...runtime.jit import called, compiled, inlined
+from ...runtime.buffers import room
+from ...runtime.jit import inlined, largest
 from ...runtime.lapack import lapack_factor
 from ..smo.selection import is_free
 from ..smo.step import set_penalties
-from .step import DONE, FIRST_JITTER, LAST_JITTER, face_rounds
+from .step import DONE, FIRST_JITTER, LAST_JITTER, VECTORS, face_rounds
 
 # Free variables, at most; more are worth several threads.
 LARGEST_SMALL = 500
-# Up to so many are factored here, in less time than LAPACK takes.
-LARGEST_OWN = 64
-NO_STEP = (0, 0.0, DONE)
+# Vectors that a step works with, besides those of its rounds.
+OWN_VECTORS = 5
+# Rows that are added to the gradient in one pass.
+ROWS = 4
+
+
+def face_buffers(groups):
+    """Memory for steps on up to `LARGEST_SMALL` variables: numbers, and indices."""
+    vectors = 2 * LARGEST_SMALL + OWN_VECTORS + VECTORS + groups
+    return room((vectors * LARGEST_SMALL,), np.float64), np.empty(4 * LARGEST_SMALL, np.int64)
 
 
 @inlined
 def free_variables(v):
     """How many variables are free (`is_free`, without looking up their groups)."""
     count = 0
-    for g in range(len(v.rise)):
+    for g in range(v.rise.shape[0]):
         rise, fall = v.rise[g], v.fall[g]
         for a in range(rise.size):
             count += rise[a] == fall[a]
@@ -31,119 +39,85 @@ def free_variables(v):
 
 
 @inlined
-def in_memory(v, rows, samples):
-    """Whether the rows of all free variables are."""
-    missing = 0
-    for a in range(v.alpha.size):
-        missing += is_free(v, a) and rows.slot[a % samples] < 0
-    return missing == 0
-
-
-@compiled
 def factor_of(Q, shift, R, potrf):
     """R ← upper Cholesky factor of Q + shift·1; whether Q is positive, but for rounding.
 
     If it is, no pivot is smaller than the shift; one that is consists of rounding. `potrf` is the
     address of LAPACK's.
     """
-    size, least = R.shape[0], 0.5 * shift
+    size = R.shape[0]
     for i in range(size):
+        here, there = Q[i], R[i]
         for j in range(i, size):
-            R[i, j] = Q[i, j]
-        R[i, i] += shift
-    if size <= LARGEST_OWN:
-        return own_factor(R, least)
-    if not lapack_factor(potrf, R):
-        return False
-    smallest = np.inf
+            there[j] = here[j]
+        there[i] += shift
+    positive = lapack_factor(potrf, R)
     for i in range(size):
-        smallest = min(smallest, R[i, i])
-    return smallest * smallest > least
+        positive &= R[i, i] * R[i, i] > 0.5 * shift
+    return positive
 
 
 @inlined
-def own_factor(R, least):
-    """R ← its upper Cholesky factor; whether all pivots are larger than `least`."""
-    size = R.shape[0]
-    for first in range(0, size, 4):
-        last = min(first + 4, size)
-        for i in range(first, last):
-            for p in range(first, i):
-                ratio = R[p, i]
-                for j in range(i, size):
-                    R[i, j] -= ratio * R[p, j]
-            if not R[i, i] > least:
-                return False
-            R[i, i] = np.sqrt(R[i, i])
-            for j in range(i + 1, size):
-                R[i, j] /= R[i, i]
-        if last == size:
-            break
-        # Four rows leave the rest in one pass.
-        a, b, c, d = R[first], R[first + 1], R[first + 2], R[first + 3]
-        for k in range(last, size):
-            of_a, of_b, of_c, of_d, row = a[k], b[k], c[k], d[k], R[k]
-            for j in range(k, size):
-                row[j] -= (of_a * a[j] + of_b * b[j]) + (of_c * c[j] + of_d * d[j])
-    return True
+def small_face_step(v, rows, samples, free, most, potrf, numbers, indices):
+    """`face_step` on so many free variables, in at most so many rounds; (rounds, gain, state).
 
-
-@compiled
-def small_face_step(v, rows, samples, free, most, potrf):
-    """`face_step` on so many free variables, in at most so many rounds; (rounds, gain, state)."""
-    F, n = np.empty(free, np.int64), 0
+    Where the row of one is missing, −1 rounds. `numbers` and `indices` are `face_buffers`.
+    """
+    F, group = indices[:free], indices[free : 2 * free]
+    slots, inside = indices[2 * free : 3 * free], indices[3 * free : 4 * free]
+    vectors = 2 * free + OWN_VECTORS + VECTORS + v.rise.shape[0]
+    table = numbers[: vectors * free].reshape((vectors, free))
+    Q, R, work = table[:free], table[free : 2 * free], table[2 * free :]
+    alpha, gradient, lower, upper, change = work[0], work[1], work[2], work[3], work[4]
+    n, scale, present = 0, 0.0, True
     for a in range(v.alpha.size):
         if is_free(v, a):
-            F[n] = a
+            F[n], inside[n], group[n], slots[n] = a, n, v.group[a], rows.slot[a % samples]
+            alpha[n], lower[n], upper[n] = v.alpha[a], v.lower[a], v.upper[a]
+            gradient[n] = v.gradient[a] + v.rise[group[n], a]
+            scale = largest(scale, abs(v.diagonal[a]))
+            present &= slots[n] >= 0
             n += 1
-    Q, R = np.empty((free, free)), np.empty((free, free))
-    alpha, gradient = np.empty(free), np.empty(free)
-    lower, upper, group = np.empty(free), np.empty(free), np.empty(free, np.int64)
-    scale = 0.0
+    if not present:
+        return -1, 0.0, DONE
     for k in range(free):
-        a = F[k]
-        row = rows.values[rows.slot[a % samples]]
+        whole, row = rows.values[slots[k]], Q[k]
         for n in range(free):
-            Q[k, n] = row[F[n] % samples]
-        Q[k, k] = v.diagonal[a]
-        scale = max(scale, abs(Q[k, k]))
-        alpha[k], lower[k], upper[k], group[k] = v.alpha[a], v.lower[a], v.upper[a], v.group[a]
-        gradient[k] = v.gradient[a] + v.rise[group[k], a]
+            row[n] = whole[F[n] % samples]
+        row[k] = v.diagonal[F[k]]
     jitter = FIRST_JITTER
     while not factor_of(Q, jitter * scale, R, potrf):
         jitter *= 100.0
         if jitter > LAST_JITTER:
-            return NO_STEP
-    # A plain 0 would be a type of its own, for which all is compiled again.
-    inside, refined = np.arange(free), np.int64(0)
+            return 0, 0.0, DONE
+    # A plain 0 is a type of its own, for which what it is passed to is compiled again.
     rounds, _, _, gain, state = face_rounds(
-        Q, R, inside, refined, alpha, gradient, lower, upper, group, len(v.rise), most
+        Q, R, inside, np.int64(0), alpha, gradient, lower, upper, group, work[OWN_VECTORS:], most
     )
-    place(v, rows, samples, F, alpha)
+    moved = np.int64(0)
+    for k in range(free):
+        a = F[k]
+        delta = alpha[k] - v.alpha[a]
+        if delta != 0.0:
+            v.alpha[a] = alpha[k]
+            v.gradient[a] -= v.ridge[a] * delta
+            set_penalties(v, a)
+            slots[moved], change[moved] = slots[k], delta
+            moved += 1
+    for start in range(0, v.gradient.size, samples):
+        subtract_rows(v.gradient[start : start + samples], rows.values, slots, change, moved)
     return rounds, gain, state
 
 
-@called
-def place(v, rows, samples, variables, values):
-    """Set the α of variables, exactly, and update the gradient: four rows in a pass."""
-    slots, change = np.empty(variables.size + 3, np.int64), np.zeros(variables.size + 3)
-    moved = 0
-    for k in range(variables.size):
-        a = variables[k]
-        delta = values[k] - v.alpha[a]
-        if delta != 0.0:
-            v.alpha[a] = values[k]
-            v.gradient[a] -= v.ridge[a] * delta
-            set_penalties(v, a)
-            slots[moved], change[moved] = rows.slot[a % samples], delta
-            moved += 1
-    for k in range(moved, moved + 3):
-        slots[k], change[k] = slots[0], 0.0
-    for start in range(0, v.gradient.size, samples):
-        gradient = v.gradient[start : start + samples]
-        for k in range(0, moved, 4):
-            a, b, c, d = change[k], change[k + 1], change[k + 2], change[k + 3]
-            row_a, row_b = rows.values[slots[k]], rows.values[slots[k + 1]]
-            row_c, row_d = rows.values[slots[k + 2]], rows.values[slots[k + 3]]
-            for s in range(samples):
-                gradient[s] -= (a * row_a[s] + b * row_b[s]) + (c * row_c[s] + d * row_d[s])
+@inlined
+def subtract_rows(total, values, slots, change, count):
+    """total −= Σ_k change_k · values[slots_k] over the first so many k, four rows in a pass"""
+    for k in range(0, count, ROWS):
+        # Where there are no four left, the first is taken again, with 0.
+        p, b = (k + 1, change[k + 1]) if k + 1 < count else (k, 0.0)
+        q, c = (k + 2, change[k + 2]) if k + 2 < count else (k, 0.0)
+        s, d = (k + 3, change[k + 3]) if k + 3 < count else (k, 0.0)
+        a, row_a, row_b = change[k], values[slots[k]], values[slots[p]]
+        row_c, row_d = values[slots[q]], values[slots[s]]
+        for j in range(total.size):
+            total[j] -= (a * row_a[j] + b * row_b[j]) + (c * row_c[j] + d * row_d[j])

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...linalg.cholesky import cholesky
+from ...linalg.cholesky import factored_in_place
 from ...runtime.buffers import room
-from ...runtime.jit import called, compiled
+from ...runtime.jit import from_python, inlined, largest, smallest
 
 # Beyond this many free variables the factorisation costs more than it brings.
 LARGEST_FACE = 3000
@@ -28,6 +28,8 @@ FIRST_JITTER, LAST_JITTER = 1e-14, 1e-6
 REFINEMENTS, LEVEL = 2, 1e-12
 # Rounds between two questions whether to end take about this many operations.
 ROUNDS_WORK = 4_000_000
+# Vectors that rounds work with, besides one for each group.
+VECTORS = 3
 # How rounds ended.
 UNDECIDED, DONE, UNBOUNDED = range(3)
 
@@ -39,37 +41,42 @@ class FaceResult(NamedTuple):
     factor: object = None  # what a next step may begin with
 
 
-@compiled
+@inlined
 def delete_from_factor(R, k, size):
-    """Remove row and column k of the matrix factored as RᵀR, in place; R is size × size."""
-    carried = R[k, k + 1 : size].copy()
-    for i in range(size - 1):
-        below = i if i < k else i + 1
-        for j in range(max(i, k), size - 1):
-            R[i, j] = R[below, j + 1]
-    # Rank-one update of the trailing block: R'ᵀR' = RᵀR + carried carriedᵀ.
+    """Remove row and column k of the matrix factored as RᵀR, in place; R is size × size.
+
+    Without its column k, R has entries below the diagonal from there on, which Givens rotations of
+    neighbouring rows remove.
+    """
+    for i in range(size):
+        row = R[i]
+        for j in range(i - 1 if i > k else k, size - 1):
+            row[j] = row[j + 1]
     for i in range(k, size - 1):
-        old, extra = R[i, i], carried[i - k]
-        new = np.sqrt(old * old + extra * extra)
-        cosine, sine = new / old, extra / old
-        R[i, i] = new
-        for j in range(i + 1, size - 1):
-            R[i, j] = (R[i, j] + sine * carried[j - k]) / cosine
-            carried[j - k] = cosine * carried[j - k] - sine * R[i, j]
+        here, next_row = R[i], R[i + 1]
+        length = np.sqrt(here[i] * here[i] + next_row[i] * next_row[i])
+        cosine, sine = here[i] / length, next_row[i] / length
+        for j in range(i, size - 1):
+            before = here[j]
+            here[j] = cosine * before + sine * next_row[j]
+            next_row[j] = cosine * next_row[j] - sine * before
 
 
-@compiled
+@inlined
 def solve_factored(R, b, size):
     """b ← (RᵀR)⁻¹ b, R being size × size"""
     for i in range(size):
-        b[i] /= R[i, i]
+        row = R[i]
+        top = b[i] / row[i]
+        b[i] = top
         for j in range(i + 1, size):
-            b[j] -= R[i, j] * b[i]
+            b[j] -= row[j] * top
     for i in range(size - 1, -1, -1):
+        row = R[i]
         rest = b[i]
         for j in range(i + 1, size):
-            rest -= R[i, j] * b[j]
-        b[i] = rest / R[i, i]
+            rest -= row[j] * b[j]
+        b[i] = rest / row[i]
 
 
 def factored(Q):
@@ -87,12 +94,6 @@ def factored(Q):
     return None
 
 
-def factored_in_place(Q):
-    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
-    # In the order of Fortran this is the lower factor of the transpose.
-    return Q if cholesky(Q.T) else None
-
-
 def curvature(active, F, **precision):
     """Q_FF of some variables of an `Active` set."""
     Q = active.rows.block(F % active.size, **precision)
@@ -100,134 +101,113 @@ def curvature(active, F, **precision):
     return Q
 
 
-@compiled
-def solve_units(R, group, units):
-    """units_g ← (RᵀR)⁻¹ 1_g for the variables of the factor, 1_g being 1 in group g"""
-    size = group.size
-    for g in range(len(units)):
-        unit = units[g][:size]
-        for k in range(size):
-            unit[k] = 1.0 if group[k] == g else 0.0
-        solve_factored(R, unit, size)
+@inlined
+def newton_direction(R, inside, size, gradient, group, units, renew, direction, ones):
+    """d of the system above for the variables inside, which are so many.
 
-
-@compiled
-def newton_direction(R, gradient, group, units, direction):
-    """d of the system above, for the variables of the factor, with the units that belong to it."""
-    size, groups = direction.size, len(units)
-    for k in range(size):
-        direction[k] = gradient[k]
-    solve_factored(R, direction, size)
-    system, right, counts = np.zeros((groups, groups)), np.zeros(groups), np.zeros(groups)
-    for k in range(size):
-        counts[group[k]] += 1.0
-        right[group[k]] += direction[k]
-        for g in range(groups):
-            system[group[k], g] += units[g, k]
-    eliminate(system, right)
-    for g in range(groups):
+    The units are w_g = (RᵀR)⁻¹ 1_g without what they have of the groups before, so that leaving
+    out the sum over group g by means of w_g keeps those that are left out already. They belong to
+    the variables inside; `renew` says that these have changed. `ones` is overwritten.
+    """
+    groups = units.shape[0]
+    for g in range(0 if renew else groups, groups + 1):
+        x = direction if g == groups else units[g]
         for k in range(size):
-            direction[k] -= right[g] * units[g, k]
+            a = inside[k]
+            if g == groups:
+                x[k] = gradient[a]
+            else:
+                x[k] = 1.0 if group[a] == g else 0.0
+        solve_factored(R, x, size)
+        for h in range(g):
+            subtract(x, units[h], inside, size, group, h)
     # Twice: what the first pass leaves of a direction may be no more than its rounding.
-    for _ in range(2):
-        excess = np.zeros(groups)
+    for g in range(2 * groups):
         for k in range(size):
-            excess[group[k]] += direction[k]
+            ones[k] = 1.0 if group[inside[k]] == g % groups else 0.0
+        subtract(direction, ones, inside, size, group, g % groups)
+
+
+@inlined
+def subtract(x, unit, inside, size, group, g):
+    """Make the sum of x over a group 0 by a multiple of a unit."""
+    total, part = 0.0, 0.0
+    for k in range(size):
+        if group[inside[k]] == g:
+            total += x[k]
+            part += unit[k]
+    if part > 0.0:
+        ratio = total / part
         for k in range(size):
-            direction[k] -= excess[group[k]] / counts[group[k]]
+            x[k] -= ratio * unit[k]
 
 
-@called
-def eliminate(A, b):
-    """b ← A⁻¹b for a small positive matrix; groups without variables have a row of zeros."""
-    for k in range(b.size):
-        if A[k, k] > 0.0:
-            for i in range(b.size):
-                if i != k:
-                    ratio = A[i, k] / A[k, k]
-                    for j in range(b.size):
-                        A[i, j] -= ratio * A[k, j]
-                    b[i] -= ratio * b[k]
-    for k in range(b.size):
-        b[k] = b[k] / A[k, k] if A[k, k] > 0.0 else 0.0
-
-
-@called
-def widest_spread(gradient, group, groups):
-    """The largest difference of gradients inside a group: 0 at the optimum of the face."""
-    low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
-    for k in range(gradient.size):
-        low[group[k]] = min(low[group[k]], gradient[k])
-        high[group[k]] = max(high[group[k]], gradient[k])
-    widest = 0.0
-    for g in range(groups):
-        widest = max(widest, high[g] - low[g])
-    return widest
-
-
-@compiled
-def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, groups, most):
+@inlined
+def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, work, most):
     """At most so many rounds; returns (rounds, variables still inside, refinements, gain, state).
 
     Each goes to the optimum of the variables inside, or along the way there to the first bound,
-    where the variables that meet theirs leave.
+    where the variables that meet theirs leave. `work` has `VECTORS` rows and one for each group.
     """
-    size, gain = inside.size, 0.0
-    place, bent, reach = np.empty(size), np.empty(alpha.size), np.empty(size)
-    slopes, member = np.empty(size), np.empty(size, np.int64)
-    units, solved = np.empty((groups, size)), 0
-    first = 0.0
+    size, gain, solved, first = inside.size, 0.0, 0, 0.0
+    direction, bent, reach, units = work[0], work[1], work[2], work[VECTORS:]
     for rounds in range(most):
         if size < 2 or refined > REFINEMENTS:
             return rounds, size, refined, gain, DONE
-        direction = place[:size]
-        for k in range(size):
-            slopes[k], member[k] = gradient[inside[k]], group[inside[k]]
-        uneven = widest_spread(slopes[:size], member[:size], groups)
+        uneven = 0.0
+        for g in range(units.shape[0]):
+            low, high = np.inf, -np.inf
+            for k in range(size):
+                a = inside[k]
+                if group[a] == g:
+                    low, high = smallest(low, gradient[a]), largest(high, gradient[a])
+            uneven = largest(uneven, high - low)
         if refined == 0:
-            first = max(first, uneven)
+            first = largest(first, uneven)
         elif uneven <= LEVEL * first:
             return rounds, size, refined, gain, DONE
-        if solved != size:
-            solve_units(R, member[:size], units)
-            solved = size
-        newton_direction(R, slopes[:size], member[:size], units, direction)
-        for a in range(bent.size):
+        renew = solved != size
+        newton_direction(R, inside, size, gradient, group, units, renew, direction, reach)
+        solved = size
+        for a in range(alpha.size):
             bent[a] = 0.0
         for k in range(size):
-            row = Q[inside[k]]
-            for a in range(bent.size):
-                bent[a] += direction[k] * row[a]
+            row, way = Q[inside[k]], direction[k]
+            for a in range(alpha.size):
+                bent[a] += way * row[a]
         slope, bend, room = 0.0, 0.0, np.inf
         for k in range(size):
-            a = inside[k]
-            slope += direction[k] * gradient[a]
-            bend += direction[k] * bent[a]
-            limit = upper[a] if direction[k] > 0.0 else lower[a]
-            reach[k] = (limit - alpha[a]) / direction[k] if direction[k] != 0.0 else np.inf
-            room = min(room, reach[k])
+            slope += direction[k] * gradient[inside[k]]
+            bend += direction[k] * bent[inside[k]]
+        for k in range(size):
+            a, way = inside[k], direction[k]
+            limit = upper[a] if way > 0.0 else lower[a]
+            reach[k] = (limit - alpha[a]) / way if way != 0.0 else np.inf
+            room = smallest(room, reach[k])
         if not slope > 0.0:
             return rounds + 1, size, refined, gain, DONE
-        step = min(slope / bend if bend > 0.0 else np.inf, room)
-        if np.isinf(step):
+        step = room
+        if bend > 0.0:
+            step = smallest(slope / bend, room)
+        if step == np.inf:
             return rounds + 1, size, refined, gain, UNBOUNDED
-        for k in range(size):
-            alpha[inside[k]] += step * direction[k]
-        for a in range(bent.size):
+        for a in range(alpha.size):
             gradient[a] -= step * bent[a]
         gain += step * (slope - 0.5 * bend * step)
-        if step < room:
-            refined += 1
-            continue
+        refined += step < room
         for k in range(size - 1, -1, -1):
-            if reach[k] <= step:
-                a = inside[k]
-                alpha[a] = upper[a] if direction[k] > 0.0 else lower[a]
+            a, way = inside[k], direction[k]
+            alpha[a] += step * way
+            if step >= room and reach[k] <= step:
+                alpha[a] = upper[a] if way > 0.0 else lower[a]
                 delete_from_factor(R, k, size)
                 size -= 1
                 for later in range(k, size):
                     inside[later] = inside[later + 1]
     return most, size, refined, gain, UNDECIDED
+
+
+some_rounds = from_python(face_rounds)
 
 
 def face_step(active, must_end=None, most=None):
@@ -245,12 +225,13 @@ def face_step(active, must_end=None, most=None):
         return FaceResult(0, 0.0, False)
     alpha, gradient = v.alpha[F], active.slopes(F)
     inside, refined, rounds, gain, state = np.arange(F.size), 0, 0, 0.0, UNDECIDED
+    work = np.empty((VECTORS + len(v.rise), F.size))
     most = np.iinfo(np.int64).max if most is None else most
     while state == UNDECIDED and rounds < most:
         at_once = min(max(1, ROUNDS_WORK // F.size**2), most - rounds)
-        took, size, refined, gained, state = face_rounds(
+        took, size, refined, gained, state = some_rounds(
             Q, R, inside, refined, alpha, gradient,
-            v.lower[F], v.upper[F], v.group[F], v.rise.shape[0], at_once,
+            v.lower[F], v.upper[F], v.group[F], work, at_once,
         )  # fmt: skip
         inside = inside[:size]
         rounds, gain = rounds + took, gain + gained

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...runtime.jit import borrowing, inlined, largest
 from ..smo import state as r
-from ..smo.selection import curvature, extremes, locate, locate_score
+from ..smo.selection import curvature, extremes_of, locate, locate_score
 from ..smo.step import move_pair, set_penalties, update_gradient
 
 # Slots of the counters that outlive a call.
@@ -70,6 +70,13 @@ class OnlineControl(NamedTuple):
     floor: float  # smallest curvature believed
     budget: int  # largest support set
     waiting: int  # most examples kept while there is nothing to pair them with
+
+
+@inlined
+def extremes(s, size):
+    """Largest gradient that may rise and smallest that may fall, of so many."""
+    v = in_use(s, size)
+    return extremes_of(v.gradient, v.rise[0], v.fall[0])
 
 
 @inlined
@@ -189,7 +196,7 @@ def prune(s, place, counters, tops, bottoms):
             if (g <= bottom and g < top) if s.upper[a] > 0.0 else (g >= top and g > bottom):
                 drop(s, a, place, counters)
     if counters[SIZE] < before:
-        tops[0], bottoms[0] = extremes(in_use(s, counters[SIZE]), 0)
+        tops[0], bottoms[0] = extremes(s, counters[SIZE])
 
 
 @inlined
@@ -242,7 +249,7 @@ def pair_of_newcomer(s, examples, k, row, place, control, counters, tops, bottom
         b = partner(in_use(s, n), row, examples.diagonal[k], g, rising, extreme, control)
     insert(s, examples, k, row, g, place, counters)
     if content:
-        tops[0], bottoms[0] = extremes(in_use(s, n + 1), 0)
+        tops[0], bottoms[0] = extremes(s, n + 1)
         return -1, -1
     return (n, b) if rising else (b, n)
 
@@ -315,7 +322,7 @@ def evict(s, place, counters, tops, bottoms):
         update_gradient(v, s.rows[i, :n], s.rows[j, :n], i, j, step, n, tops, bottoms)
     drop(s, a, place, counters)
     counters[EVICTED] += 1
-    tops[0], bottoms[0] = extremes(in_use(s, counters[SIZE]), 0)
+    tops[0], bottoms[0] = extremes(s, counters[SIZE])
 
 
 @borrowing
@@ -325,7 +332,7 @@ def learn_examples(s, examples, place, control, counters, row, tops, bottoms):
     `place` says for every number of an example where in the support set it is; empty where no
     example comes twice. `row`, `tops` and `bottoms` are scratch.
     """
-    tops[0], bottoms[0] = extremes(in_use(s, counters[SIZE]), 0)
+    tops[0], bottoms[0] = extremes(s, counters[SIZE])
     for k in range(examples.label.size):
         if examples.bound[k] > 0.0:
             for turn in range(1 + control.reprocess):

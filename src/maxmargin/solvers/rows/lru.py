@@ -44,18 +44,22 @@ def gather_block(values, rows, columns):
 
 
 class FullRows:
-    """The whole Gram matrix in memory."""
+    """The whole Gram matrix in memory.
 
-    def __init__(self, matrix, evaluations=0):
+    The loop works on `values`, the same numbers in another precision, where these are given.
+    """
+
+    def __init__(self, matrix, evaluations=0, values=None):
         self.matrix = matrix
         self.n = matrix.shape[0]
         self.evaluations = evaluations
         self.misses = 0
+        values = matrix if values is None else values
         self.store = RowStore(
-            matrix,
+            values,
             np.arange(self.n),
             np.zeros(self.n, dtype=np.int64),
-            *NOWHERE[matrix.dtype],
+            *NOWHERE[values.dtype],
         )
 
     @classmethod

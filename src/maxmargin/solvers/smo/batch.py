@@ -6,11 +6,21 @@ A pair of classes with a hundred samples is solved in less time than Python take
 import numpy as np
 
 from ...kernels.row_sums import sum_rows
-from ...runtime.jit import borrowing, called
+from ...runtime.jit import called, compiled, inlined
 from ..drivers.working_set import begin
 from ..rows.on_demand import arrives
 from . import state as r
 from .loop import forget_pairs
+from .schedule import run_to_end
+
+
+@compiled
+def run_batch(batch, room, control, max_steps, memory):
+    """Solve all problems of a batch, each from its α on; there is some room for rows."""
+    for k in range(batch.parts.ends.size):
+        v, rows, size, told = begin_problem(batch, k, room, control, memory)
+        event, _, _ = run_to_end(v, rows, size, told, max_steps, memory, None)
+        end_problem(batch, k, v, rows, memory, event)
 
 
 @called
@@ -34,6 +44,7 @@ def begin_problem(batch, k, room, control, memory):
     gradient, sums, dual = parts.linear[start:stop].copy(), batch.sums[start:stop], 0.0
     for a in range(size):
         gradient[a] -= sums[a] + ridge[a] * alpha[a]
+    for a in range(size):
         dual += 0.5 * alpha[a] * (parts.linear[start + a] + gradient[a])
     v = r.Variables(
         alpha,
@@ -80,7 +91,7 @@ def begin_problem(batch, k, room, control, memory):
     return v, store, size, told
 
 
-@borrowing
+@inlined
 def is_all_of(matrix, places):
     """Whether the samples of a matrix at these places are all, in their order."""
     same = matrix.shape[0] == places.size
@@ -89,7 +100,7 @@ def is_all_of(matrix, places):
     return same
 
 
-@called
+@inlined
 def clear(memory):
     """Forget everything but the address of LAPACK's function."""
     integers, reals = memory.integers, memory.reals

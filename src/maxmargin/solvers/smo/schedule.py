@@ -1,18 +1,34 @@
-"""Slabs up to the end: after convergence, face steps lead on towards the exact optimum.
+"""Slabs of pair steps and face steps by turns, up to the end and towards the exact optimum.
 
-A part of what was paid for the solution may be paid for exactness, and a little in any case. Where
-that is not enough, pair steps go on for a while.
+A face step is taken as soon as the pair steps since the last one cost as much. After convergence
+face steps lead on towards the exact optimum: a part of what was paid for the solution may be paid
+for exactness, and a little in any case. Where that is not enough, pair steps go on for a while.
+
+Order of calls in `run_to_end`:
+
+    until the end           goal_of: the violation to reach
+      until it is reached   due_face, then small_face_step (large ones are the caller's)
+                            run_slab: some pair steps
+      polishes_now: whether exactness is worth while
 """
 
-import numpy as np
-
-from ...runtime.jit import compiled, inlined, merged
-from ..drivers.working_set import EPSILON, find_extremes, rounding_of
-from ..newton.compiled_step import free_variables
+from ...runtime.jit import borrowing, inlined, largest
+from ..drivers.working_set import EPSILON, rounding_of
+from ..newton.compiled_step import LARGEST_SMALL, free_variables, small_face_step
+from ..newton.step import UNBOUNDED
 from . import state as r
-from .batch import begin_problem, end_problem
-from .loop import NOTHING
-from .slabs import face_cost, run_slabs
+from .loop import NOTHING, run_slab
+from .selection import find_extremes
+from .slabs import (
+    FEWEST_ROUNDS,
+    PACE,
+    ROUND_COST,
+    STEP_COST,
+    VARIABLE_COST,
+    account_face,
+    due_face,
+    face_cost,
+)
 
 # The end is polished down to this part of tol, unless no more than a small part of that is left
 # already.
@@ -39,11 +55,11 @@ def polishes_now(v, control, memory):
     if reals[r.VIOLATION] <= EXACT * POLISHED * control.tol:
         return False
     free = free_variables(v)
-    share, cost = POLISH_SHARE * reals[r.SPENT], face_cost(free, v.alpha.size, np.int64(1))
-    if free > LARGEST_POLISHED or cost > max(share, CHEAP_FACE):
+    share, cost = POLISH_SHARE * reals[r.SPENT], face_cost(free, v.alpha.size, 1.0)
+    if free > LARGEST_POLISHED or cost > largest(share, CHEAP_FACE):
         reals[r.POLISH_UNTIL] = OVER
         return reals[r.VIOLATION] > UNPOLISHED * control.tol
-    reals[r.POLISH_UNTIL] = reals[r.SPENT] + max(share, CHEAP_POLISH)
+    reals[r.POLISH_UNTIL] = reals[r.SPENT] + largest(share, CHEAP_POLISH)
     # A face step comes first, also after another one: it may leave more rounding than wanted.
     reals[r.SINCE_FACE] += EPSILON
     return True
@@ -53,67 +69,73 @@ def polishes_now(v, control, memory):
 def goal_of(v, control, until):
     """The violation to reach, where polishing ends at that cost; not less than rounding."""
     aim = POLISHED if until > 0.0 else UNPOLISHED if until == OVER else 1.0
-    return max(aim * control.tol, EPSILON * rounding_of(v.alpha, v.gradient, control.scale))
+    return largest(aim * control.tol, EPSILON * rounding_of(v.alpha, v.gradient, control.scale))
 
 
-@inlined
-def aiming_at(control, tol, faces):
-    return r.Control(
-        control.selection,
-        control.planning,
-        control.overstep,
-        tol,
-        control.scale,
-        control.floor,
-        control.target,
-        faces,
-        control.ending,
-    )
+@borrowing
+def run_to_end(v, rows, samples, control, max_steps, memory, special):
+    """Up to so many pair steps; returns (event, sample asked for, violation).
 
-
-@merged
-def run_one(v, rows, samples, control, max_steps, memory, trace, special):
-    """Up to so many pair steps; returns (event, sample asked for, violation)."""
-    integers, reals = memory.integers, memory.reals
-    first = integers[r.CLOCK]
-    last = first + max_steps
+    Face steps on few variables are taken in between. Large ones are left to the caller, and all of
+    them if a trace is wanted.
+    """
+    integers, reals, size = memory.integers, memory.reals, v.alpha.size
+    last = integers[r.CLOCK] + max_steps
+    integers[r.TRACED_FROM] = integers[r.CLOCK]
     while True:
         polishing = reals[r.POLISH_UNTIL] > 0.0
+        faces = r.POLISHING if polishing else control.faces
+        stop = integers[r.CLOCK] + POLISHING_SLAB
+        stop = stop if polishing and stop < last else last
         goal = goal_of(v, control, reals[r.POLISH_UNTIL])
+        violation = find_extremes(v.gradient, v.rise, v.fall, memory.tops, memory.bottoms)
         event, missing = r.CONVERGED, NOTHING
-        reals[r.VIOLATION] = find_extremes(v.gradient, v.rise, v.fall, memory.tops, memory.bottoms)
-        if polishing or reals[r.VIOLATION] > goal:
-            steps = last - integers[r.CLOCK]
-            event, missing, reals[r.VIOLATION] = run_slabs(
-                v,
-                rows,
-                samples,
-                aiming_at(control, goal, r.POLISHING if polishing else control.faces),
-                min(steps, POLISHING_SLAB) if polishing else steps,
-                memory,
-                trace,
-                first,
-                special,
+        going = polishing or violation > goal
+        while going:
+            free = due_face(v, faces, memory)
+            if free:
+                rounds, gain, state = -1, 0.0, 0
+                if free <= LARGEST_SMALL and (special is None or not special.kind.size):
+                    most = int(reals[r.SINCE_FACE] / (ROUND_COST * free * free))
+                    most = most if most > FEWEST_ROUNDS else FEWEST_ROUNDS
+                    rounds, gain, state = small_face_step(
+                        v,
+                        rows,
+                        samples,
+                        free,
+                        most,
+                        integers[r.POTRF],
+                        memory.numbers,
+                        memory.indices,
+                    )
+                if rounds < 0:
+                    event = r.FACE_DUE
+                    break
+                account_face(integers, reals, free, size, rounds, gain)
+                if state == UNBOUNDED:
+                    event = r.UNBOUNDED
+                    break
+            began, free_before = integers[r.CLOCK], integers[r.FREE_STEPS]
+            steps = stop - began
+            if faces != r.NO_FACES and steps > PACE:
+                steps = PACE
+            event, missing, violation = run_slab(
+                v, rows, samples, control, goal, steps, memory, special
             )
+            took = integers[r.CLOCK] - began
+            cost = took * (STEP_COST + VARIABLE_COST * size)
+            reals[r.SPENT] += cost
+            reals[r.SINCE_FACE] += cost
+            if took:
+                reals[r.FREE_SHARE] = (integers[r.FREE_STEPS] - free_before) / took
+            going = event == r.STEPS_DONE and integers[r.CLOCK] < stop
+            if event == r.CONVERGED and polishing:
+                # What pair steps leave of a polished point is not yet exact.
+                going = due_face(v, faces, memory) > 0
+        reals[r.VIOLATION] = violation
         if polishing and reals[r.SPENT] > reals[r.POLISH_UNTIL]:
             reals[r.POLISH_UNTIL] = OVER
         if event == r.STEPS_DONE and integers[r.CLOCK] < last:
             continue
         if event != r.CONVERGED or not polishes_now(v, control, memory):
-            return event, missing, reals[r.VIOLATION]
-
-
-@compiled
-def run_to_end(v, rows, samples, control, max_steps, memory, trace, special, batch):
-    """The same; where there is a batch, in place of v for each of its problems, from its α on."""
-    problems = batch.parts.ends.size
-    event, missing, violation, room = r.CONVERGED, NOTHING, 0.0, rows.values
-    for k in range(max(problems, 1)):
-        if problems:
-            v, rows, samples, control = begin_problem(batch, k, room, control, memory)
-        event, missing, violation = run_one(
-            v, rows, samples, control, max_steps, memory, trace, special
-        )
-        if problems:
-            end_problem(batch, k, v, rows, memory, event)
-    return event, missing, violation
+            return event, missing, violation

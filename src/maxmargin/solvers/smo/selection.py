@@ -30,9 +30,15 @@ def extremes_of(gradient, rise, fall):
 
 
 @inlined
-def extremes(v, g):
-    """Largest gradient that may rise and smallest that may fall in group g."""
-    return extremes_of(v.gradient, v.rise[g], v.fall[g])
+def find_extremes(gradient, rise, fall, tops, bottoms):
+    """Set the largest gradient that may rise and the smallest that may fall, a group each; returns
+    ψ(α)."""
+    violation = 0.0
+    for g in range(tops.size):
+        top, bottom = extremes_of(gradient, rise[g], fall[g])
+        violation = largest(violation, top - bottom)
+        tops[g], bottoms[g] = top, bottom
+    return violation
 
 
 @inlined
@@ -40,7 +46,7 @@ def widest(tops, bottoms):
     """ψ(α) from the extremes of each group."""
     violation = 0.0
     for g in range(tops.size):
-        violation = max(violation, tops[g] - bottoms[g])
+        violation = largest(violation, tops[g] - bottoms[g])
     return violation
 
 
@@ -116,25 +122,16 @@ def pair_gain(v, i, j, bend, floor, exact):
 
 
 @inlined
-def newton_partner(v, row, i, g, top, bottom, samples, control):
-    """j of the largest free gain (4.7) with i, and that gain; scores scaled into float32."""
-    width, q_i, floor = top - bottom, v.diagonal[i], control.floor
-    slope_unit, bend_unit = 1.0 / width, 1.0 / control.scale
-    best = np.float32(-1.0)
-    zero = np.float32(0.0)
-    for start in range(0, v.gradient.size, samples):
-        copy = slice(start, start + samples)
-        gradient, fall, diagonal = v.gradient[copy], v.fall[g, copy], v.diagonal[copy]
-        scores = v.scores[copy]
-        for s in range(samples):
-            slope = largest(np.float32((top - (gradient[s] + fall[s])) * slope_unit), zero)
-            bend = np.float32(largest(q_i + diagonal[s] - 2.0 * row[s], floor) * bend_unit)
-            score = np.float32(slope * slope / bend)
-            scores[s] = score
-            best = largest(best, score)
-    if not best > zero:
-        return locate(v.gradient, v.fall[g], bottom), 0.0
-    return locate_score(v.scores, best), 0.5 * np.float64(best) * width * width * bend_unit
+def newton_scores(gradient, fall, diagonal, row, scores, top, q_i, floor, slope_unit, bend_unit):
+    """Twice the free gain (4.7) of each variable with i, in float32 and the units; the largest."""
+    best, zero = np.float32(0.0), np.float32(0.0)
+    for s in range(gradient.size):
+        slope = largest(np.float32((top - (gradient[s] + fall[s])) * slope_unit), zero)
+        bend = np.float32(largest(q_i + diagonal[s] - 2.0 * row[s], floor) * bend_unit)
+        score = np.float32(slope * slope / bend)
+        scores[s] = score
+        best = largest(best, score)
+    return best
 
 
 @inlined
@@ -151,20 +148,43 @@ def exact_partner(v, row, i, g, samples, floor):
 
 
 @inlined
-def second_order(v, rows, tops, bottoms, samples, control, exact):
+def second_order(v, rows, tops, bottoms, samples, control, tol, exact):
     """i of the largest gradient, j of the largest gain with it, over all groups: of a free step, or
     of a truncated one where it is to be `exact` (not None)."""
     best, i, j = -1.0, -1, -1
+    bend_unit = 1.0 / control.scale
     for g in range(tops.size):
-        if tops[g] - bottoms[g] <= control.tol:
+        top, width = tops[g], tops[g] - bottoms[g]
+        if width <= tol:
             continue
-        first = locate(v.gradient, v.rise[g], tops[g])
+        first = locate(v.gradient, v.rise[g], top)
         slot = rows.slot[first % samples]
         if slot < 0:
             return first % samples, -1, -1
         row = rows.values[slot]
         if exact is None:
-            second, gain = newton_partner(v, row, first, g, tops[g], bottoms[g], samples, control)
+            q_i, fall, score = v.diagonal[first], v.fall[g], np.float32(0.0)
+            for start in range(0, v.gradient.size, samples):
+                stop = start + samples
+                here = newton_scores(
+                    v.gradient[start:stop],
+                    fall[start:stop],
+                    v.diagonal[start:stop],
+                    row,
+                    v.scores[start:stop],
+                    top,
+                    q_i,
+                    control.floor,
+                    1.0 / width,
+                    bend_unit,
+                )
+                score = largest(score, here)
+            gain = np.float64(score) * width * width
+            second = (
+                locate_score(v.scores, score)
+                if gain > 0.0
+                else locate(v.gradient, fall, bottoms[g])
+            )
         else:
             second, gain = exact_partner(v, row, first, g, samples, control.floor)
         if second >= 0 and gain > best:
@@ -312,10 +332,10 @@ def random_pair(v, tops, bottoms, tol, memory):
 
 
 @inlined
-def select(v, rows, tops, bottoms, samples, control, memory):
+def select(v, rows, tops, bottoms, samples, control, tol, memory):
     """The pair of the policy in force."""
     policy = control.selection
-    floor, tol = control.floor, control.tol
+    floor = control.floor
     if memory.integers[r.RECENT] > 0 and policy in (r.MAX_GAIN, r.HYBRID_MAX_GAIN):
         previous_i, previous_j = memory.recent[0]
         g = v.group[previous_i]
@@ -337,4 +357,4 @@ def select(v, rows, tops, bottoms, samples, control, memory):
         return platt(v, tops, bottoms, tol, memory)
     if policy == r.RANDOM:
         return random_pair(v, tops, bottoms, tol, memory)
-    return second_order(v, rows, tops, bottoms, samples, control, None)
+    return second_order(v, rows, tops, bottoms, samples, control, tol, None)

@@ -47,8 +47,9 @@ STEP_KINDS = ("free", "clipped", "planned", "face")
     NEGATIVE,  # steps along directions of negative curvature
     FACE_ROUNDS,
     POTRF,  # the address of LAPACK's function
+    TRACED_FROM,  # the step that the trace begins with
     INTEGERS,
-) = range(15)
+) = range(16)
 
 # Slots of the real memory.
 (
@@ -128,6 +129,8 @@ class Memory(NamedTuple):
     recent_bend: np.ndarray  # (N + 1,) curvature along each of them
     tops: np.ndarray  # largest gradient that may rise, a group each
     bottoms: np.ndarray  # smallest gradient that may fall
+    numbers: np.ndarray  # what small face steps work with
+    indices: np.ndarray
 
 
 # What is written down of each problem of a batch: why the loop came back, steps, rounds of face

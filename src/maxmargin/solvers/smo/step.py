@@ -134,18 +134,30 @@ def move_pair(v, i, j, step):
 
 @inlined
 def update_gradient(v, row_i, row_j, i, j, step, samples, tops, bottoms):
-    """G −= step·Q(e_i − e_j), and the extremes of the new gradient in the same pass."""
+    """G −= step·Q(e_i − e_j), and the extremes of the new gradient in the same pass; ψ(α)."""
     v.gradient[i] -= step * v.ridge[i]
     v.gradient[j] += step * v.ridge[j]
+    violation = 0.0
     for g in range(tops.size):
-        now = step if g == 0 else 0.0
-        top, bottom = -np.inf, np.inf
+        top, bottom, rise, fall = -np.inf, np.inf, v.rise[g], v.fall[g]
         for start in range(0, v.gradient.size, samples):
-            copy = slice(start, start + samples)
-            gradient, rise, fall = v.gradient[copy], v.rise[g, copy], v.fall[g, copy]
-            for s in range(samples):
-                value = gradient[s] - now * (np.float64(row_i[s]) - np.float64(row_j[s]))
-                gradient[s] = value
-                top = largest(top, value + rise[s])
-                bottom = smallest(bottom, value + fall[s])
+            stop = start + samples
+            high, low = moved_extremes(
+                v.gradient[start:stop], rise[start:stop], fall[start:stop], row_i, row_j, step
+            )
+            top, bottom = largest(top, high), smallest(bottom, low)
         tops[g], bottoms[g] = top, bottom
+        violation = largest(violation, top - bottom)
+        step = 0.0
+    return violation
+
+
+@inlined
+def moved_extremes(gradient, rise, fall, row_i, row_j, step):
+    top, bottom = -np.inf, np.inf
+    for s in range(gradient.size):
+        value = gradient[s] - step * (np.float64(row_i[s]) - np.float64(row_j[s]))
+        gradient[s] = value
+        top = largest(top, value + rise[s])
+        bottom = smallest(bottom, value + fall[s])
+    return top, bottom

@@ -8,17 +8,28 @@ Both serve study and comparison; `solve` is the one to use.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...dual.problem import DualProblem
+from ...dual.problem import DualProblem, Float
+from ...kernels import Gram
 from ..result import Solution
 from ..solver import as_gram, solve
 
 BISECTIONS = 200
 
 
-def chunking(problem, gram, *, chunk=100, tol=1e-3, max_rounds=1000, random_state=0):
+def chunking(
+    problem: DualProblem,
+    gram: Any,
+    *,
+    chunk: int = 100,
+    tol: float = 1e-3,
+    max_rounds: int = 1000,
+    random_state: int = 0,
+) -> Solution:
     """Grow a candidate set by its worst violators until none is left outside.
 
     Parameters
@@ -80,7 +91,9 @@ def chunking(problem, gram, *, chunk=100, tol=1e-3, max_rounds=1000, random_stat
     return _solution(problem, alpha, gradient, status, rounds, evaluations, began)
 
 
-def projected_gradient(problem, gram, *, tol=1e-3, max_steps=100_000):
+def projected_gradient(
+    problem: DualProblem, gram: Any, *, tol: float = 1e-3, max_steps: int = 100_000
+) -> Solution:
     """Ascent along the whole gradient, projected on the feasible set.
 
     ``d = P(α + ηG) − α``, then the exact line search along d inside the feasible set, with η the
@@ -112,7 +125,7 @@ def projected_gradient(problem, gram, *, tol=1e-3, max_steps=100_000):
     K = gram.matrix().astype(np.float64)
     alpha = problem.feasible()
 
-    def Q(d):
+    def Q(d: Float) -> Float:
         return problem.of_samples(K @ problem.per_sample(d)) + problem.ridge * d
 
     gradient = problem.linear - Q(alpha)
@@ -126,19 +139,19 @@ def projected_gradient(problem, gram, *, tol=1e-3, max_steps=100_000):
         steps += 1
         direction = project(problem, alpha + rate * gradient) - alpha
         slope, bent = gradient @ direction, Q(direction)
-        bend = direction @ bent
+        bend = float(direction @ bent)
         if not slope > 0:
             status = "precision"
             break
-        step = min(1.0, slope / bend) if bend > 0 else 1.0
+        step = min(1.0, float(slope / bend)) if bend > 0 else 1.0
         alpha = np.clip(alpha + step * direction, problem.lower, problem.upper)
         gradient = gradient - step * bent
-        rate = (direction @ direction) / bend if bend > 0 else 10.0 * rate
+        rate = float(direction @ direction) / bend if bend > 0 else 10.0 * rate
     evaluations = problem.samples**2
     return _solution(problem, alpha, gradient, status, steps, evaluations, began)
 
 
-def project(problem: DualProblem, point: np.ndarray) -> np.ndarray:
+def project(problem: DualProblem, point: Float) -> Float:
     """The feasible point nearest to `point`: clip(point − λ_g) with λ_g found by bisection."""
     projected = np.clip(point, problem.lower, problem.upper)
     for g, total in enumerate(problem.totals):
@@ -160,18 +173,20 @@ def project(problem: DualProblem, point: np.ndarray) -> np.ndarray:
     return projected
 
 
-def _gradient(problem, gram, alpha):
+def _gradient(problem: DualProblem, gram: Gram, alpha: Float) -> Float:
     coefficients = problem.per_sample(alpha)
     support = np.flatnonzero(coefficients)
     return problem.gradient(alpha, coefficients[support] @ gram.rows(support))
 
 
-def _in_use(problem, alpha):
+def _in_use(problem: DualProblem, alpha: Float) -> NDArray[np.intp]:
     """Samples with a variable that is not zero (two of one sample may cancel)."""
     return np.flatnonzero((alpha.reshape(problem.copies, problem.samples) != 0).any(axis=0))
 
 
-def _restricted(problem, alpha, gradient, variables, block):
+def _restricted(
+    problem: DualProblem, alpha: Float, gradient: Float, variables: NDArray[Any], block: Float
+) -> DualProblem:
     """The problem over some samples, all others held where they are."""
     samples = block.shape[0]
     inner = alpha[variables].reshape(-1, samples).sum(axis=0)
@@ -189,16 +204,24 @@ def _restricted(problem, alpha, gradient, variables, block):
     )
 
 
-def _excess(problem, alpha, gradient):
+def _excess(problem: DualProblem, alpha: Float, gradient: Float) -> Float:
     """How far each sample wants to move across the bias, in the worst of its variables."""
     beyond = gradient - problem.bias(alpha, gradient)[problem.group]
     rising = np.where(problem.can_rise(alpha), beyond, 0.0)
     falling = np.where(problem.can_fall(alpha), -beyond, 0.0)
     excess = np.maximum(np.maximum(rising, falling), 0.0)
-    return excess.reshape(problem.copies, problem.samples).max(axis=0)
+    return np.asarray(excess.reshape(problem.copies, problem.samples).max(axis=0))
 
 
-def _solution(problem, alpha, gradient, status, steps, evaluations, began):
+def _solution(
+    problem: DualProblem,
+    alpha: Float,
+    gradient: Float,
+    status: str,
+    steps: int,
+    evaluations: int,
+    began: float,
+) -> Solution:
     return Solution(
         alpha=alpha,
         gradient=gradient,

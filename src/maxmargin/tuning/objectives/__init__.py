@@ -7,8 +7,10 @@ from .likelihood import LogLikelihood
 from .pairs import OverPairs
 from .priors import GaussianPrior, LogPosterior, Prior
 from .radius_margin import RadiusMargin
+from .regression import HeldOutLoss
+from .ridge_leave_one_out import RidgeLeaveOneOut
 from .span import SpanBound
-from .splits import FixedSplits, RandomSplits, Split, Splits, folds
+from .splits import FixedSplits, RandomSplits, Split, Splits, folds, plain_folds
 
 __all__ = [
     "BootstrapError",
@@ -16,6 +18,7 @@ __all__ = [
     "ErrorRate",
     "FixedSplits",
     "GaussianPrior",
+    "HeldOutLoss",
     "HoldOutError",
     "KernelPolarisation",
     "KernelTargetAlignment",
@@ -26,9 +29,11 @@ __all__ = [
     "Prior",
     "RadiusMargin",
     "RandomSplits",
+    "RidgeLeaveOneOut",
     "SpanBound",
     "Split",
     "Splits",
     "SupportVectorCount",
     "folds",
+    "plain_folds",
 ]

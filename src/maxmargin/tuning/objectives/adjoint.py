@@ -21,9 +21,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernels.base import Inputs, take
+from ...runtime.jit import from_python
 from ...solvers.newton.step import solve_factored
 from ..base import Float, Point
 from ..machine import Fit, Int, factored
+
+solve_in_place = from_python(solve_factored)
 
 
 class Saddle:
@@ -51,7 +54,7 @@ class Saddle:
             self.ones = self._cleared(np.ones(self.size))
 
     def _cleared(self, b: Float) -> Float:
-        solve_factored(self.factor, b, self.size)
+        solve_in_place(self.factor, b, self.size)
         return b
 
     def solve(self, right: Float, total: float) -> tuple[Float, float]:

@@ -20,7 +20,7 @@ from ..base import Evaluation, Float, Objective, Point
 from ..machine import Fit, hinge_fit
 from .adjoint import saddle_of, sensitivities
 from .samples import Samples, checked_start
-from .splits import FixedSplits, RandomSplits, Split, Splits, folds
+from .splits import FixedSplits, Int, RandomSplits, Split, Splits, folds
 
 
 class SplitObjective(Samples, Objective[Point]):
@@ -34,17 +34,21 @@ class SplitObjective(Samples, Objective[Point]):
     X : inputs
     y : array of −1 and +1
     splits : Splits
+    penalty : float array, optional
+        Factor on the C of each sample; 1 by default.
     """
 
-    def __init__(self, X: Inputs, y: ArrayLike, splits: Splits) -> None:
+    def __init__(
+        self, X: Inputs, y: ArrayLike, splits: Splits, penalty: Float | None = None
+    ) -> None:
         super().__init__(X, y)
-        self.splits = splits
+        self.splits, self.penalty = splits, penalty
         self.noisy = splits.random
         self._state = threading.local()
 
     @abstractmethod
-    def _judged(self, outputs: Float, labels: Float) -> Evaluation:
-        """Value and slope in the outputs of one held-out part."""
+    def _judged(self, outputs: Float, labels: Float, test: Int) -> Evaluation:
+        """Value and slope in the outputs of one held-out part, whose samples are `test`."""
 
     def _unit(self, splits: Sequence[Split]) -> float:
         """What the sum over the splits is divided by."""
@@ -69,7 +73,7 @@ class SplitObjective(Samples, Objective[Point]):
         y, labels = self.y[split.train], self.y[split.test]
         if (y == y[0]).all():
             # A machine that has seen one class answers with it, whatever the parameters are.
-            return Evaluation(self._judged(np.full(labels.size, y[0]), labels).value)
+            return Evaluation(self._judged(np.full(labels.size, y[0]), labels, split.test).value)
         order = np.concatenate([split.train, split.test])
         stacked, inputs = take(self.X, order), take(self.X, split.train)
         block = point.kernel(stacked, inputs) if K is None else K[order[:, None], split.train]
@@ -78,7 +82,7 @@ class SplitObjective(Samples, Objective[Point]):
         fit = self._fit(block[: y.size], point.C, number, split)
         if not fit.bounded:
             return Evaluation(np.nan)
-        judged = self._judged(block[y.size :] @ fit.alpha + fit.bias, labels)
+        judged = self._judged(block[y.size :] @ fit.alpha + fit.bias, labels, split.test)
         if judged.gradient is None or not judged.gradient.any():
             return Evaluation(judged.value)
         slope = np.concatenate([np.zeros(y.size), judged.gradient])
@@ -95,7 +99,8 @@ class SplitObjective(Samples, Objective[Point]):
         starts = self._state.__dict__.setdefault("starts", {})
         start = starts.setdefault(0 if self.splits.random else number, np.zeros(self.n))
         y = self.y[split.train]
-        fit = hinge_fit(K, y, C, start[split.train], exact=self.differentiable)
+        bound: Any = C if self.penalty is None else C * self.penalty[split.train]
+        fit = hinge_fit(K, y, bound, start[split.train], exact=self.differentiable)
         start[split.train] = fit.alpha
         return fit
 
@@ -131,7 +136,8 @@ class ErrorRate(SplitObjective):
 
     differentiable = False
 
-    def _judged(self, outputs: Float, labels: Float) -> Evaluation:
+    def _judged(self, outputs: Float, labels: Float, test: Int) -> Evaluation:
+        del test
         return Evaluation(float(np.sum(np.where(outputs > 0, 1.0, -1.0) != labels)))
 
     def _unit(self, splits: Sequence[Split]) -> float:

@@ -19,23 +19,25 @@ from ...kernels.base import Inputs
 from ...runtime.jit import compiled
 from ..base import Evaluation, Float
 from .holdout import SplitObjective
-from .splits import RandomSplits, Splits
+from .splits import Int, RandomSplits, Splits
 
 MOST_STEPS = 200
 
 
 @compiled
-def log_likelihood(margins, slope):  # type: ignore[no-untyped-def]
-    """(L, r) for margins, and ∂L/∂m_i into `slope`."""
+def log_likelihood(margins, weight, slope):  # type: ignore[no-untyped-def]
+    """(L, r) for weighted margins, and ∂L/∂m_i into `slope`."""
     n = margins.size
-    total, least, largest = 0.0, np.inf, 0.0
+    total, least, largest, samples = 0.0, np.inf, 0.0, 0.0
     for i in range(n):
-        total += margins[i]
+        total += weight[i] * margins[i]
+        samples += weight[i]
         least = min(least, margins[i])
         largest = max(largest, abs(margins[i]))
+    for i in range(n):
         slope[i] = 0.0
     if total <= 0.0:
-        return -n * np.log(2.0), 0.0
+        return -samples * np.log(2.0), 0.0
     if least > 0.0:
         return 0.0, np.inf
     # L is concave in r and its maximum lies between `low` and `high`: Newton, else halving.
@@ -44,8 +46,8 @@ def log_likelihood(margins, slope):  # type: ignore[no-untyped-def]
         first, second = 0.0, 0.0
         for i in range(n):
             p = 1.0 / (1.0 + np.exp(r * margins[i]))
-            first += margins[i] * p
-            second += margins[i] * margins[i] * p * (1.0 - p)
+            first += weight[i] * margins[i] * p
+            second += weight[i] * margins[i] * margins[i] * p * (1.0 - p)
         if first > 0.0:
             low = r
         else:
@@ -59,8 +61,9 @@ def log_likelihood(margins, slope):  # type: ignore[no-untyped-def]
     value = 0.0
     for i in range(n):
         x = -r * margins[i]
-        value -= max(x, 0.0) + np.log1p(np.exp(-abs(x)))
-        slope[i] = r / (1.0 + np.exp(-x))
+        value -= weight[i] * (max(x, 0.0) + np.log1p(np.exp(-abs(x))))
+    for i in range(n):
+        slope[i] = weight[i] * r / (1.0 + np.exp(r * margins[i]))
     return value, r
 
 
@@ -81,6 +84,10 @@ class LogLikelihood(SplitObjective):
         Share of the samples to train on, where `splits` is not given.
     random_state : int, optional
         Of the random splits.
+    penalty : float array, optional
+        Factor on the C of each sample; 1 by default.
+    importance : float array, optional
+        Weight of each sample in the likelihood; 1 by default.
 
     Examples
     --------
@@ -101,12 +108,15 @@ class LogLikelihood(SplitObjective):
         *,
         fraction: float = 0.8,
         random_state: int | None = None,
+        penalty: Float | None = None,
+        importance: Float | None = None,
     ) -> None:
         if splits is None:
             splits = RandomSplits(np.asarray(y, dtype=np.float64), fraction, random_state)
-        super().__init__(X, y, splits)
+        super().__init__(X, y, splits, penalty)
+        self.importance = np.ones(self.n) if importance is None else importance
 
-    def _judged(self, outputs: Float, labels: Float) -> Evaluation:
+    def _judged(self, outputs: Float, labels: Float, test: Int) -> Evaluation:
         slope = np.empty(labels.size)
-        value, _ = log_likelihood(labels * outputs, slope)
+        value, _ = log_likelihood(labels * outputs, self.importance[test], slope)
         return Evaluation(value, labels * slope)

@@ -24,10 +24,12 @@ class OverPairs(Objective[Point]):
     Parameters
     ----------
     make : callable
-        Takes inputs and labels −1 and +1, returns the objective of a pair.
+        Takes inputs, labels −1 and +1 and weights, returns the objective of a pair.
     X : inputs
     y : labels
         Of two or more classes. Pairs of fewer than `FEWEST` samples are left out, unless all are.
+    *weights : float arrays
+        With a number for each sample, passed on to `make`.
 
     Examples
     --------
@@ -42,9 +44,10 @@ class OverPairs(Objective[Point]):
 
     def __init__(
         self,
-        make: Callable[[Any, Float], Objective[Point]],
+        make: Callable[..., Objective[Point]],
         X: Inputs,
         y: ArrayLike,
+        *weights: Float,
     ) -> None:
         labels = np.asarray(y)
         self.parts: list[Objective[Point]] = []
@@ -56,7 +59,8 @@ class OverPairs(Objective[Point]):
         for (_, second), chosen in zip(pairs, members):
             if chosen.size >= fewest:
                 signs = np.where(labels[chosen] == second, 1.0, -1.0)
-                self.parts.append(make(take(X, chosen), signs))
+                own = [weight[chosen] for weight in weights]
+                self.parts.append(make(take(X, chosen), signs, *own))
         self.maximise = self.parts[0].maximise
         self.noisy = self.parts[0].noisy
         self.differentiable = self.parts[0].differentiable

@@ -128,6 +128,11 @@ def stratified_split(y: Float, size: int, random: np.random.Generator) -> Split:
     return Split(train, by_class[out])
 
 
+def plain_folds(samples: int, k: int, random_state: int | None = None) -> list[Split]:
+    """k disjoint held-out parts of nearly equal size."""
+    return folds(np.zeros(samples), k, random_state)
+
+
 def folds(y: Float, k: int, random_state: int | None = None) -> list[Split]:
     """k disjoint held-out parts of nearly equal size, each with its share of every class."""
     if not 2 <= k <= y.size:

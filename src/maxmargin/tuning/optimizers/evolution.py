@@ -49,7 +49,7 @@ class CMA(Optimiser[P]):
         try:
             import cma
         except ImportError as error:
-            raise ImportError("CMA needs the package cma: pip install 'maxmargin[tune]'") from error
+            raise ImportError("CMA needs the package cma: pip install cma") from error
         theta = self.start.theta
         low, high = self.limits.low - theta, self.limits.high - theta
         bounds = [[float(x) if np.isfinite(x) else None for x in bound] for bound in (low, high)]

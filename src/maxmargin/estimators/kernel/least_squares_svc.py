@@ -1,0 +1,164 @@
+"""Classification by least squares: `LeastSquaresSVC`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from .. import parameters as p
+from .classifier import KernelClassifier
+from .least_squares import Functions, LeastSquaresMachine
+
+
+class LeastSquaresSVC(ClassifierMixin, LeastSquaresMachine):
+    """The least-squares support vector machine::
+
+        ½‖w‖² + C Σ_i weight_i (y_i − f(x_i))² → min,   f(x) = ⟨w, φ(x)⟩ + b,   y = ±1
+
+    It is the machine with squared hinge loss without the condition ξ ≥ 0, and kernel ridge
+    regression of the labels with penalty 1/(2C). Nearly all samples are support vectors. More than
+    two classes are one against the rest, which share one linear system. The certificate is that of
+    the objective divided by 2C.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of an error, positive. (The literature writes C/2: its C is twice this one.)
+    kernel, degree, gamma, coef0, class_weight
+        As of `SVC`.
+    fit_intercept, gap, leave_one_out, cache_size, verbose, max_seconds, callback
+        As of `KernelRidge`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    class_weight_ : ndarray of shape (n_classes,)
+    dual_coef_ : ndarray of shape (n_functions, n_support_vectors)
+        One function for two classes, positive for ``classes_[1]``; one for each class for more.
+    intercept_ : ndarray of shape (n_functions,)
+    loo_residuals_ : ndarray of shape (n_samples, n_functions)
+        With ``leave_one_out=True``.
+    certificate_, status_, method_, n_iter_, coef_, fit_status_, kernel_, n_features_in_, \
+feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
+        As of `KernelRidge`.
+
+    References
+    ----------
+    Suykens, Vandewalle: Least squares support vector machine classifiers (1999).
+
+    Examples
+    --------
+    >>> from maxmargin import LeastSquaresSVC
+    >>> model = LeastSquaresSVC(kernel="linear").fit([[-1.0], [-0.5], [0.5], [1.0]], [0, 0, 1, 1])
+    >>> model.predict([[-2.0], [0.3]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        class_weight=None,
+        fit_intercept=True,
+        gap=1e-12,
+        leave_one_out=False,
+        cache_size="auto",
+        verbose=False,
+        max_seconds=None,
+        callback=None,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.gap = gap
+        self.leave_one_out = leave_one_out
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_seconds = max_seconds
+        self.callback = callback
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on labelled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            For ``kernel="precomputed"`` the Gram matrix, of shape (n_samples, n_samples). For a
+            callable or a kernel on other things (sequences), a list of these.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of 3 counts as three copies of the sample, a weight of 0 (or below) as none.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    _classes_and_weights = KernelClassifier._targets
+
+    _rules: ClassVar[Any] = {
+        "C": partial(p.check_number, low=0),
+        "class_weight": p.check_class_weight,
+    }
+
+    def _penalty(self) -> float:
+        return 0.5 / float(self.C)
+
+    def _coded(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(y, weight)
+        return self._classes_and_weights(y, weight)
+
+    def _factors(self, codes: np.ndarray) -> np.ndarray:
+        return self.class_weight_[codes.astype(np.intp)]
+
+    def _functions_of(self, codes: np.ndarray) -> Functions:
+        labels = self.classes_
+        if labels.size == 2:
+            return Functions(2.0 * codes[:, None] - 1.0, (f"{labels[1]} vs {labels[0]}",))
+        targets = np.where(codes[:, None] == np.arange(labels.size), 1.0, -1.0)
+        return Functions(targets, tuple(f"{label} vs rest" for label in labels))
+
+    def decision_function(self, X):
+        """The function whose sign, or whose largest column, decides.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes one number, positive for ``classes_[1]``.
+        """
+        values = self._values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X):
+        """The class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        values = self.decision_function(X)
+        places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[places]

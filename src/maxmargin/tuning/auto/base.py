@@ -1,0 +1,155 @@
+"""What `AutoSVC` and `AutoSVR` share: the course of a fit, and predictions."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ...estimators.parameters import check_boolean, check_callable, check_number, check_option
+from ..chosen import Chosen
+from ..journal import Journal, SearchInterrupted
+from ..search import METRICS
+
+# Seconds that the last fit gets even where none are left.
+LEAST_SECONDS = 0.05
+# Part of a given time limit that the search may take; the rest is for the last fit.
+SHARE = 0.6
+NUMBERS = [np.float64, np.float32]
+
+
+class AutoMachine(BaseEstimator):  # type: ignore[misc]
+    """A machine that chooses its kernel and its other parameters when it is fitted.
+
+    Order of calls in `fit`: `_checked` (parameters, inputs, targets), `_chosen` (the search; sets
+    `search_` and `C_`), `_machine` (an estimator with what was found), its `fit`, `_take_over` (its
+    attributes).
+    """
+
+    # The attribute that holds the fitted machine.
+    _fitted_name = ""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_common_parameters(self) -> None:
+        check_option(self, "metric", METRICS)
+        check_boolean(self, "scale")
+        check_number(self, "cv", 2, closed="left", whole=True)
+        check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
+        check_number(self, "n_jobs", 1, closed="left", whole=True)
+        check_callable(self, "callback")
+
+    @abstractmethod
+    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Inputs and targets; errors about them and about parameters."""
+
+    @abstractmethod
+    def _chosen(
+        self, X: Any, y: NDArray[Any], seed: int, began: float, journal: Journal | None
+    ) -> Chosen:
+        """Search."""
+
+    @abstractmethod
+    def _machine(self, seed: int, seconds: float | None, samples: int) -> Any:
+        """The estimator to fit, with what the search found."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Choose kernel and parameters, then train on all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        Returns
+        -------
+        self
+        """
+        began = time.perf_counter()
+        X, y = self._checked(X, y)
+        seed = self._seed()
+        try:
+            self.search_ = self._chosen(X, y, seed, began, None)
+        except SearchInterrupted as interrupted:
+            self.search_ = interrupted.found
+            raise
+        self.C_ = self.search_.C
+        left = None
+        if self.max_seconds is not None:
+            left = max(self.max_seconds - (time.perf_counter() - began), LEAST_SECONDS)
+        model = self._machine(seed, left, len(y))
+        try:
+            model.fit(X, y)
+        finally:
+            if hasattr(model, "solution_"):
+                self._take_over(model)
+        return self
+
+    def search(self, X: Any, y: Any, *, journal: Journal | None = None) -> Chosen:
+        """Choose kernel and parameters, and train nothing.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Targets.
+        journal : Journal, optional
+            Keeps what is computed; one of an equal search that ended early is gone on from.
+
+        Returns
+        -------
+        Chosen
+
+        Examples
+        --------
+        >>> from maxmargin import AutoSVC
+        >>> from maxmargin.data import chess_board
+        >>> chosen = AutoSVC(strategy="kta").search(*chess_board(200, random_state=0))
+        >>> chosen.status, [stage.what for stage in chosen.stages][-1]
+        ('finished', 'path of C')
+        """
+        began = time.perf_counter()
+        X, y = self._checked(X, y)
+        return self._chosen(X, y, self._seed(), began, journal)
+
+    def _seed(self) -> int:
+        given = self.random_state
+        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
+
+    def _search_seconds(self, began: float) -> float:
+        """What the search may still take of the time limit."""
+        if self.max_seconds is None:
+            return np.inf
+        return max(0.0, SHARE * float(self.max_seconds) - (time.perf_counter() - began))
+
+    def _take_over(self, model: Any) -> None:
+        setattr(self, self._fitted_name, model)
+        for name, value in vars(model).items():
+            if name.endswith("_") and not name.startswith("_") and name != "n_features_in_":
+                setattr(self, name, value)
+
+    def _fitted_and_inputs(self, X: Any) -> tuple[Any, Any]:
+        """The fitted machine, and inputs checked against those of the fit."""
+        check_is_fitted(self, self._fitted_name)
+        X = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS, order="C", reset=False)
+        return getattr(self, self._fitted_name), X
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class or the value of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        model, X = self._fitted_and_inputs(X)
+        return np.asarray(model.predict(X))

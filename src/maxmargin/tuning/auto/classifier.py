@@ -1,0 +1,349 @@
+"""`AutoSVC`: a support vector classifier without parameters to set."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import validate_data
+
+from ...estimators import SVC
+from ...estimators.parameters import check_option, refuse
+from ..base import Float
+from ..chosen import Chosen
+from ..course import Outcome, Task
+from ..journal import Journal, SearchInterrupted
+from ..objectives import Prior
+from ..search import feasible_folds
+from ..start import gaussian_start, subsample
+from ..strategies import SCAN_SAMPLES, STRATEGIES, UNWEIGHTED, tuned
+from .base import NUMBERS, AutoMachine
+from .scaling import divided, in_units, standard_deviations
+
+# Samples from which some can be held out, and beyond which the search takes a part of them.
+FEWEST, SUBSAMPLE = 10, 2000
+# Sparse features beyond which inputs are taken as text.
+TEXT_FEATURES = 1000
+# Samples up to which probabilities cost less than a tenth of the search.
+PROBABILITY_UPTO = 2000
+# Numbers that take more values than this, with fewer samples a value, are measurements.
+MOST_CLASSES, FEWEST_A_CLASS = 20, 4
+SCORINGS = (None, "accuracy", "balanced_accuracy", "roc_auc")
+# Evaluations of a noisy objective with 200 samples, and the power of n by which they get fewer.
+EVALUATIONS, FEWER = 15_000, 1.5
+# Features beyond which they get fewer by the square root of their number.
+MANY_FEATURES = 30
+
+
+def _has_probabilities(model: Any) -> bool:
+    if model.probability is False:
+        raise AttributeError(
+            "predict_proba is not available with probability=False: leave probability out and "
+            "fit again"
+        )
+    return True
+
+
+class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
+    """Support vector classification that chooses its kernel and its C itself.
+
+    It maximises the likelihood of the samples held out in fixed folds, with a prior on the kernel,
+    by its exact gradient; see `maxmargin.tuning.strategies`. Inputs are standardised first; the
+    scales end up in the metric of the kernel, so that the result is an ordinary `SVC` for the
+    inputs as they are.
+
+    Parameters
+    ----------
+    metric : {"radial", "diagonal", "full"}, default="radial"
+        One width for all (standardised) features, one for each, or a full matrix.
+    strategy : {"auto", "cv-posterior", "kta", "posterior", "likelihood", "span", \
+"radius_margin", "cv-cma", "grid", "kernels"}, default="auto"
+        How to choose; "auto" is "cv-posterior", except for fewer than ten samples, and "kernels"
+        (without scaling) for more than 1,000 sparse features.
+    class_weight : dict or "balanced", default=None
+        Factors on the C of each class, as for `SVC`.
+    scoring : {"accuracy", "balanced_accuracy", "roc_auc"}, default=None
+        What to do well at. None stands for the accuracy weighted by `class_weight`. The balanced
+        accuracy and the AUC give every class the same importance in the search.
+    scale : bool, default=True
+        Whether to standardise the inputs.
+    prior : Prior, default=None
+        For "posterior" and "cv-posterior", on the kernel of standardised inputs.
+    cv : int, default=5
+        Number of folds.
+    max_seconds : float, default=None
+        Time limit for `fit`.
+    probability : bool, "platt" or "auto", default="auto"
+        As for `SVC`. "auto" fits probabilities with up to 2,000 samples, and beyond when
+        `predict_proba` is first called; for that the samples are kept, though not in pickles.
+    random_state : int, RandomState or None, default=None
+        None stands for 0: every fit is repeatable, time limits aside.
+    n_jobs : int, default=1
+        Threads.
+    callback : callable, default=None
+        Called with a `SearchProgress` after each evaluation of the search. If it returns True the
+        search ends, and the fit follows with the best so far.
+
+    Attributes
+    ----------
+    search_ : Chosen
+        What it did and why: print it. After Ctrl-C during the search it holds the best so far; the
+        fit is left out.
+    svc_ : SVC
+        The fitted classifier.
+    C_ : float
+    kernel_, certificate_, status_, solution_, classes_, support_, support_vectors_, n_support_, \
+dual_coef_, intercept_, n_features_in_, feature_names_in_
+        As of `SVC`.
+
+    Examples
+    --------
+    >>> from maxmargin import AutoSVC
+    >>> from maxmargin.data import chess_board
+    >>> X, y = chess_board(600, random_state=0)
+    >>> model = AutoSVC().fit(X, y)
+    >>> bool(model.score(*chess_board(1000, random_state=1)) > 0.9)
+    True
+    >>> model.search_.reason
+    '600 samples, thorough search'
+    >>> model.predict_proba(X[:3]).shape
+    (3, 2)
+    >>> bool(model.certificate_.relative_gap < 1e-6)
+    True
+    """
+
+    _fitted_name = "svc_"
+
+    def __init__(
+        self,
+        *,
+        metric: str = "radial",
+        strategy: str = "auto",
+        class_weight: Any = None,
+        scoring: str | None = None,
+        scale: bool = True,
+        prior: Prior | None = None,
+        cv: int = 5,
+        max_seconds: float | None = None,
+        probability: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int = 1,
+        callback: Callable[..., Any] | None = None,
+    ) -> None:
+        self.metric = metric
+        self.strategy = strategy
+        self.class_weight = class_weight
+        self.scoring = scoring
+        self.scale = scale
+        self.prior = prior
+        self.cv = cv
+        self.max_seconds = max_seconds
+        self.probability = probability
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def _check_parameters(self) -> None:
+        self._check_common_parameters()
+        check_option(self, "strategy", ("auto", *STRATEGIES))
+        check_option(self, "scoring", SCORINGS)
+        check_option(self, "probability", (False, True, "platt", "auto"))
+        weighted = self.class_weight is not None or self.scoring not in (None, "accuracy")
+        if weighted and self.strategy in UNWEIGHTED:
+            refuse(self, "strategy", "one that knows weights of classes, as 'cv-posterior' does")
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        self._check_parameters()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, order="C")
+        refuse_measurements(y)
+        classes = np.unique(y).size
+        if classes == 1:
+            raise ValueError("The number of classes has to be greater than one; got 1 class")
+        if self.scoring == "roc_auc" and classes > 2:
+            raise ValueError(
+                f"scoring='roc_auc' is for two classes, got {classes}: use 'balanced_accuracy'"
+            )
+        return X, y
+
+    def fit(self, X: Any, y: Any) -> AutoSVC:
+        """Choose kernel and C, then train on all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels, of two or more classes.
+
+        Returns
+        -------
+        self
+        """
+        self._kept = None
+        super().fit(X, y)
+        if self.probability == "auto" and not self.svc_.probability:
+            self._kept = X, y
+        return self
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {**state, "_kept": None} if "_kept" in state else state
+
+    def _machine(self, seed: int, seconds: float | None, samples: int) -> Any:
+        likely = self.probability
+        if likely == "auto":
+            likely = samples <= PROBABILITY_UPTO
+        return SVC(  # type: ignore[no-untyped-call]
+            C=self.C_,
+            kernel=self.search_.kernel,
+            class_weight=self.class_weight,
+            probability=likely,
+            random_state=seed,
+            max_seconds=seconds,
+            n_jobs=self.n_jobs,
+        )
+
+    def _weights(self, codes: NDArray[Any], y: NDArray[Any]) -> tuple[Float | None, Float | None]:
+        """The penalty and the importance of each sample, None where all are 1."""
+        classes = np.unique(y)
+        penalty = importance = None
+        if self.class_weight is not None:
+            factors = compute_class_weight(self.class_weight, classes=classes, y=y)
+            penalty = np.asarray(factors, dtype=np.float64)[codes]
+        if self.scoring is None:
+            importance = penalty
+        elif self.scoring in ("balanced_accuracy", "roc_auc"):
+            sizes = np.bincount(codes)
+            importance = codes.size / (classes.size * sizes[codes].astype(np.float64))
+        return penalty, importance
+
+    def _chosen(
+        self, X: Any, y: NDArray[Any], seed: int, began: float, journal: Journal | None
+    ) -> Chosen:
+        codes = np.unique(y, return_inverse=True)[1]
+        text = sparse.issparse(X) and X.shape[1] > TEXT_FEATURES and self.metric == "radial"
+        strategy, reason = self._strategy(codes.size, text)
+        # Rare terms must not weigh more than frequent ones: text is taken as it is.
+        scaled = self.scale and strategy != "kernels"
+        scales = standard_deviations(X) if scaled else np.ones(X.shape[1])
+        samples = subsample(codes, SUBSAMPLE, seed)
+        inputs, labels = divided(X[samples], scales), codes[samples]
+        penalty, importance = self._weights(codes, y)
+        start = gaussian_start(inputs, labels, self.metric)
+        task = Task(
+            inputs,
+            labels,
+            start,
+            prior=self.prior,
+            k=feasible_folds(labels, self.cv),
+            effort=effort(strategy, start.theta.size + 1, *inputs.shape),
+            max_seconds=self._search_seconds(began),
+            random_state=seed,
+            n_jobs=self.n_jobs,
+            penalty=None if penalty is None else penalty[samples],
+            importance=None if importance is None else importance[samples],
+            scoring="roc_auc" if self.scoring == "roc_auc" else "accuracy",
+        )
+        if labels.size < codes.size:
+            reason += f"; the search used {labels.size:,} of them"
+
+        def chosen(outcome: Outcome) -> Chosen:
+            return Chosen(
+                strategy,
+                reason,
+                in_units(outcome.point.kernel, scales),
+                float(outcome.point.C),
+                outcome.score,
+                labels.size,
+                time.perf_counter() - began,
+                outcome.stages,
+                outcome.status,
+            )
+
+        try:
+            return chosen(tuned(task, strategy, callback=self.callback, journal=journal))
+        except SearchInterrupted as interrupted:
+            raise SearchInterrupted(chosen(interrupted.found)) from None
+
+    def _strategy(self, samples: int, text: bool) -> tuple[str, str]:
+        if self.strategy != "auto":
+            return self.strategy, "asked for"
+        if text and samples >= FEWEST:
+            return (
+                "kernels",
+                "many sparse features: linear and Gaussian kernels compete",
+            )
+        if samples < FEWEST:
+            return "kta", f"{samples} samples are too few to hold some out"
+        if samples <= SCAN_SAMPLES:
+            return "cv-posterior", f"small data set ({samples} samples), thorough search"
+        return "cv-posterior", f"{samples:,} samples, thorough search"
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The function whose sign decides, as of `SVC`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        model, X = self._fitted_and_inputs(X)
+        return np.asarray(model.decision_function(X))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of the classes; the first call may train five more machines.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        model, X = self._fitted_and_inputs(X)
+        if not model.probability:
+            self._fit_probabilities(model)
+        return np.asarray(model.predict_proba(X))
+
+    def _fit_probabilities(self, model: Any) -> None:
+        """Probabilities for the fitted classifier, from the samples that were kept."""
+        if self._kept is None:
+            raise AttributeError(
+                "predict_proba needs the training samples, which are not kept in files: call it "
+                "once before saving, or fit with probability=True"
+            )
+        X, y = validate_data(
+            self, *self._kept, accept_sparse="csr", dtype=NUMBERS, order="C", reset=False
+        )
+        model.set_params(probability=True, warm_start=True, max_seconds=None).fit(X, y)
+        model.set_params(warm_start=False)
+        self._take_over(model)
+        self._kept = None
+
+
+def refuse_measurements(y: NDArray[Any]) -> None:
+    """Raise ValueError for targets of a regression."""
+    remedy = "use AutoSVR for numbers to be predicted, or y.astype(str) to take them as classes"
+    kind = type_of_target(y, input_name="y")
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(f"Unknown label type: {kind}. AutoSVC predicts classes; {remedy}")
+    if y.dtype.kind in "iuf":
+        values = np.unique(y).size
+        if values > MOST_CLASSES and y.size < FEWEST_A_CLASS * values:
+            raise ValueError(
+                f"y has {values} different numbers in {y.size} samples, so it looks like a "
+                f"measurement, not like classes: {remedy}"
+            )
+
+
+def effort(strategy: str, size: int, samples: int, features: int) -> float:
+    """The part of a strategy's iterations that is affordable: ten seconds' worth of machines."""
+    if strategy not in ("posterior", "likelihood"):
+        return 1.0
+    evaluations = EVALUATIONS * min(1.0, (200.0 / samples) ** FEWER)
+    evaluations *= min(1.0, np.sqrt(MANY_FEATURES / features))
+    return float(min(1.0, evaluations / (10_000.0 * np.sqrt(size))))

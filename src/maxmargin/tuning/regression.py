@@ -1,0 +1,169 @@
+"""Strategies for regression: kernel, C and ε.
+
+    strategy   objective                                   optimiser
+    cv-loss    loss of the samples held out in fixed       coarse grid, then iRprop⁺ with the
+               folds                                       exact gradient
+    grid       the same                                    grid of widths, C and ε
+
+C and ε are in units of the spread of the targets, which `AutoSVR` standardises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..kernels.base import take
+from .base import Float, Limits, Objective, TubePoint
+from .course import HIGHEST_C, LOWEST_C, REACH, SCAN_GAMMA, Outcome, Search, Task
+from .journal import Journal, SearchProgress
+from .objectives import FixedSplits, HeldOutLoss, plain_folds
+from .optimizers import Choice, IRpropPlus
+from .start import widened
+from .strategies import FIXED_SMALLEST, FIXED_STEP, REPEATED_SAMPLES, REPEATS, run_to_its_end
+
+# The coarse grid, in units of 1/variance in feature space and of the spread of the targets.
+SCAN_C, SCAN_EPSILON = 10.0 ** np.arange(-1.0, 4.0), 0.1
+GRID_C, GRID_EPSILON = 10.0 ** np.arange(-2.0, 5.0), (0.01, 0.1, 0.3)
+LOWEST_EPSILON, HIGHEST_EPSILON = 1e-4, 2.0
+# Samples that the coarse grid is evaluated on, and the walk, at most.
+SCAN_SAMPLES, WALK_SAMPLES = 300, 1000
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionTask(Task):
+    """A `Task` with numbers as targets.
+
+    Parameters
+    ----------
+    judged_by : {"squared", "absolute"}
+        The loss of held-out samples that is minimised.
+    """
+
+    judged_by: str = "squared"
+
+
+class RegressionSearch(Search):
+    """One run of a strategy for regression."""
+
+    task: RegressionTask
+
+    def _read_targets(self) -> None:
+        self.targets: Float = np.asarray(self.task.y, dtype=np.float64)
+        if self.targets.size < 2:
+            raise ValueError(
+                f"a search needs at least two samples, got n_samples = {self.targets.size}"
+            )
+        self.spread = float(self.targets.std()) or 1.0
+
+    def loss(self, samples: int) -> Objective[Any]:
+        """The loss of at most so many samples over fixed folds, repeated where they are few."""
+        task, n = self.task, self.targets.size
+        chosen = np.arange(n)
+        if n > samples:
+            random = np.random.default_rng(task.random_state)
+            chosen = np.sort(random.permutation(n)[:samples])
+        k, size = min(task.k, chosen.size), chosen.size
+        repeats = (
+            int(np.clip(REPEATED_SAMPLES // size, 1, REPEATS)) if samples > SCAN_SAMPLES else 1
+        )
+        splits = [
+            split for r in range(repeats) for split in plain_folds(size, k, task.random_state + r)
+        ]
+        inputs = take(task.X, chosen)
+        return HeldOutLoss(inputs, self.targets[chosen], FixedSplits(splits), task.judged_by)
+
+    def points(self, factors: Any, Cs: Any, epsilons: Any) -> list[TubePoint]:
+        """All combinations of widths around the start, C and ε."""
+        start = self.task.kernel
+        kernels = [wide for f in factors if (wide := widened(start, f)) is not None] or [start]
+        return [
+            TubePoint(kernel, float(C * self.unit_C * self.spread), float(e * self.spread))
+            for kernel, C, e in product(kernels, Cs, epsilons)
+        ]
+
+    def tube_limits(self) -> Limits:
+        theta, scale = self.task.kernel.theta, self.unit_C * self.spread
+        low = [LOWEST_C * scale, LOWEST_EPSILON * self.spread]
+        high = [HIGHEST_C * scale, HIGHEST_EPSILON * self.spread]
+        return Limits(
+            np.concatenate([theta - REACH, np.log(low)]),
+            np.concatenate([theta + REACH, np.log(high)]),
+        )
+
+
+def by_fixed_folds(search: RegressionSearch) -> Outcome:
+    """Kernel, C and ε by the loss of the samples held out in fixed folds."""
+    points = search.points(SCAN_GAMMA, SCAN_C, [SCAN_EPSILON])
+    most = search.iterations(points[0].theta.size, 20)
+    search.expected = (len(points), most)
+    judged = search.task.judged_by
+    choice: Any = Choice(points, n_jobs=search.task.n_jobs)
+    scan = search.walk(
+        f"coarse grid of the {judged} error",
+        choice,
+        search.loss(SCAN_SAMPLES),
+        len(points),
+        share=0.4,
+    )
+    walk: Any = IRpropPlus(scan.point, FIXED_STEP, search.tube_limits(), smallest=FIXED_SMALLEST)
+    what = f"iRprop+ on the {judged} error"
+    result = search.walk(what, walk, search.loss(WALK_SAMPLES), most)
+    return search.outcome(result.point, -result.value, "epsilon_insensitive")
+
+
+def by_grid(search: RegressionSearch) -> Outcome:
+    """Width, C and ε by the loss of held-out samples on a grid."""
+    points = search.points(SCAN_GAMMA, GRID_C, GRID_EPSILON)
+    search.expected = (len(points),)
+    choice: Any = Choice(points, n_jobs=search.task.n_jobs)
+    result = search.walk(
+        f"grid of the {search.task.judged_by} error", choice, search.loss(WALK_SAMPLES), len(points)
+    )
+    return search.outcome(result.point, -result.value, "epsilon_insensitive")
+
+
+REGRESSION_STRATEGIES: dict[str, Callable[[RegressionSearch], Outcome]] = {
+    "cv-loss": by_fixed_folds,
+    "grid": by_grid,
+}
+
+
+def tuned_regression(
+    task: RegressionTask,
+    strategy: str = "cv-loss",
+    *,
+    callback: Callable[[SearchProgress], Any] | None = None,
+    journal: Journal | None = None,
+) -> Outcome:
+    """Kernel, C and ε for a task by one of `REGRESSION_STRATEGIES`; as `tuned` otherwise.
+
+    Parameters
+    ----------
+    task : RegressionTask
+    strategy : str
+    callback : callable, optional
+    journal : Journal, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import RegressionTask, gaussian_start, tuned_regression
+    >>> from maxmargin.tuning.start import halves
+    >>> X = np.linspace(-3, 3, 60)[:, None]
+    >>> y = np.sin(2 * X[:, 0])
+    >>> outcome = tuned_regression(RegressionTask(X, y, gaussian_start(X, halves(y), "radial")))
+    >>> bool(outcome.score > -1e-3)
+    True
+    """
+    if strategy not in REGRESSION_STRATEGIES:
+        known = sorted(REGRESSION_STRATEGIES)
+        raise ValueError(f"strategy must be one of {known}, got {strategy!r}")
+    make = REGRESSION_STRATEGIES[strategy]
+    return run_to_its_end(
+        lambda interrupt: make(RegressionSearch(task, interrupt, callback, journal))
+    )

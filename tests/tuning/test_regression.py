@@ -1,0 +1,229 @@
+"""Tuning of regressions: exact gradients, the search, AutoSVR and SVRSearch."""
+
+import os
+import pickle
+import signal
+import warnings
+
+import numpy as np
+import pytest
+from clock import Overrun
+from scipy import sparse
+from sklearn.datasets import load_diabetes
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tuning.problems import assert_gradient
+
+from maxmargin import SVR, AutoSVR, SVRSearch
+from maxmargin.kernels import Gaussian, MetricGaussian, Polynomial
+from maxmargin.tuning import (
+    FixedSplits,
+    HeldOutLoss,
+    Journal,
+    RegressionTask,
+    SearchInterrupted,
+    TubePoint,
+    gaussian_start,
+    plain_folds,
+    tuned_regression,
+)
+from maxmargin.tuning.regression import REGRESSION_STRATEGIES
+from maxmargin.tuning.start import halves
+from maxmargin.tuning.tube_fit import tube_fit
+
+LOSSES = pytest.mark.parametrize("loss", ["squared", "absolute"])
+
+
+def waves(n=60, features=2, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((n, features))
+    y = np.sin(2 * X[:, 0]) + 0.5 * X[:, -1] + 0.1 * random.standard_normal(n)
+    return X, y
+
+
+@parametrize_with_checks([AutoSVR(), SVRSearch()])
+def test_estimator_keeps_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("largest", [3000, 10])
+@pytest.mark.parametrize(("C", "epsilon"), [(0.1, 0.3), (10.0, 0.05), (100.0, 0.001), (0.01, 2.0)])
+def test_small_machine_is_the_optimum(largest, C, epsilon, monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.tube_fit.LARGEST", largest)
+    X, y = waves()
+    kernel = Gaussian(0.5)
+    found = tube_fit(kernel(X), y, C, epsilon)
+    model = SVR(C=C, epsilon=epsilon, kernel=kernel, tol=1e-8).fit(X, y)
+    outputs = kernel(X) @ found.fit.alpha + found.fit.bias
+    np.testing.assert_allclose(outputs, model.predict(X), atol=1e-5)
+    np.testing.assert_allclose(found.fit.gradient, y - kernel(X) @ found.fit.alpha, atol=1e-9)
+
+
+@LOSSES
+@pytest.mark.parametrize(
+    "point",
+    [
+        TubePoint(Gaussian((0.3, 0.2)), 5.0, 0.1),
+        TubePoint(Gaussian(0.3), 0.5, 0.6),
+        TubePoint(Gaussian(0.3), 0.02, 1.5),
+        TubePoint(Gaussian(3.0), 500.0, 1e-3),
+        TubePoint(MetricGaussian(np.array([[0.5, 0.1], [0.1, 0.7]])), 2.0, 0.05),
+        TubePoint(Polynomial(2, 0.3, 1.0), 2.0, 0.2),
+    ],
+)
+def test_gradient_in_kernel_C_and_epsilon(point, loss):
+    X, y = waves()
+    assert_gradient(HeldOutLoss(X, y, FixedSplits(plain_folds(60, 5, 0)), loss), point)
+
+
+@LOSSES
+def test_loss_is_that_of_cross_validation(loss):
+    X, y = waves()
+    splits = plain_folds(60, 5, 0)
+    point = TubePoint(Gaussian(0.4), 3.0, 0.1)
+    model = SVR(C=3.0, epsilon=0.1, kernel=Gaussian(0.4), tol=1e-8)
+    away = cross_val_predict(model, X, y, cv=[tuple(split) for split in splits]) - y
+    expected = np.mean(away**2 if loss == "squared" else np.abs(away))
+    value = HeldOutLoss(X, y, FixedSplits(splits), loss).evaluate(point).value
+    assert value == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("metric", ["radial", "diagonal", "full"])
+def test_auto_learns_waves(metric):
+    X, y = waves(200)
+    model = AutoSVR(metric=metric).fit(X, y)
+    new, targets = waves(500, seed=1)
+    assert model.score(new, targets) > 0.93
+    assert model.certificate_.relative_gap < 1e-4
+    assert 0.005 < model.epsilon_ < 0.5
+    assert "iRprop+ on the squared error" in str(model.search_)
+    assert "epsilon = " in str(model.search_)
+
+
+def test_units_of_inputs_and_targets_do_not_matter():
+    X, y = waves(80)
+    one = AutoSVR().fit(X, y)
+    two = AutoSVR().fit(X * [1e4, 1e-3] + [5.0, -2.0], 1e6 * y + 1e7)
+    assert two.epsilon_ == pytest.approx(1e6 * one.epsilon_, rel=1e-4)
+    predicted = (two.predict(X * [1e4, 1e-3] + [5.0, -2.0]) - 1e7) / 1e6
+    np.testing.assert_allclose(predicted, one.predict(X), atol=2e-3)
+
+
+def test_auto_is_better_than_the_default_on_real_data():
+    X, y = load_diabetes(return_X_y=True)
+    train, test = np.arange(442) % 3 > 0, np.arange(442) % 3 == 0
+    auto = AutoSVR().fit(X[train], y[train]).score(X[test], y[test])
+    assert auto > SVR().fit(X[train], y[train]).score(X[test], y[test]) + 0.1
+
+
+@pytest.mark.parametrize("strategy", REGRESSION_STRATEGIES)
+def test_search_ends_at_the_best_point_tried(strategy):
+    chosen = AutoSVR(strategy=strategy).search(*waves(60))
+    values = chosen.history()["value"][chosen.history()["stage"] == chosen.stages[-1].what]
+    assert -chosen.score == pytest.approx(values.min())
+
+
+def test_absolute_error_can_be_minimised():
+    chosen = AutoSVR(loss="absolute").search(*waves(60))
+    assert chosen.stages[-1].what == "iRprop+ on the absolute error"
+
+
+def test_many_samples_are_searched_on_a_part(monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.auto.regressor.SUBSAMPLE", 50)
+    model = AutoSVR().fit(*waves(120))
+    assert model.search_.samples == 50
+    assert "used 50 of them" in model.search_.reason
+
+
+def test_search_goes_on_to_the_same_point():
+    X, y = waves(60)
+    task = RegressionTask(X, y, gaussian_start(X, halves(y), "radial"))
+    whole, journal = tuned_regression(task), Journal()
+    first = tuned_regression(task, journal=journal, callback=lambda now: now.fraction > 0.7)
+    assert first.status == "stopped"
+    assert tuned_regression(task, journal=journal).point == whole.point
+
+
+def test_time_limit_is_kept():
+    X, y = waves(400)
+    AutoSVR(max_seconds=0.5).fit(X, y)
+    with Overrun(1.0) as over:
+        AutoSVR(max_seconds=1.0).fit(X, y)
+    assert over.seconds < 0.5
+
+
+def test_frames_are_predicted_without_a_warning():
+    pandas = pytest.importorskip("pandas")
+    X, y = waves(40)
+    frame = pandas.DataFrame(X, columns=["a", "b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        AutoSVR().fit(frame, y).predict(frame)
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.arange(20.0)[:, None], np.zeros(20)),
+        (np.ones((20, 2)), np.arange(20.0)),
+        (np.array([[0.0], [1.0]]), [0.0, 1.0]),
+        (np.arange(20.0)[:, None], np.r_[np.zeros(19), 1e9]),
+        (1e100 * np.arange(20.0)[:, None], 1e100 * np.arange(20.0)),
+    ],
+    ids=["constant target", "constant inputs", "two points", "outlier", "huge"],
+)
+def test_awkward_data_have_finite_predictions(X, y):
+    model = AutoSVR(max_seconds=5.0).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_sparse_inputs_give_the_model_of_dense_ones():
+    X, y = waves(60)
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense, thin = AutoSVR().fit(X, y), AutoSVR().fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(thin.predict(sparse.csr_array(X)), dense.predict(X), atol=1e-4)
+
+
+def test_models_can_be_pickled():
+    X, y = waves(40)
+    model = pickle.loads(pickle.dumps(AutoSVR().fit(X, y)))
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_search_of_a_polynomial_kernel():
+    X, y = waves(60)
+    search = SVRSearch(SVR(kernel=Polynomial(3, 0.5, 1.0), tol=1e-5)).fit(X, y)
+    assert isinstance(search.best_estimator_, SVR)
+    assert search.best_estimator_.tol == 1e-5
+    assert set(search.best_params_) == {"C", "kernel", "epsilon"}
+    assert "param_log_epsilon" in search.cv_results_
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (AutoSVR(strategy="luck"), "strategy of AutoSVR must be one of"),
+        (AutoSVR(loss="cubic"), "loss of AutoSVR must be one of"),
+        (SVRSearch(strategy="kta"), "strategy of SVRSearch must be one of"),
+        (SVRSearch(3), "an SVR of maxmargin"),
+        (SVRSearch(SVR(kernel="precomputed")), "must evaluate the kernel at inputs"),
+    ],
+)
+def test_bad_parameters_are_named(model, words):
+    with pytest.raises(ValueError, match=words):
+        model.fit(np.eye(20), np.arange(20.0))
+
+
+def test_interrupted_search_leaves_the_best_so_far():
+    def press(_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        model = AutoSVR(callback=press)
+        with pytest.raises(SearchInterrupted):
+            model.fit(*waves(60))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert model.search_.status == "interrupted"
+    assert model.search_.epsilon > 0
