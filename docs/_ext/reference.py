@@ -72,7 +72,6 @@ def summary(value) -> str:
 
 def page_of(module: str, name: str) -> str:
     value = getattr(importlib.import_module(module), name)
-    full = f"{module}.{name}"
     lines = [name, "=" * len(name), "", f".. currentmodule:: {module}", ""]
     if inspect.isclass(value):
         lines += [f".. autoclass:: {name}", ""]
@@ -88,7 +87,7 @@ def page_of(module: str, name: str) -> str:
     rows = [f"``{key!r}``\n   {text}" for key, text in value.items() if isinstance(text, str)]
     plain = [f"``{key!r}``" for key, text in value.items() if not isinstance(text, str)]
     body = "\n\n".join(rows) if rows else "Keys: " + ", ".join(plain) + "."
-    return "\n".join([*lines, f".. py:data:: {full}", "", *(f"   {x}" for x in body.split("\n"))])
+    return "\n".join([*lines, f".. py:data:: {name}", "", *(f"   {x}" for x in body.split("\n"))])
 
 
 def overview(module: str, title: str, names: list[str]) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 matplotlib.use("Agg")
 from matplotlib.image import imread
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, OneClassSVM
 from maxmargin.data import Column, Schema, two_blobs
@@ -114,6 +115,29 @@ def test_certificate_is_in_words(structure):
 
 def test_figures_have_intervals(structure):
     assert re.search(r"accuracy\s*\d+\.\d %\s*\d+\.\d – \d+\.\d %", structure.sections["Test"])
+
+
+def test_model_stands_beside_a_baseline(structure):
+    assert re.search(r"always (healthy & well|sick <b>)\s*\d+\.\d %", structure.sections["Test"])
+
+
+def test_every_class_has_its_figures(structure):
+    for label in ("healthy & well", "sick <b>"):
+        assert re.search(label + r"(\s*\d+\.\d %){3}\s*\d+", structure.sections["Test"])
+
+
+def test_no_number_has_many_digits(structure):
+    for name, text in structure.sections.items():
+        if name != "How to reproduce":
+            assert not re.search(r"\d\.\d{11,}", text), name
+
+
+def test_a_fit_that_was_stopped_has_a_remedy_in_its_report(tmp_path):
+    with pytest.warns(ConvergenceWarning):
+        stopped = SVC(C=1e4, max_iter=2).fit(X, LABELS)
+    write_report(Model(stopped), tmp_path / "r.html", X=X, y=LABELS)
+    text = (tmp_path / "r.html").read_text("utf-8")
+    assert "What to do: Raise max_iter, or fit again with warm_start=True." in text
 
 
 def test_command_is_repeated(structure):

@@ -57,7 +57,7 @@ def plane_of(X: np.ndarray, features: tuple[int, int] | None, names: Any) -> Pla
 
 
 class DecisionBoundaryDisplay(Display):
-    """Where a classifier (or novelty detector) changes its mind.
+    """The decision boundary of a classifier or novelty detector.
 
     For two classes the colours show the decision function, lines its boundary (solid) and margins
     (dashed); for more, the colours show the class. Support vectors have a ring. Inputs with more

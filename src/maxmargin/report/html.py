@@ -14,12 +14,25 @@ from ..archive import replacing
 from ..kernels import Gaussian, MetricGaussian
 from ..models.files import Model
 from ..models.training import HeldOut, Measure
+from .analysis import Table, baselines, by_class, importance, remedy, rounded, worst_errors
 from .boundary import DecisionBoundaryDisplay
 from .convergence import ConvergenceDisplay
 from .display import Display
 from .measures import measured, predictions
 from .metric_plot import MetricDisplay
-from .page import bullets, code, figure, figures, measures_table, page, paragraph, rows, section
+from .page import (
+    bullets,
+    code,
+    figure,
+    figures,
+    heading,
+    measures_table,
+    page,
+    paragraph,
+    rows,
+    section,
+    table,
+)
 from .predictions import ConfusionDisplay, ResidualDisplay
 from .quality import CalibrationDisplay, PrecisionRecallDisplay, RocDisplay
 from .tree_plots import PartitionDisplay, TreeDisplay
@@ -134,7 +147,7 @@ class Report:
             first = self.measures[0]
             if first.name == "accuracy":
                 sentences.append(
-                    f"{100 * first.value:.1f} % of test samples are recognised "
+                    f"Test accuracy: {100 * first.value:.1f} % "
                     f"(95 % interval {100 * first.low:.1f} – {100 * first.high:.1f} %)."
                 )
             else:
@@ -174,7 +187,7 @@ class Report:
         machine, training = self.machine, self.training
         pairs = [("machine", type(machine).__name__)]
         if hasattr(machine, "kernel_"):
-            text = repr(machine.kernel_)
+            text = rounded(repr(machine.kernel_))
             pairs.append(("kernel", text if len(text) < 400 else text[:399] + "…"))
         for name in ("C", "nu", "epsilon", "loss", "class_weight"):
             value = getattr(machine, name, None)
@@ -198,7 +211,7 @@ class Report:
             return ""
         if certificate is None:
             text = "The file that this model comes from tells nothing about its optimum."
-            return section("Certificate", paragraph(text, "warning"))
+            return section("Certificate", paragraph(f"{text} {remedy(None)}", "warning"))
         proven = np.isfinite(certificate.relative_gap) and certificate.relative_gap < 1e-2
         claim = gap_in_words(certificate)
         text = (
@@ -206,6 +219,8 @@ class Report:
             "from nothing but the data and the solution; the best possible value lies between them."
         )
         kind = "certificate" if proven else "warning"
+        if not proven:
+            text += f" What to do: {remedy(getattr(self.machine, 'status_', None))}"
         return section(
             "Certificate", paragraph(text, kind), rows(certificate_lines(certificate)[1:])
         )
@@ -213,7 +228,24 @@ class Report:
     def _tests(self) -> str:
         if not self.measures:
             return ""
-        return section("Test", paragraph(self.on), measures_table(self.measures))
+        parts = [paragraph(self.on), measures_table(self.measures)]
+        for title, found in self._analyses():
+            if found is not None:
+                parts += [heading(title), paragraph(found.lead), table(found.head, found.lines)]
+        return section("Test", *parts)
+
+    def _analyses(self) -> list[tuple[str, Table | None]]:
+        if self.tested is None:
+            return []
+        found = [("Baselines", baselines(self.tested, self.classes))]
+        if self.classes is not None and self.classes.size > 1:
+            found.append(("Class by class", by_class(self.tested, self.classes)))
+        found.append(("Worst errors", worst_errors(self.tested, self.classes)))
+        if self.X is not None and self.y is not None:
+            names = self.model.schema.feature_names if self.model.schema is not None else None
+            given = importance(self.machine, self.X, self.y, names)
+            found.append(("Which features count", given))
+        return found
 
     def _reproduction(self) -> str:
         training = self.training
@@ -249,7 +281,7 @@ class Report:
                 lambda: DecisionBoundaryDisplay.from_estimator(
                     self.machine, self.X, labels, **given
                 ),
-                "Where the model changes its mind. Rings mark support vectors.",
+                "Decision boundary; rings mark support vectors.",
             )
             if self._has_metric():
                 add(
@@ -290,8 +322,8 @@ class Report:
             pair = (tested.target, tested.predicted)
             add(
                 lambda: ResidualDisplay.from_predictions(*pair, epsilon=epsilon),
-                "Predicted values against true ones"
-                + ("; inside the tube errors cost nothing." if epsilon else "."),
+                "Residuals, and predictions against true values"
+                + ("; errors inside the tube cost nothing." if epsilon else "."),
             )
             return
         if self.classes.size <= MOST_CLASSES:
@@ -323,7 +355,7 @@ class Report:
             told = tested.probability[:, 1]
             add(
                 lambda: CalibrationDisplay.from_predictions(positive, told, name=name),
-                "What came true of what was told.",
+                "Predicted probability against observed frequency.",
             )
 
     def _drawable(self) -> bool:

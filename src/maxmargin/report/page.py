@@ -23,6 +23,8 @@ table { border-collapse: collapse; width: 100%; margin: .5rem 0; }
 th, td { text-align: left; padding: .38rem .8rem .38rem 0; vertical-align: top;
   border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 th { font-weight: 600; width: 13rem; }
+.wide-table { overflow-x: auto; }
+h3 { font-size: 1rem; margin: 1.4rem 0 .2rem; }
 td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
 pre { background: #f6f7f8; border: 1px solid var(--line); border-radius: .4rem;
   padding: .7rem .9rem; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere;
@@ -77,6 +79,10 @@ def section(title: str, *parts: str) -> str:
     return f"<section>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else ""
 
 
+def heading(text: str) -> str:
+    return f"<h3>{escape(text)}</h3>"
+
+
 def paragraph(text: str, kind: str = "") -> str:
     mark = f' class="{kind}"' if kind else ""
     return f"<p{mark}>{escape(text)}</p>"
@@ -86,6 +92,18 @@ def rows(pairs: list[tuple[str, str]]) -> str:
     """A table of names and values."""
     lines = [f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in pairs]
     return f"<table>\n{chr(10).join(lines)}\n</table>" if lines else ""
+
+
+def table(head: tuple[str, ...], lines: list[tuple[str, ...]]) -> str:
+    """A table with a heading for each column; all but the first hold numbers."""
+    top = "".join(f"<td>{escape(text)}</td>" for text in head)
+    rest = "".join(
+        f"<tr><th>{escape(line[0])}</th>"
+        + "".join(f'<td class="number">{escape(text)}</td>' for text in line[1:])
+        + "</tr>\n"
+        for line in lines
+    )
+    return f'<div class="wide-table"><table>\n<tr>{top}</tr>\n{rest}</table></div>'
 
 
 def bullets(texts: list[str]) -> str:

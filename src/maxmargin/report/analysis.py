@@ -1,0 +1,181 @@
+"""What a report says beyond single figures: baselines, classes, worst errors, importance."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..models.training import HeldOut
+from .display import dense
+from .measures import absolute_error, square_error
+
+# Samples and features up to which features are permuted, and how often each is.
+MOST_SAMPLES, MOST_FEATURES, REPEATS = 1000, 200, 3
+MOST_ERRORS, MOST_SHOWN = 8, 12
+
+
+class Table(NamedTuple):
+    """A table of texts, and a sentence above it."""
+
+    lead: str
+    head: tuple[str, ...]
+    lines: list[tuple[str, ...]]
+
+
+def baselines(tested: HeldOut, classes: np.ndarray | None) -> Table:
+    """The model beside a guess that ignores the inputs."""
+    target, predicted = tested.target, tested.predicted
+    if classes is None:
+        true, said = np.asarray(target, float), np.asarray(predicted, float)
+        middle, mean = np.full(true.size, np.median(true)), np.full(true.size, true.mean())
+        lines = [
+            ("this model", f"{absolute_error(true, said):.4g}", f"{square_error(true, said):.4g}"),
+            ("the median", f"{absolute_error(true, middle):.4g}", "–"),
+            ("the mean", "–", f"{square_error(true, mean):.4g}"),
+        ]
+        lead = "Errors beside those of a constant, the best one for each figure."
+        return Table(lead, ("", "mean absolute error", "root mean square error"), lines)
+    values, counts = np.unique(target, return_counts=True)
+    common = counts.max() / counts.sum()
+    lines = [
+        ("this model", f"{100 * np.mean(target == predicted):.1f} %"),
+        (f"always {values[np.argmax(counts)]}", f"{100 * common:.1f} %"),
+        ("at random, in proportion", f"{100 * np.sum((counts / counts.sum()) ** 2):.1f} %"),
+    ]
+    lead = "Accuracy beside that of guesses which ignore the inputs."
+    return Table(lead, ("", "accuracy"), lines)
+
+
+def by_class(tested: HeldOut, classes: np.ndarray) -> Table:
+    """Precision, recall and F1 of every class."""
+    lines = []
+    for label in classes[: 4 * MOST_SHOWN]:
+        true, said = tested.target == label, tested.predicted == label
+        hits = int(np.sum(true & said))
+        precision = hits / said.sum() if said.any() else np.nan
+        recall = hits / true.sum() if true.any() else np.nan
+        both = int(true.sum() + said.sum())
+        f1 = 2 * hits / both if both else np.nan
+        shares = tuple(_share(value) for value in (precision, recall, f1))
+        lines.append((str(label), *shares, f"{int(true.sum()):,}"))
+    lead = (
+        "Precision: how many of those called so are. Recall: how many of them are found. "
+        "F1: their harmonic mean."
+    )
+    return Table(lead, ("class", "precision", "recall", "F1", "samples"), lines)
+
+
+def worst_errors(tested: HeldOut, classes: np.ndarray | None) -> Table | None:
+    """The errors of which the model was surest, or the largest ones of a regression."""
+    if classes is None:
+        true, said = np.asarray(tested.target, float), np.asarray(tested.predicted, float)
+        order = np.argsort(-np.abs(true - said), kind="stable")[:MOST_ERRORS]
+        lines = [
+            (f"{i + 1:,}", f"{true[i]:.4g}", f"{said[i]:.4g}", f"{true[i] - said[i]:+.4g}")
+            for i in order
+        ]
+        lead = "The largest errors; the number is the place among the samples tested."
+        return Table(lead, ("sample", "true", "predicted", "true − predicted"), lines)
+    wrong = np.flatnonzero(tested.target != tested.predicted)
+    if not wrong.size:
+        return None
+    sure = _sureness(tested, classes)
+    order = wrong[np.argsort(-sure[wrong], kind="stable")][:MOST_ERRORS]
+    told = tested.probability.size > 0
+    lines = [
+        (
+            f"{i + 1:,}",
+            str(tested.target[i]),
+            str(tested.predicted[i]),
+            f"{100 * sure[i]:.0f} %" if told else f"{sure[i]:.3g}",
+        )
+        for i in order
+    ]
+    lead = (
+        "The errors of which the model was surest: look at these samples first, some may be "
+        "mislabelled. The number is the place among the samples tested."
+    )
+    return Table(lead, ("sample", "true", "predicted", "probability" if told else "margin"), lines)
+
+
+def _sureness(tested: HeldOut, classes: np.ndarray) -> np.ndarray:
+    """The probability of the class predicted, else how far the decision is from another."""
+    if tested.probability.size:
+        return np.asarray(tested.probability).max(axis=1)
+    decision = np.asarray(tested.decision, dtype=np.float64)
+    if decision.ndim == 1 and decision.size:
+        return np.abs(decision)
+    if decision.ndim == 2 and decision.shape[1] == classes.size:
+        ranked = np.sort(decision, axis=1)
+        return ranked[:, -1] - ranked[:, -2]
+    return np.zeros(tested.target.size)
+
+
+def importance(estimator: Any, X: Any, y: Any, names: Any) -> Table | None:
+    """How much worse predictions become when one feature is shuffled among the samples."""
+    if not hasattr(X, "shape") or len(X.shape) != 2 or not 2 <= X.shape[1] <= MOST_FEATURES:
+        return None
+    random = np.random.default_rng(0)
+    rows = random.permutation(X.shape[0])[:MOST_SAMPLES]
+    inputs, target = dense(X[rows]), np.asarray(y)[rows]
+    counts = hasattr(estimator, "classes_")
+    before = _quality(estimator, inputs, target, counts)
+    drops = np.empty((inputs.shape[1], REPEATS))
+    for feature in range(inputs.shape[1]):
+        for repeat in range(REPEATS):
+            shuffled = inputs.copy()
+            shuffled[:, feature] = shuffled[random.permutation(rows.size), feature]
+            drops[feature, repeat] = before - _quality(estimator, shuffled, target, counts)
+    mean = drops.mean(axis=1)
+    order = np.argsort(-mean, kind="stable")[:MOST_SHOWN]
+    names = [f"x{i + 1}" for i in range(inputs.shape[1])] if names is None else names
+    unit = (lambda value: f"{100 * value:.1f} points") if counts else (lambda value: f"{value:.3g}")
+    lines = [(str(names[i]), unit(mean[i])) for i in order]
+    what = "accuracy" if counts else "mean absolute error"
+    lead = (
+        f"By how much the {what} gets worse when a feature is shuffled ({rows.size:,} of the given "
+        "samples). Features that say the same share their importance."
+    )
+    return Table(lead, ("feature", "loss when shuffled"), lines)
+
+
+def _quality(estimator: Any, X: np.ndarray, target: np.ndarray, counts: bool) -> float:
+    said = estimator.predict(X)
+    return float(np.mean(said == target)) if counts else -absolute_error(target, said)
+
+
+def remedy(status: str | None) -> str:
+    """What to do about a fit that ended before the optimum was proven."""
+    return REMEDIES.get(status or "", REMEDIES[""])
+
+
+REMEDIES = {
+    "": "Train it again with maxmargin to get a certificate.",
+    "step_limit": "Raise max_iter, or fit again with warm_start=True.",
+    "time_limit": "Raise max_seconds (--max-seconds), or run the same command again to go on.",
+    "stopped": "Fit again with warm_start=True, without the callback that stopped it.",
+    "interrupted": "Run the same command again to go on.",
+    "precision": "Scale the inputs (StandardScaler) or take a smaller C; float64 is at its limit.",
+    "stationary": "Take a kernel that is positive semi-definite, for instance the Gaussian one.",
+    "stuck": 'Take selection="second_order", the default.',
+    "unbounded": "Take a finite C: these samples cannot be separated without error.",
+}
+
+
+def rounded(text: str, digits: int = 4) -> str:
+    """A text in which long numbers have few digits.
+
+    Examples
+    --------
+    >>> from maxmargin.report.analysis import rounded
+    >>> rounded("Gaussian(gamma=0.2455540380014723)")
+    'Gaussian(gamma=0.2456)'
+    """
+    number = re.compile(r"\d+\.\d{5,}(?:e[+-]?\d+)?|\d\.?\d*e[+-]\d+")
+    return number.sub(lambda match: f"{float(match[0]):.{digits}g}", text)
+
+
+def _share(value: float) -> str:
+    return "–" if np.isnan(value) else f"{100 * value:.1f} %"
