@@ -20,6 +20,7 @@ ORDER = (
     "tuning",
     "data",
     "models",
+    "distributed",
     "report",
     "cli",
 )

@@ -84,7 +84,7 @@ def hinge(y: ArrayLike, C: ArrayLike) -> Machine:
     With C = ∞ it is the hard margin machine.
     """
     labels, penalty = _classes(y, C)
-    return Machine("hinge", _one_group(labels, *_signed_box(labels, penalty)), _read_plain)
+    return Machine("hinge", _one_group(labels, *_signed_box(labels, penalty)), read_plain)
 
 
 def squared_hinge(y: ArrayLike, C: ArrayLike) -> Machine:
@@ -93,7 +93,7 @@ def squared_hinge(y: ArrayLike, C: ArrayLike) -> Machine:
     present = penalty > 0
     ridge = np.divide(0.5, penalty, out=np.zeros_like(penalty), where=present)
     lower, upper = _signed_box(labels, np.where(present, np.inf, 0.0))
-    return Machine("squared_hinge", _one_group(labels, lower, upper, ridge), _read_plain)
+    return Machine("squared_hinge", _one_group(labels, lower, upper, ridge), read_plain)
 
 
 def hard_margin(y: ArrayLike) -> Machine:
@@ -101,7 +101,7 @@ def hard_margin(y: ArrayLike) -> Machine:
     labels = _labels(y)
     unlimited = np.full(labels.size, np.inf)
     _require_both_classes(labels, unlimited)
-    return Machine("hard_margin", _one_group(labels, *_signed_box(labels, unlimited)), _read_plain)
+    return Machine("hard_margin", _one_group(labels, *_signed_box(labels, unlimited)), read_plain)
 
 
 def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float) -> Machine:
@@ -117,7 +117,7 @@ def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float) -> Machine:
         group=np.zeros(2 * targets.size, dtype=np.int64),
         totals=np.zeros(1),
     )
-    return Machine("epsilon_svr", problem, partial(_read_plain, epsilon=epsilon))
+    return Machine("epsilon_svr", problem, partial(read_plain, epsilon=epsilon))
 
 
 def nu_svc(y: ArrayLike, nu: float, weight: ArrayLike | None = None) -> Machine:
@@ -186,7 +186,7 @@ def one_class(weight: int | ArrayLike, nu: float) -> Machine:
     zeros = np.zeros(present.size)
     total = present.sum()
     problem = _one_group(zeros, zeros, present, total=min(nu * total, total))
-    return Machine("one_class", problem, _read_plain)
+    return Machine("one_class", problem, read_plain)
 
 
 def enclosing_ball(diagonal: ArrayLike) -> Machine:
@@ -197,11 +197,43 @@ def enclosing_ball(diagonal: ArrayLike) -> Machine:
     half = 0.5 * _vector("diagonal", diagonal)
     unlimited = np.full(half.size, np.inf)
     return Machine(
-        "enclosing_ball", _one_group(half, np.zeros(half.size), unlimited, total=1.0), _read_plain
+        "enclosing_ball", _one_group(half, np.zeros(half.size), unlimited, total=1.0), read_plain
     )
 
 
-def _read_plain(problem: DualProblem, alpha: Float, bias: Float, epsilon: float = 0.0) -> Expansion:
+def part_of(machine: str, y: Float | None, C: Float, epsilon: float = 0.0) -> DualProblem | None:
+    """The variables of some of the samples of a machine; None of no samples.
+
+    Its sums are 0, and mean nothing: those of all samples together are what a machine demands. A
+    part may have samples of one class only.
+
+    Parameters
+    ----------
+    machine : {"hinge", "squared_hinge", "epsilon_svr", "one_class"}
+    y : float array or None
+        Labels ±1 or targets.
+    C : float array
+        The price of an error, or for "one_class" the weight, of each sample.
+    epsilon : float
+    """
+    if not C.size:
+        return None
+    if machine == "one_class":
+        zeros = np.zeros(C.size)
+        return _one_group(zeros, zeros, C)
+    assert y is not None
+    if machine == "epsilon_svr":
+        linear, group = np.concatenate([y - epsilon, y + epsilon]), np.zeros(2 * y.size, np.int64)
+        return _two_copies(linear, C, group, np.zeros(1))
+    if machine == "hinge":
+        return _one_group(y, *_signed_box(y, C))
+    if machine == "squared_hinge":
+        ridge = np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
+        return _one_group(y, *_signed_box(y, np.where(C > 0, np.inf, 0.0)), ridge)
+    raise ValueError(f"machine has no parts: {machine!r}")
+
+
+def read_plain(problem: DualProblem, alpha: Float, bias: Float, epsilon: float = 0.0) -> Expansion:
     return Expansion(problem.per_sample(alpha), float(bias[0]), epsilon=epsilon)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Number
 from typing import Any
 
@@ -233,6 +233,11 @@ def checked_weights(sample_weight: Any, count: int, may_vanish: bool = False) ->
 
 def resolved_kernel(estimator: Any, X: Any, weight: np.ndarray) -> Kernel:
     """The kernel object behind `kernel`, `degree`, `gamma` and `coef0`."""
+    return kernel_with(estimator, lambda: resolved_gamma(estimator.gamma, X, weight))
+
+
+def kernel_with(estimator: Any, resolve_gamma: Callable[[], float]) -> Kernel:
+    """The same, with γ from a function that is called where the kernel has one."""
     kernel = estimator.kernel
     if is_function(kernel) or is_precomputed(kernel):
         return Precomputed()
@@ -240,7 +245,7 @@ def resolved_kernel(estimator: Any, X: Any, weight: np.ndarray) -> Kernel:
         return kernel
     if kernel == "linear":
         return Linear()
-    gamma = resolved_gamma(estimator.gamma, X, weight)
+    gamma = resolve_gamma()
     if kernel == "rbf":
         return Gaussian(gamma)
     if kernel == "sigmoid":

@@ -42,6 +42,7 @@ from ..tasks import Outcome, Task
 from ..template import CertifiedMachine
 from .gram_pool import Grams
 from .prediction import coefficients, delivered, expansion_values, like
+from .sharded import comes_in_shards, local_shards, train_in_shards
 from .training import Settings, Trainer
 
 # Inputs of more bytes are not copied for the sake of their order.
@@ -97,6 +98,8 @@ class KernelMachine(CertifiedMachine):
         previous: KernelMachine | None,
     ) -> bool:
         """Set all fitted attributes; whether Ctrl-C came."""
+        if comes_in_shards(X):
+            return train_in_shards(self, local_shards(X, y, sample_weight), reporter, data)
         clock = Clock(self.max_seconds)
         X, y = training_inputs(self, X, y)
         count = X.shape[0] if hasattr(X, "shape") else len(X)

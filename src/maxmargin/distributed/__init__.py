@@ -1,0 +1,15 @@
+"""Machines on Dask: exact and certified, from samples that no single machine has to hold.
+
+    from distributed import Client
+    from maxmargin.distributed import SVC
+
+    client = Client("tcp://scheduler:8786")
+    model = SVC(C=10.0).fit(X, y)          # dask.array, dask.dataframe or a list of files
+    model.certificate_
+
+Needs the extra ``maxmargin[distributed]``.
+"""
+
+from .kernel import SVC, SVR, OneClassSVM
+
+__all__ = ["SVC", "SVR", "OneClassSVM"]

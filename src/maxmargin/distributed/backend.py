@@ -1,0 +1,249 @@
+"""Shards on a Dask cluster: pure tasks on immutable states, and nothing but futures.
+
+The future of a state depends on that of the state before it, and in the end on the part of the
+samples, which Dask can load again. A worker that is lost costs a reload and the tasks since states
+were last built anew from the members (`Session.reroot_every`). Nothing is scattered or pinned:
+inputs on their way to the shards are the result of a task too, fetched by each worker once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from distributed import CancelledError, Client, Future, KilledWorker, get_client, wait
+from distributed.comm.core import CommClosedError
+
+from ..dual.problem import Float, Int
+from ..kernels.base import count
+from ..solvers.sharded import shard
+from ..solvers.sharded.backend import Backend, Pause, Session
+from ..solvers.sharded.shard import Members, Part, Proposal, ShardTask, Step, Taken, in_bytes
+from ..solvers.sharded.summary import Summary, summary
+
+# Seconds between two looks at the clock and at Ctrl-C while workers compute.
+LOOK_EVERY = 0.2
+# States are built anew after so many changes.
+REROOT_EVERY = 8
+# Tasks that were killed with their workers, again and again, are tried anew so many times.
+MOST_RETRIES = 5
+# Tasks that raise are tried again this often.
+RETRIES = 3
+# Inputs go to the cluster in pieces of at most so many bytes.
+PIECE_BYTES = 1 << 22
+# Why a scheduler that is gone shows itself.
+LOST = (CommClosedError, CancelledError, OSError, TimeoutError)
+
+
+class LostCluster(RuntimeError):
+    """The scheduler cannot be reached any more."""
+
+
+def client_of(client: Any) -> Client:
+    """The client given, or the current one."""
+    if isinstance(client, Client):
+        return client
+    if client is not None:
+        raise TypeError(
+            f"client must be a distributed.Client, an address or None, got {type(client).__name__}"
+        )
+    try:
+        current: Client = get_client()
+        return current
+    except ValueError:
+        raise ValueError(
+            "there is no Dask client: start one with `from distributed import Client; client = "
+            "Client()`, or give client=Client('tcp://scheduler:8786')"
+        ) from None
+
+
+class DaskBackend(Backend):
+    """Parts that are the results of Dask tasks.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    parts : list of futures
+        Of `Part`s.
+    """
+
+    def __init__(self, client: Client, parts: list[Future[Any]], feature_names: Any = None) -> None:
+        self.client, self.parts, self.feature_names = client, parts, feature_names
+
+    @property
+    def side_by_side(self) -> int:  # type: ignore[override]
+        return workers_of(self.client)
+
+    def summaries(self, classes: bool) -> list[Summary]:
+        futures = [
+            self.client.submit(summary, part, classes, pure=False, retries=RETRIES)
+            for part in self.parts
+        ]
+        return results(self.client, futures, lambda: None)
+
+    def session(self, task: ShardTask, pause: Pause) -> DaskSession:
+        return DaskSession(self.client, self.parts, task, pause)
+
+
+class Piece(NamedTuple):
+    """Some rows of a block, whose inputs are the result of a task."""
+
+    rows: slice
+    inputs: Future[Any]
+
+
+class DaskSession(Session):
+    """A session on a cluster."""
+
+    reroot_every = REROOT_EVERY
+
+    def __init__(
+        self, client: Client, parts: list[Future[Any]], task: ShardTask, pause: Pause
+    ) -> None:
+        self.client, self.parts, self.pause = client, parts, pause
+        self.task = task
+        self.states: list[Future[Any] | None] = [None] * len(parts)
+        self.blocks: list[list[Piece]] = []
+
+    @property
+    def workers(self) -> int:
+        return workers_of(self.client)
+
+    def sample(self, share: float, least: int, seed: int) -> list[Taken]:
+        jobs = [
+            self._submit(shard.sampled, part, self.task, share, least, seed + k)
+            for k, part in enumerate(self.parts)
+        ]
+        return self._results(jobs)
+
+    def fetch(self, rows: list[Int]) -> list[Taken]:
+        jobs = [
+            self._submit(shard.fetched, part, self.task, own) for part, own in zip(self.parts, rows)
+        ]
+        return self._results(jobs)
+
+    def send(self, X: Any) -> None:
+        rows = max(1, int(PIECE_BYTES * count(X) / max(1, in_bytes(X))))
+        self.blocks.append(
+            [
+                Piece(slice(start, start + rows), self._submit(same, X[start : start + rows]))
+                for start in range(0, count(X), rows)
+            ]
+        )
+        # Once to the cluster, and from there once to each worker.
+        self.moved += in_bytes(X) * self.workers
+
+    def restart(self, X: Any) -> None:
+        self.states, self.blocks = [None] * len(self.parts), []
+        self.send(X)
+
+    def advance(
+        self, members: list[Members], deltas: list[Float], dtype: Any, bias: Float, most: int
+    ) -> list[Proposal]:
+        pieces = [
+            (piece.inputs, delta[piece.rows])
+            for block, delta in zip(self.blocks, deltas)
+            for piece in block
+            if delta[piece.rows].any()
+        ]
+        blocks = [inputs for inputs, _ in pieces]
+        changes = self._submit(same, [delta for _, delta in pieces])
+        steps = [
+            self._submit(advanced, part, state, self.task, own, blocks, changes, dtype, bias, most)
+            for part, state, own in zip(self.parts, self.states, members)
+        ]
+        proposals = self._results([self._submit(proposal_of, step) for step in steps])
+        # All at once, so that a pass which was interrupted has changed nothing.
+        self.states = list(steps)
+        self.moved += in_bytes(deltas) * self.workers + in_bytes(members)
+        return proposals
+
+    def gaps(self, members: list[Members], bias: Float) -> list[float]:
+        jobs = [
+            self._submit(gap_part, part, state, self.task, own, bias)
+            for part, state, own in zip(self.parts, self.states, members)
+        ]
+        return self._results(jobs)
+
+    def close(self) -> None:
+        self.states, self.blocks = [], []
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return self.client.submit(function, *arguments, pure=False, retries=RETRIES)
+
+    def _results(self, futures: list[Future[Any]]) -> list[Any]:
+        found = results(self.client, futures, self.pause)
+        self.moved += sum(in_bytes(one) for one in found)
+        return found
+
+
+def results(client: Client, futures: list[Future[Any]], pause: Pause) -> list[Any]:
+    """The results of tasks; `pause` is called while they are waited for, and may raise."""
+    for last in (*[False] * MOST_RETRIES, True):
+        try:
+            wait_for(client, futures, pause)
+            found: list[Any] = client.gather(futures)
+            return found
+        except KilledWorker:
+            if last:
+                raise
+            client.retry(futures)
+        except LOST as error:
+            raise LostCluster(LOST_MESSAGE) from error
+        except BaseException:
+            client.cancel(futures)
+            raise
+    raise AssertionError("not reached")
+
+
+def wait_for(client: Client, futures: list[Future[Any]], pause: Pause) -> None:
+    while not all(future.done() for future in futures):
+        try:
+            wait(futures, timeout=LOOK_EVERY)
+        except TimeoutError:
+            if client.status != "running":
+                raise LostCluster(LOST_MESSAGE) from None
+        pause()
+
+
+LOST_MESSAGE = (
+    "the Dask scheduler was lost. Start another one and fit again; with checkpoint='file' the fit "
+    "goes on from the last round"
+)
+
+
+def workers_of(client: Client) -> int:
+    return max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+
+
+def same(X: Any) -> Any:
+    return X
+
+
+def advanced(part: Part, state: Step | None, *arguments: Any) -> Step:
+    return shard.advanced(part, None if state is None else state.values, *arguments)
+
+
+def gap_part(part: Part, state: Step, *arguments: Any) -> float:
+    return shard.gap_part(part, state.values, *arguments)
+
+
+def proposal_of(step: Step) -> Proposal:
+    return step.proposal
+
+
+def parts_of(
+    client: Client, X: Iterable[Any], y: Iterable[Any], weight: Iterable[Any]
+) -> list[Future[Any]]:
+    """Futures of the parts of delayed blocks of X, y and weights."""
+    return [
+        client.submit(as_part, *map(client.compute, blocks), pure=False, retries=RETRIES)
+        for blocks in zip(X, y, weight)
+    ]
+
+
+def as_part(X: Any, y: Any, weight: Any) -> Part:
+    """A part of what blocks of a collection hold."""
+    from .inputs import as_inputs, as_vector
+
+    return Part(as_inputs(X), as_vector(y), as_vector(weight))

@@ -1,0 +1,449 @@
+"""The driver of shards: rounds of chunking until no sample of any shard violates, then a proof.
+
+Order of calls in `solve_sharded`::
+
+    begin       a random sample becomes the first members, or those of a checkpoint
+    repeat
+      optimise  solve the problem restricted to the members, by `solve`
+      spread    send what changed; every shard updates its gradient and proposes violators
+      prove     when violation and gap seem small enough: states anew in float64, certificate
+      admit     violators become members; members at 0 that do not violate are dropped
+
+All α that is not 0 belongs to members, so the restricted problem needs nothing from the shards: it
+is the original problem on fewer samples. The certificate comes from states built anew from the
+samples and α in float64, and so is the proof for the model as it is delivered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...dual.certificate import Certificate
+from ...dual.problem import Float, Int
+from ...runtime.parallel import single_threaded_blas
+from .. import plan
+from ..interrupt import held_interrupts, interrupted_when
+from ..result import Solution
+from ..solver import solve
+from .backend import Backend, Session
+from .pool import Pool
+from .records import Ended, ShardedProgress, ShardedSettings, ShardedSolution, Standing
+from .shard import Proposal, ShardTask, Taken
+
+# The first members are at least so many samples of all shards, and this part of them up to a limit.
+FIRST, FIRST_SHARE, MOST_FIRST = 2000, 0.05, 10_000
+# Candidates of a round: this part of the members, and at least and at most so many.
+CANDIDATE_SHARE, FEWEST_CANDIDATES, MOST_CANDIDATES = 0.5, 500, 8000
+# Shards are asked for so many times their share of the candidates, as violators are not spread
+# evenly.
+ASKED = 2.0
+# The members are solved to this part of the violation of all samples; at first to this part of the
+# largest |linear|.
+INNER_SHARE, FIRST_SHARE_OF_LINEAR = 0.1, 0.05
+# The aim of the rounds is this part of what is promised, as the proof sees more.
+AIM = 0.9
+# A gain of the dual value by this part of it is progress, by bytes of kernel values.
+GAIN = {4: 1e-7, 8: 1e-11}
+# Rounds without progress after which states are built anew in float64, and then given up.
+PATIENCE = 3
+# A member may be dropped after so many rounds at 0.
+SETTLED = 2
+# Proofs at most, each of which costs a pass over all samples.
+MOST_PROOFS = 6
+
+
+def solve_sharded(
+    backend: Backend,
+    task: ShardTask,
+    totals: Float,
+    samples: int,
+    settings: ShardedSettings,
+    start: tuple[list[Int], list[Float]] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> ShardedSolution:
+    """Solve one dual problem over all shards of a backend.
+
+    Parameters
+    ----------
+    backend : Backend
+    task : ShardTask
+    totals : float array
+        The sum of α demanded of each group.
+    samples : int
+        Of all shards.
+    settings : ShardedSettings
+    start : rows and α of the members of each shard, optional
+        From a checkpoint.
+    stop : callable, optional
+        Whether somebody else has ended the run.
+    """
+    with single_threaded_blas(), held_interrupts() as interrupt:
+        run = ShardedRun(backend, task, totals, samples, settings, interrupt, stop)
+        try:
+            return run.finish(start)
+        finally:
+            run.session.close()
+
+
+class ShardedRun:
+    """One run of `solve_sharded`."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        task: ShardTask,
+        totals: Float,
+        samples: int,
+        settings: ShardedSettings,
+        interrupt: Any,
+        stop: Callable[[], bool] | None,
+    ) -> None:
+        self.task, self.totals, self.samples, self.settings = task, totals, samples, settings
+        self.interrupt, self.stop = interrupt, stop
+        self.began = time.perf_counter()
+        self.session: Session = backend.session(task, self.pause)
+        self.standing = Standing(np.inf, np.inf, -np.inf, np.zeros(totals.size))
+        self.rounds = self.steps = self.face_steps = self.evaluations = 0
+        self.told_to_stop = False
+        self.since_root = 0
+
+    # ---- the course ------------------------------------------------------------------------
+
+    def finish(self, start: tuple[list[Int], list[Float]] | None) -> ShardedSolution:
+        certificate = None
+        self.begin(start)
+        self.best = self.pool.at, self.pool.X
+        try:
+            status, certificate = self.loop()
+        except Ended as ended:
+            status = str(ended)
+            self.pool.at, self.pool.X = self.best
+        return self.result(status, certificate)
+
+    def begin(self, start: tuple[list[Int], list[Float]] | None) -> None:
+        if start is None:
+            taken = self.first_sample()
+        else:
+            taken = self.session.fetch(start[0])
+        self.shards = len(taken)
+        self.pool = Pool(self.shards, taken[0].linear.shape[0])
+        X = self.pool.add(taken)
+        if X is None:
+            raise ValueError("there are no samples with a positive weight")
+        self.idle = np.zeros(len(self.pool), dtype=np.int64)
+        self.dtype = plan.working_dtype(
+            self.settings.precision, self.task.kernel, self.pool.X, self.task.C, self.settings.tol
+        )
+        problem = self.pool.restricted(self.everyone(), self.totals, self.task.kernel)
+        given = None if start is None else np.concatenate(start[1], axis=-1).ravel()
+        self.pool.write(self.everyone(), problem.feasible(given))
+        self.fresh = start is None
+        self.session.restart(self.pool.one_block())
+
+    def first_sample(self) -> list[Taken]:
+        """Samples of all shards; more where their boxes have to hold the sums demanded."""
+        most = min(MOST_FIRST, max(FIRST, FIRST_SHARE * self.samples))
+        share = min(1.0, most / self.samples)
+        while True:
+            taken = self.session.sample(share, 2, self.settings.random_state)
+            upper = np.zeros(self.totals.size)
+            for some in taken:
+                np.add.at(upper, some.group, some.upper)
+            if share >= 1.0 or not (upper < 1.01 * self.totals).any():
+                return taken
+            missing = np.max(self.totals / np.maximum(upper, 1e-300))
+            share = min(1.0, share * min(1.05 * float(missing), 100.0))
+
+    def loop(self) -> tuple[str, Certificate]:
+        proofs, stale, best, allowance, dual = 0, 0, np.inf, 1.0, -np.inf
+        while True:
+            self.optimise(allowance)
+            proposals = self.spread()
+            self.rounds += 1
+            self.best = self.pool.at, self.pool.X
+            self.save()
+            promised = self.promised(self.standing, AIM * allowance)
+            now, worth = self.standing, GAIN[self.dtype.itemsize] * abs(self.standing.dual)
+            better = now.violation < 0.95 * best or now.dual > dual + worth
+            stale = 0 if better else stale + 1
+            best, dual = min(best, now.violation), max(dual, now.dual)
+            if promised or stale > PATIENCE:
+                certificate, proposals = self.prove()
+                proofs += 1
+                if self.promised(self.standing, 1.0):
+                    return "converged", certificate
+                if (not promised and self.dtype == np.float64) or proofs > MOST_PROOFS:
+                    return "precision", certificate
+                # What is promised was seen in float32, or from changes that add up.
+                self.dtype = np.dtype(np.float64)
+                stale, best, dual = 0, np.inf, -np.inf
+                allowance *= 0.5 if promised else 1.0
+            self.budgets()
+            self.admit(proposals)
+
+    def promised(self, standing: Standing, part: float) -> bool:
+        """Whether violation and gap are within this part of what is asked for."""
+        s = self.settings
+        near = standing.violation <= part * s.tol and standing.relative_gap <= part * s.gap
+        # An optimum of 0 has no relative gap.
+        return near or (standing.violation == 0.0 and standing.gap == 0.0)
+
+    # ---- a round ---------------------------------------------------------------------------
+
+    def optimise(self, allowance: float) -> None:
+        """Solve the problem of the members, as far as all samples make it worth while."""
+        s, chosen = self.settings, self.chosen()
+        problem = self.pool.restricted(chosen, self.totals, self.task.kernel)
+        if np.isinf(self.standing.violation):
+            scale = float(np.abs(problem.linear).max(initial=0.0)) or 1.0
+            tol = FIRST_SHARE_OF_LINEAR * scale
+        else:
+            tol = INNER_SHARE * self.standing.violation
+        tol = max(tol, 0.5 * allowance * self.floor())
+        gram = self.task.kernel.bind(self.pool.inputs(chosen), self.dtype)
+        with interrupted_when(self.must_stop):
+            found = solve(
+                problem,
+                gram,
+                tol=tol,
+                # Boxes and stages pay where there is nothing to go on from.
+                alpha=None if self.fresh else self.pool.at.alpha[:, chosen].ravel(),
+                cache_bytes=plan.row_budget(
+                    plan.memory_budget(s.cache_size, problem.samples), 0, 1
+                ),
+                max_seconds=None if np.isinf(s.max_seconds) else self.seconds_left(),
+                callback=self.tell if s.callback is not None else None,
+            )
+        self.fresh = False
+        self.steps += found.steps
+        self.face_steps += found.face_steps
+        self.evaluations += found.kernel_evaluations
+        if found.status in ("interrupted", "time_limit", "stopped"):
+            self.budgets()
+            raise Ended(found.status)
+        self.pool.write(chosen, found.alpha)
+        self.bias = found.bias
+
+    def floor(self) -> float:
+        """The violation that will do: below tol where the gap asks for more."""
+        s, now = self.settings, self.standing
+        if now.violation > s.tol or not np.isfinite(now.relative_gap) or now.relative_gap <= 0:
+            return s.tol
+        return min(s.tol, 0.5 * now.violation * min(1.0, s.gap / now.relative_gap))
+
+    def chosen(self) -> Any:
+        """The members to optimise: all, or those that violate most and the free ones."""
+        chosen, most = self.everyone(), self.settings.most_members
+        if len(self.pool) <= most:
+            return chosen
+        at = self.pool.at
+        free = ((at.alpha > at.lower) & (at.alpha < at.upper)).any(axis=0)
+        urgency = self.urgency + np.where(free, 0.5 * self.standing.violation, 0.0)
+        chosen[np.argsort(-urgency, kind="stable")[most:]] = False
+        return chosen
+
+    def spread(self) -> list[Proposal]:
+        """Tell the shards what changed; how they stand then."""
+        s = self.session
+        if s.reroot_every and self.since_root >= s.reroot_every:
+            s.restart(self.pool.one_block())
+            self.since_root = 0
+        self.since_root += 1
+        return self.ask(self.dtype)
+
+    def ask(self, dtype: Any) -> list[Proposal]:
+        asked = max(16, int(ASKED * self.candidates() / self.shards))
+        deltas = self.pool.deltas()
+        changed = sum(int(np.count_nonzero(delta)) for delta in deltas)
+        members = self.pool.members()
+        proposals = self.session.advance(members, deltas, dtype, self.bias, asked)
+        self.evaluations += changed * self.samples
+        self.pool.told()
+        gap = sum(proposal.gap for proposal in proposals)
+        self.read(proposals, gap + float(self.bias @ (self.totals - self.sums())))
+        return proposals
+
+    def prove(self) -> tuple[Certificate, list[Proposal]]:
+        """The certificate of α, from states built anew in float64."""
+        self.session.restart(self.pool.one_block())
+        self.since_root = 1
+        proposals = self.ask(np.float64)
+        self.bias = self.meeting(proposals)
+        parts = self.session.gaps(self.pool.members(), self.bias)
+        gap = sum(parts) + float(self.bias @ (self.totals - self.sums()))
+        self.read(proposals, gap)
+        return self.certificate(), proposals
+
+    def read(self, proposals: list[Proposal], gap: float) -> None:
+        highest = np.max([proposal.highest for proposal in proposals], axis=0)
+        lowest = np.min([proposal.lowest for proposal in proposals], axis=0)
+        violation = max(0.0, float(np.max(highest - lowest)))
+        self.gradient = self.pool.in_order([proposal.gradient for proposal in proposals])
+        at = self.pool.at
+        dual = 0.5 * float(np.sum(at.alpha * (at.linear + self.gradient)))
+        self.standing = Standing(violation, max(gap, 0.0), dual, self.bias)
+        pull = self.gradient - self.bias[at.group]
+        above = np.where(at.alpha < at.upper, pull, 0.0)
+        below = np.where(at.alpha > at.lower, -pull, 0.0)
+        self.urgency = np.maximum(above, below).max(axis=0)
+
+    def meeting(self, proposals: list[Proposal]) -> Float:
+        """The bias, as of `DualProblem.bias`."""
+        at, bias = self.pool.at, self.bias.copy()
+        highest = np.max([proposal.highest for proposal in proposals], axis=0)
+        lowest = np.min([proposal.lowest for proposal in proposals], axis=0)
+        free = (at.alpha > at.lower) & (at.alpha < at.upper)
+        for g in range(bias.size):
+            own = self.gradient[free & (at.group == g)]
+            if own.size:
+                bias[g] = own[0] + float(np.mean(own - own[0]))
+            elif np.isfinite(highest[g]) and np.isfinite(lowest[g]):
+                bias[g] = 0.5 * (highest[g] + lowest[g])
+        return bias
+
+    def admit(self, proposals: list[Proposal]) -> None:
+        """Drop members that are at 0 for some rounds, and take in the worst violators."""
+        at_zero = ~self.pool.at.alpha.any(axis=0)
+        self.idle = np.where(at_zero & (self.urgency <= self.standing.violation), self.idle + 1, 0)
+        kept = self.idle < SETTLED
+        self.pool.keep(kept)
+        self.idle, self.urgency = self.idle[kept], self.urgency[kept]
+        wanted, found = self.candidates(), np.concatenate([p.violation for p in proposals])
+        least = np.partition(found, found.size - wanted)[-wanted] if found.size > wanted else 0.0
+        # What violates less than the members may is no reason to move.
+        least = max(float(least), 0.25 * self.floor() if not self.settled() else 0.0)
+        taken = [p.taken.at(p.violation >= least) for p in proposals]
+        X = self.pool.add(taken)
+        if X is not None:
+            self.session.send(X)
+            new = len(self.pool) - self.idle.size
+            self.idle = np.append(self.idle, np.zeros(new, dtype=np.int64))
+            self.urgency = np.append(self.urgency, np.full(new, np.inf))
+
+    def settled(self) -> bool:
+        return self.standing.violation <= self.settings.tol
+
+    def candidates(self) -> int:
+        """How many violators become members in a round."""
+        wanted = int(CANDIDATE_SHARE * len(self.pool))
+        return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, wanted))
+
+    # ---- budgets and people ----------------------------------------------------------------
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    def seconds_left(self) -> float:
+        return max(0.0, self.settings.max_seconds - self.seconds())
+
+    def must_stop(self) -> bool:
+        return self.interrupt.pressed or (self.stop is not None and self.stop())
+
+    def pause(self) -> None:
+        """Called while shards compute."""
+        if self.interrupt.pressed:
+            raise Ended("interrupted")
+        if self.told_to_stop or (self.stop is not None and self.stop()):
+            raise Ended("stopped")
+        if self.seconds() > self.settings.max_seconds:
+            raise Ended("time_limit")
+
+    def budgets(self) -> None:
+        self.tell(None)
+        self.pause()
+        if self.rounds >= self.settings.max_rounds:
+            raise Ended("step_limit")
+
+    def tell(self, progress: Any) -> bool:
+        """Pass on how all samples stand; whether to stop."""
+        del progress
+        if self.settings.callback is not None:
+            now = self.standing
+            told = ShardedProgress(
+                self.rounds,
+                now.violation,
+                now.dual,
+                now.gap,
+                self.seconds(),
+                self.pool.support,
+                len(self.pool),
+                self.session.moved,
+                self.session.workers,
+            )
+            self.told_to_stop |= bool(self.settings.callback(told))
+        return self.told_to_stop
+
+    def save(self) -> None:
+        """Hand the members to the checkpoint."""
+        if self.settings.checkpoint is not None:
+            at, support = self.pool.at, self.pool.at.alpha.any(axis=0)
+            own = [support & (at.shard == k) for k in range(self.shards)]
+            rows = [at.row[members] for members in own]
+            self.settings.checkpoint(rows, [at.alpha[:, members] for members in own])
+
+    # ---- the end ---------------------------------------------------------------------------
+
+    def everyone(self) -> Any:
+        return np.ones(len(self.pool), dtype=bool)
+
+    def sums(self) -> Float:
+        at = self.pool.at
+        return np.array([at.alpha[at.group == g].sum() for g in range(self.totals.size)])
+
+    def certificate(self) -> Certificate:
+        at, now = self.pool.at, self.standing
+        outside = np.maximum(at.lower - at.alpha, at.alpha - at.upper).max(initial=0.0)
+        off = float(np.abs(self.totals - self.sums()).max())
+        size = max(float(np.abs(at.alpha).sum()), float(np.abs(self.totals).max()))
+        broken = max(float(outside), off) / size if size > 0 else 0.0
+        return Certificate(
+            primal=now.dual + now.gap,
+            dual=now.dual,
+            gap=now.gap,
+            violation=now.violation,
+            infeasibility=broken,
+        )
+
+    def result(self, status: str, certificate: Certificate | None) -> ShardedSolution:
+        proven = certificate is not None
+        if certificate is None:
+            known = np.isfinite(self.standing.dual)
+            unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
+            certificate = self.certificate() if known else unknown
+        at, support = self.pool.at, np.atleast_1d(self.pool.at.alpha.any(axis=0))
+        if not support.any():
+            support[0] = True
+        gradient = getattr(self, "gradient", at.linear)
+        if gradient.shape != at.alpha.shape:
+            gradient = np.full(at.alpha.shape, np.nan)
+        solution = Solution(
+            alpha=at.alpha[:, support].ravel(),
+            gradient=gradient[:, support].ravel(),
+            bias=self.standing.bias,
+            dual=certificate.dual,
+            violation=certificate.violation,
+            status=status,
+            steps=self.steps,
+            face_steps=self.face_steps,
+            planned_steps=0,
+            kernel_evaluations=self.evaluations,
+            row_hits=0,
+            row_misses=0,
+            seconds=self.seconds(),
+        )
+        return ShardedSolution(
+            X=self.pool.inputs(support),
+            y=at.y[support],
+            shard=at.shard[support],
+            row=at.row[support],
+            problem=self.pool.restricted(support, self.totals, self.task.kernel),
+            solution=solution,
+            certificate=certificate,
+            proven=proven,
+            rounds=self.rounds,
+            moved=self.session.moved,
+        )

@@ -1,0 +1,107 @@
+"""What a run over shards is told, what it tells while it runs, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dual.certificate import Certificate
+from ...dual.problem import DualProblem, Float, Int
+from ..result import Solution
+
+
+class ShardedProgress(NamedTuple):
+    """What a callback sees: of all samples as of the last round."""
+
+    steps: int
+    violation: float
+    dual: float
+    gap: float
+    seconds: float
+    support: int
+    active: int
+    moved: int
+    workers: int
+
+    @property
+    def rounds(self) -> int:
+        return self.steps
+
+
+@dataclass(frozen=True)
+class ShardedSettings:
+    """Budgets and ways; see `solvers.solve`.
+
+    Attributes
+    ----------
+    most_members : int
+        Of more members than this, a part is optimised at a time.
+    checkpoint : callable or None
+        Called with rows and α of the members of every shard after each round.
+    """
+
+    tol: float = 1e-3
+    gap: float = 1e-4
+    precision: str = "auto"
+    cache_size: float | str = "auto"
+    most_members: int = 60_000
+    max_rounds: float = np.inf
+    max_seconds: float = np.inf
+    callback: Callable[[ShardedProgress], Any] | None = None
+    checkpoint: Callable[[list[Int], list[Float]], object] | None = None
+    random_state: int = 0
+
+
+@dataclass(frozen=True)
+class ShardedSolution:
+    """The end of a run over shards.
+
+    Attributes
+    ----------
+    X : inputs
+        Of the support vectors.
+    y : array
+        Their labels.
+    shard, row : int arrays
+        Where each of them is.
+    problem : DualProblem
+        Restricted to them.
+    solution : Solution
+        With α and the gradient of the support vectors alone.
+    certificate : Certificate
+    proven : bool
+        Whether the certificate was computed anew; else it shows how the last round stood.
+    rounds, moved : int
+    """
+
+    X: Any
+    y: Any
+    shard: Int
+    row: Int
+    problem: DualProblem
+    solution: Solution
+    certificate: Certificate
+    proven: bool
+    rounds: int
+    moved: int
+
+
+class Standing(NamedTuple):
+    """How all shards stand."""
+
+    violation: float
+    gap: float
+    dual: float
+    bias: Float
+
+    @property
+    def relative_gap(self) -> float:
+        size = max(abs(self.dual), abs(self.dual + self.gap), float(np.finfo(np.float64).tiny))
+        return self.gap / size
+
+
+class Ended(Exception):
+    """A budget ended the run; the message is the status."""

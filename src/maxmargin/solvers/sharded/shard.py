@@ -1,0 +1,367 @@
+"""What is computed on one shard: pure functions of its samples, its state and what is sent to it.
+
+The state of a shard is `values`, the vector (Kα)_i of its samples in float64. All of α that is not
+0 belongs to *members*, samples that the driver knows; it sends their α with every call. So a state
+can be recomputed from the samples and the members alone, wherever the samples are.
+
+Variables are arrays of shape (copies, samples): one row, or two for regression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ...dual.machines import part_of
+from ...dual.problem import DualProblem, Float, Int
+from ...kernels import Kernel
+from ...kernels.base import count, take
+from ...kernels.vector.base import VectorKernel
+from ...runtime.parallel import in_parts, single_threaded_blas
+
+# Kernel values that are in memory at a time, and rows of them that a product takes at least.
+BLOCK_ENTRIES, FEWEST_ROWS = 1 << 20, 64
+# Each class has at least this part of a sample of all classes, if there is so much of it.
+LEAST_SHARE = 0.25
+
+
+class Part(NamedTuple):
+    """Samples of a shard.
+
+    Attributes
+    ----------
+    X : inputs
+    y : array or None
+        Labels or targets.
+    weight : float array or None
+        None stands for ones.
+    """
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+
+
+@dataclass(frozen=True)
+class ShardTask:
+    """One dual problem over all shards, as every shard can pose its part of it.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    machine : {"hinge", "squared_hinge", "epsilon_svr", "one_class"}
+    C, epsilon : float
+    positive : tuple
+        Labels of the positive class.
+    negative : tuple or None
+        Labels of the negative class; None stands for all others.
+    factors : dict
+        Weights of classes by label; those absent have 1.
+    offset : float
+        Taken off the targets of regression.
+    """
+
+    kernel: Kernel
+    machine: str
+    C: float = 1.0
+    epsilon: float = 0.0
+    positive: tuple[Any, ...] = ()
+    negative: tuple[Any, ...] | None = None
+    factors: tuple[tuple[Any, float], ...] = ()
+    offset: float = 0.0
+
+    def posed(self, part: Part) -> Posed:
+        """The samples of a part that take part in the problem, and their variables."""
+        weight = np.ones(count(part.X)) if part.weight is None else np.asarray(part.weight)
+        weight = np.maximum(weight, 0.0).astype(np.float64)
+        if self.machine == "one_class":
+            return Posed(part.X, None, part_of(self.machine, None, weight))
+        y = np.asarray(part.y)
+        if self.machine == "epsilon_svr":
+            targets = y.astype(np.float64) - self.offset
+            problem = part_of(self.machine, targets, self.C * weight, self.epsilon)
+            return Posed(part.X, None, problem)
+        above = np.isin(y, self.positive)
+        rows = None
+        if self.negative is not None:
+            inside = above | np.isin(y, self.negative)
+            if not inside.all():
+                rows = np.flatnonzero(inside)
+                y, weight, above = y[rows], weight[rows], above[rows]
+        for label, factor in self.factors:
+            if factor != 1.0:
+                weight = np.where(y == label, factor * weight, weight)
+        labels = np.where(above, 1.0, -1.0)
+        problem = part_of(self.machine, labels, self.C * weight)
+        return Posed(part.X if rows is None else take(part.X, rows), rows, problem)
+
+
+class Posed(NamedTuple):
+    """Inputs and variables of a part; `rows` says which of its samples they are, None for all."""
+
+    X: Any
+    rows: Int | None
+    problem: DualProblem | None
+
+    @property
+    def samples(self) -> int:
+        return 0 if self.problem is None else self.problem.samples
+
+
+class Taken(NamedTuple):
+    """Samples on their way to the driver: their places in the problem of the shard and in its part,
+    labels, inputs, and the variables of each, shape (copies, samples)."""
+
+    places: Int
+    rows: Int
+    y: Any
+    X: Any
+    linear: Float
+    lower: Float
+    upper: Float
+    ridge: Float
+    group: Int
+
+    def at(self, chosen: Any) -> Taken:
+        """Those of the samples that a mask says."""
+        if chosen.all():
+            return self
+        places = np.flatnonzero(chosen)
+        own = [array[..., places] for array in (self.places, self.rows, self.y)]
+        variables = (self.linear, self.lower, self.upper, self.ridge, self.group)
+        return Taken._make([*own, take(self.X, places), *(a[:, places] for a in variables)])
+
+
+class Members(NamedTuple):
+    """The samples of a shard that the driver knows: their places, and α of shape (copies, …)."""
+
+    places: Int
+    alpha: Float
+
+
+class Proposal(NamedTuple):
+    """How a shard stands.
+
+    Attributes
+    ----------
+    highest, lowest : float arrays
+        For each group the largest gradient of variables that may rise, and the smallest of those
+        that may fall.
+    gap : float
+        The part of the duality gap, at the bias that was sent.
+    gradient : float array of shape (copies, members)
+    taken : Taken
+        The samples that violate most and are no members.
+    violation : float array
+        By how much each of them does.
+    """
+
+    highest: Float
+    lowest: Float
+    gap: float
+    gradient: Float
+    taken: Taken
+    violation: Float
+
+
+class Step(NamedTuple):
+    """The new state of a shard, and its proposal."""
+
+    values: Float
+    proposal: Proposal
+
+
+def sampled(part: Part, task: ShardTask, share: float, least: int, seed: int) -> Taken:
+    """A random sample, with samples of each class: this share of all, and at least so many."""
+    posed = task.posed(part)
+    if posed.problem is None:
+        return _taken(part, posed, np.empty(0, dtype=np.int64), task)
+    n, random = posed.samples, np.random.default_rng(seed)
+    size = min(n, max(least, int(np.ceil(share * n))))
+    present = (posed.problem.lower < posed.problem.upper).reshape(-1, n).any(axis=0)
+    kind = posed.problem.upper[:n] > 0
+    chosen = []
+    for members in (np.flatnonzero(present & kind), np.flatnonzero(present & ~kind)):
+        fair = size * members.size / max(1, int(present.sum()))
+        wanted = min(members.size, int(np.ceil(max(fair, LEAST_SHARE * size))))
+        chosen.append(random.choice(members, wanted, replace=False))
+    return _taken(part, posed, np.sort(np.concatenate(chosen)), task)
+
+
+def fetched(part: Part, task: ShardTask, rows: Int) -> Taken:
+    """The samples of a part at these rows."""
+    posed = task.posed(part)
+    places = rows if posed.rows is None else np.searchsorted(posed.rows, rows)
+    return _taken(part, posed, places, task)
+
+
+def advanced(
+    part: Part,
+    values: Float | None,
+    task: ShardTask,
+    members: Members,
+    blocks: list[Any],
+    deltas: list[Float],
+    dtype: Any,
+    bias: Float,
+    most: int,
+) -> Step:
+    """values + K·Δ for the changes Δ of the samples in `blocks`, and the proposal of at most so
+    many candidates. Without values the state is built anew."""
+    posed = task.posed(part)
+    if posed.problem is None:
+        nothing = np.empty(0, dtype=np.int64)
+        groups = np.full(bias.size, np.inf)
+        empty = np.empty((_copies(task), 0))
+        taken = _taken(part, posed, nothing, task)
+        return Step(np.empty(0), Proposal(-groups, groups, 0.0, empty, taken, np.empty(0)))
+    change = np.zeros(posed.samples)
+    for inputs, delta in zip(blocks, deltas):
+        moved = np.flatnonzero(delta)
+        if moved.size:
+            some = inputs if moved.size == delta.size else take(inputs, moved)
+            change += kernel_sums(task.kernel, posed.X, some, delta[moved], dtype)
+    values = change if values is None else values + change
+    return Step(values, _proposal(part, posed, values, task, members, bias, most))
+
+
+def _proposal(
+    part: Part,
+    posed: Posed,
+    values: Float,
+    task: ShardTask,
+    members: Members,
+    bias: Float,
+    most: int,
+) -> Proposal:
+    problem = posed.problem
+    assert problem is not None
+    alpha, gradient = _point(problem, values, members)
+    rises, falls = problem.can_rise(alpha), problem.can_fall(alpha)
+    highest, lowest = np.full(bias.size, -np.inf), np.full(bias.size, np.inf)
+    for g in range(bias.size):
+        own = problem.group == g
+        highest[g] = gradient.max(initial=-np.inf, where=own & rises)
+        lowest[g] = gradient.min(initial=np.inf, where=own & falls)
+    pull = gradient - bias[problem.group]
+    violation = np.where(rises, pull, 0.0)
+    violation = np.maximum(violation, np.where(falls, -pull, 0.0))
+    violation = violation.reshape(problem.copies, -1)
+    of_sample = violation.max(axis=0)
+    of_sample[members.places] = 0.0
+    wanted = np.flatnonzero(of_sample > 0.0)
+    if wanted.size > most:
+        order = np.argpartition(of_sample[wanted], wanted.size - most)
+        wanted = np.sort(wanted[order[wanted.size - most :]])
+    return Proposal(
+        highest=highest,
+        lowest=lowest,
+        gap=_gap(problem, alpha, gradient, bias),
+        gradient=gradient.reshape(problem.copies, -1)[:, members.places],
+        taken=_taken(part, posed, wanted, task),
+        violation=of_sample[wanted],
+    )
+
+
+def gap_part(part: Part, values: Float, task: ShardTask, members: Members, bias: Float) -> float:
+    """The part of the duality gap at a bias."""
+    problem = task.posed(part).problem
+    if problem is None:
+        return 0.0
+    return _gap(problem, *_point(problem, values, members), bias)
+
+
+def _point(problem: DualProblem, values: Float, members: Members) -> tuple[Float, Float]:
+    """α and its gradient."""
+    variables = np.zeros((problem.copies, problem.samples))
+    variables[:, members.places] = members.alpha
+    alpha = variables.ravel()
+    return alpha, problem.gradient(alpha, values)
+
+
+def _gap(problem: DualProblem, alpha: Float, gradient: Float, bias: Float) -> float:
+    """Σ_a loss_a − (e_a·α_a − ½ridge_a·α_a²), see `dual.certificate`."""
+    ridge = problem.ridge
+    error = gradient + ridge * alpha - bias[problem.group]
+    best = np.where(error > 0.0, problem.upper, problem.lower)
+    bent = ridge > 0.0
+    if bent.any():
+        free = np.divide(error, ridge, out=np.zeros_like(error), where=bent)
+        best = np.where(bent, np.clip(free, problem.lower, problem.upper), best)
+    return float(np.sum((best - alpha) * (error - 0.5 * ridge * (best + alpha))))
+
+
+def _copies(task: ShardTask) -> int:
+    return 2 if task.machine == "epsilon_svr" else 1
+
+
+def _taken(part: Part, posed: Posed, places: Int, task: ShardTask) -> Taken:
+    rows = places if posed.rows is None else posed.rows[places]
+    y = np.zeros(places.size) if part.y is None else np.asarray(part.y)[rows]
+    problem, X = posed.problem, take(posed.X, places)
+    if problem is None:
+        empty = np.empty((_copies(task), 0))
+        return Taken(places, rows, y, X, empty, empty, empty, empty, empty.astype(np.int64))
+
+    def of(array: Any) -> Any:
+        return array.reshape(problem.copies, -1)[:, places]
+
+    variables = (problem.linear, problem.lower, problem.upper, problem.ridge, problem.group)
+    return Taken(places, rows, y, X, *(of(array) for array in variables))
+
+
+def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Float, dtype: Any) -> Float:
+    """Σ_j coef_j k(x_i, z_j) for all x_i, from kernel values in `dtype`, with bounded memory."""
+    total = np.zeros(count(X))
+    width = max(1, BLOCK_ENTRIES // FEWEST_ROWS)
+    for left in range(0, coef.size, width):
+        columns = slice(left, left + width)
+        _add_sums(total, kernel, X, take(Z, columns), coef[columns], dtype)
+    return total
+
+
+def _add_sums(total: Float, kernel: Kernel, X: Any, Z: Any, coef: Float, dtype: Any) -> None:
+    step = max(1, BLOCK_ENTRIES // coef.size)
+    write = kernel.facing(Z, dtype, X) if isinstance(kernel, VectorKernel) else None
+
+    def some_rows(first: int, last: int) -> None:
+        block: NDArray[Any] = np.empty((min(step, last - first), coef.size), dtype)
+        for start in range(first, last, step):
+            stop = min(start + step, last)
+            rows = block[: stop - start]
+            if write is None:
+                rows[...] = kernel(take(X, slice(start, stop)), Z)
+            else:
+                write(X[start:stop], rows)
+            total[start:stop] += rows.astype(np.float64, copy=False) @ coef
+
+    width = Z.shape[1] if getattr(Z, "ndim", 1) == 2 else 1
+    with single_threaded_blas():
+        in_parts(some_rows, total.size, total.size * coef.size, width, least=min(step, 1024))
+
+
+def stacked(inputs: list[Any]) -> Any:
+    """Inputs of several shards, one below the other."""
+    filled = [some for some in inputs if count(some)] or inputs[:1]
+    if len(filled) == 1:
+        return filled[0]
+    if sparse.issparse(filled[0]):
+        return sparse.vstack(filled, format="csr")
+    if hasattr(filled[0], "shape"):
+        return np.concatenate(filled)
+    return [x for some in filled for x in some]
+
+
+def in_bytes(inputs: Any) -> int:
+    """The bytes of arrays and matrices, and of what is made of them."""
+    if sparse.issparse(inputs):
+        return int(inputs.data.nbytes + inputs.indices.nbytes + inputs.indptr.nbytes)
+    if isinstance(inputs, np.ndarray):
+        return int(inputs.nbytes)
+    if isinstance(inputs, list | tuple):
+        return sum(map(in_bytes, inputs))
+    return 8
