@@ -125,9 +125,7 @@ def ordered_tests(root: Path, mutant: Mutant) -> list[str]:
             return 4
         if mentioned.search((root / name).read_text(encoding="utf-8")):
             return 1
-        inside = Path(name).parent.relative_to("tests").as_posix()
-        near = inside != "." and (folder == inside or folder.startswith(f"{inside}/"))
-        return 2 if near else 3
+        return 2 if Path(name).parts[1] == folder.partition("/")[0] else 3
 
     return sorted(test_files(root), key=rank)
 

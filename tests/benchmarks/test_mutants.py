@@ -104,11 +104,11 @@ def test_tests_about_the_module_come_first_and_none_is_left_out():
 
 def test_functions_that_a_fault_reaches_through_imports_are_not_taken_from_the_cache(tmp_path):
     stale = mutants.importers(ROOT, f"{PACKAGE}/solvers/smo/step.py")
-    assert {f"{PACKAGE}/solvers/{name}.py" for name in ("planning", "smo", "ending")} <= stale
+    assert {f"{PACKAGE}/solvers/smo/{name}.py" for name in ("step", "loop", "schedule")} <= stale
     assert f"{PACKAGE}/dual/passes.py" not in stale
-    assert f"{PACKAGE}/dual/passes.py" in mutants.importers(ROOT, f"{PACKAGE}/compiled.py")
+    assert f"{PACKAGE}/dual/passes.py" in mutants.importers(ROOT, f"{PACKAGE}/runtime/jit.py")
     warm = tmp_path / "warm"
-    for folder, file in (("solvers_1f", "smo.run-7.py311"), ("dual_2e", "passes.traits-3.py311")):
+    for folder, file in (("smo_1f", "loop.run-7.py311"), ("dual_2e", "passes.traits-3.py311")):
         (warm / folder).mkdir(parents=True)
         (warm / folder / f"{file}.nbi").write_text("")
     mutants.fresh_cache(warm, tmp_path / "cache", stale)

@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.estimators.inputs import is_structured
-from maxmargin.estimators.kernel import gram_pool as grams
 from maxmargin.estimators.kernel import training as fitting
 from maxmargin.kernels import FromFunction, Gaussian, Linear, Oligo, Precomputed
+from maxmargin.solvers import costs, plan
 
 ALL = [SVC, NuSVC, SVR, NuSVR, OneClassSVM]
 
@@ -178,7 +178,7 @@ def test_precision_of_large_problems_is_proven_in_double(precision):
 def test_single_precision_that_is_not_enough_is_finished_in_double(monkeypatch):
     X, y = large_single()
     X = X[:, :3]
-    monkeypatch.setattr(grams, "SMALL", 100)
+    monkeypatch.setattr(costs, "SINGLE_OF_SINGLE", 100)
     model = SVC(gamma=0.1, C=1e4, tol=1e-6).fit(X[:400], y[:400])
     assert model.certificate_.violation < 1.1e-6
     assert model.fit_status_ == 0
@@ -187,8 +187,8 @@ def test_single_precision_that_is_not_enough_is_finished_in_double(monkeypatch):
 def test_single_precision_that_was_thought_enough_is_finished_in_double(monkeypatch):
     X, y = large_single()
     X, y = X[:400, :3], y[:400]
-    monkeypatch.setattr(grams, "SMALL", 100)
-    monkeypatch.setattr(grams, "single_is_enough", lambda *_: True)
+    monkeypatch.setattr(costs, "SINGLE_OF_SINGLE", 100)
+    monkeypatch.setattr(plan, "_is_precise", lambda *_: True)
     model = SVC(gamma=0.1, C=1e4, tol=1e-6)
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

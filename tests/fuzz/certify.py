@@ -30,7 +30,7 @@ from .kernels import LONG, OWN_UNIT, UNIT, Gram
 # is also what `Certificate` calls infeasible. What it does to the gap is part of the gap.
 INFEASIBLE = 1e-12
 ONE = LONG(1)
-# A gap of this part of the losses at f = 0 (or the terms of ½q) is none: the optimum may vanish.
+# A gap of this part of the losses at f = 0 (or of what ½q can be) is none: the optimum may vanish.
 FLOOR = LONG(1e-14)
 
 
@@ -224,9 +224,9 @@ def loss_function(kind, sign, bound, epsilon) -> Callable[[np.ndarray], np.ndarr
 
 
 def smallest_scale(kind, losses, a, K):
-    """Of objectives: the losses at f = 0, or, where ν scales the function, the terms of ½q."""
+    """Of objectives: the losses at f = 0, or, where ν scales the function, what ½q can be."""
     if kind in ("nu_svc", "one_class"):
-        return 0.5 * np.abs(a) @ np.abs(K) @ np.abs(a)
+        return 0.5 * np.abs(K).max() * np.abs(a).sum() ** 2
     return losses.sum()
 
 

@@ -18,6 +18,7 @@ from scipy import sparse
 
 import maxmargin
 from maxmargin.models import load, save
+from maxmargin.models.files import chosen_machine
 
 from .certificates import certificate_failures
 from .certify import INFEASIBLE, exact
@@ -259,6 +260,7 @@ def file(case: Case, model: Any) -> list[Failure]:
             else:
                 save(model, path)
                 again = load(path).estimator
+            model = chosen_machine(model) if case.estimator in ("AutoSVC", "SVCSearch") else model
             first, second = values(case, model), values(case, again)
         except Exception as error:
             return [Failure("file", f"file: {described(error)}")]

@@ -20,11 +20,11 @@ import maxmargin
 from maxmargin import SVC, SVR, NuSVC, OneClassSVM, solve
 from maxmargin.data import chess_board
 from maxmargin.dual import hinge
-from maxmargin.estimators.kernel import gram_pool as grams
-from maxmargin.estimators.kernel.gram_pool import memory_budget
 from maxmargin.kernels import Gaussian
 from maxmargin.runtime import buffers as memory
 from maxmargin.runtime.buffers import free_memory, pages_kept, release_memory, room
+from maxmargin.solvers import costs, plan
+from maxmargin.solvers.plan import memory_budget
 
 NEEDS_PAGES = pytest.mark.skipif(
     not hasattr(memory.mmap, "MADV_DONTNEED"), reason="this system cannot take back kept memory"
@@ -330,14 +330,14 @@ def test_the_whole_matrix_is_refused_where_it_does_not_fit():
 
 
 def test_budgets(monkeypatch):
-    monkeypatch.setattr(grams, "free_memory", lambda: 2e9)
+    monkeypatch.setattr(plan, "free_memory", lambda: 2e9)
     assert memory_budget(50, 100_000) == 50e6
     assert memory_budget(50, 10) == 50e6
     assert memory_budget(5000, 100_000) == 1.6e9
     assert memory_budget("auto", 100_000) == 1e9
-    monkeypatch.setattr(grams, "free_memory", lambda: 64e9)
-    assert memory_budget("auto", 100_000) == grams.GENEROUS
-    assert memory_budget("auto", 100_000, jobs=4) == 4 * grams.GENEROUS
+    monkeypatch.setattr(plan, "free_memory", lambda: 64e9)
+    assert memory_budget("auto", 100_000) == costs.GENEROUS
+    assert memory_budget("auto", 100_000, jobs=4) == 4 * costs.GENEROUS
 
 
 # ---- out of memory -------------------------------------------------------------------------------

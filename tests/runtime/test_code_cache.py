@@ -22,7 +22,7 @@ PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
 WORK = """
 import numpy as np
 from maxmargin import SVC, LinearSVC
-from maxmargin.kernels.memory_lines import mirror_line
+from maxmargin.kernels.vector.strides import mirror_line
 for kind in (np.float64, np.float32):
     line = np.arange(9, dtype=kind)
     mirror_line(line, 3, 3, 0, 3)

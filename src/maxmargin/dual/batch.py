@@ -27,7 +27,7 @@ class Parts(NamedTuple):
     variable for each sample.
 
     What is known of the samples is their Gram matrix, or else the points of a Gaussian, a column
-    each (`Gram.points_across`); the other is empty.
+    each (`Gram.transposed_points`); the other is empty.
     """
 
     ends: Int  # where those of each problem end

@@ -20,46 +20,28 @@ from ..kernels.vector.base import VectorKernel
 
 # Inputs are centred where that makes their largest squared norm smaller by this factor.
 WORTH_CENTRING = 1e4
-# Values beyond this part of the largest number overflow when some of them are added up.
-HEADROOM = 1e-4
+# The largest kernel value whose square, times a number of samples, is finite.
+LARGEST = 1e150
 
 
 def refuse_overflow(kernel: Kernel, X: Any) -> None:
     """Raise ValueError where kernel values of the inputs are not finite in float64."""
-    if isinstance(kernel, Precomputed):
-        return
     if isinstance(kernel, VectorKernel):
         entries = X.data if sparse.issparse(X) else X
         top = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
-        if top > math.sqrt(HEADROOM * np.finfo(np.float64).max / max(1, X.shape[1])):
+        if top > math.sqrt(LARGEST / max(1, X.shape[1])):
             raise ValueError(
-                f"X holds values up to {top:.3g}, whose squares overflow: scale the inputs, for "
+                f"X holds values up to {top:.3g}, with which a fit overflows: scale the inputs, for "
                 "example with StandardScaler"
             )
     with np.errstate(over="ignore", invalid="ignore"):
-        diagonal = np.abs(kernel.diagonal(X))
-    top = float(diagonal.max(initial=0.0))
-    if not top <= HEADROOM * np.finfo(np.float64).max:
+        diagonal = X if isinstance(kernel, Precomputed) else kernel.diagonal(X)
+    top = float(np.abs(diagonal).max(initial=0.0))
+    if not top <= LARGEST:
         raise ValueError(
             f"kernel {kernel!r} overflows: k(x, x) of these inputs is up to {top:.3g}. Scale the "
             "inputs, for example with StandardScaler, or choose a smaller degree or gamma"
         )
-
-
-def fits_single(kernel: Kernel, X: Any) -> bool:
-    """Whether kernel values of the inputs are finite in float32."""
-    if isinstance(kernel, Precomputed):
-        top = float(np.abs(X).max(initial=0.0))
-    elif not isinstance(kernel, VectorKernel):
-        return True
-    else:
-        entries = X.data if sparse.issparse(X) else X
-        largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
-        with np.errstate(over="ignore", invalid="ignore"):
-            scaled = largest * float(np.max(kernel._scale()))
-            diagonal = np.abs(kernel.diagonal(X)).max(initial=0.0)
-            top = float(np.maximum(diagonal, scaled * scaled * X.shape[1]))
-    return top <= HEADROOM * float(np.finfo(np.float32).max)
 
 
 def offset_of(kernel: Kernel, X: Any) -> np.ndarray | None:

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ..kernels import Kernel
 
@@ -129,6 +130,10 @@ def check_jobs(owner: Any, name: str = "n_jobs") -> None:
     value = getattr(owner, name)
     if not (value is None or (is_number(value, WHOLE) and value != 0)):
         refuse(owner, name, "None or a whole number other than 0")
+
+
+def check_seed(owner: Any, name: str = "random_state") -> None:
+    check_random_state(getattr(owner, name))
 
 
 def is_number(value: Any, kind: tuple[type, ...] = REAL) -> bool:

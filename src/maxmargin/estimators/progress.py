@@ -64,7 +64,7 @@ class Reporter:
     @property
     def heard(self) -> bool:
         """Whether anybody wants to know how problems go."""
-        return any(one is not None for one in (self.line, self.hooks, self.estimator.callback))
+        return not (self.line is self.hooks is self.estimator.callback is None)
 
     def listen(self, number: int, name: str) -> Callable[[Progress], bool] | None:
         """The callback for `solve` of one problem; None where nobody listens."""

@@ -210,10 +210,14 @@ class Gram:
         np.fill_diagonal(matrix, self._cached_diagonal())
         return matrix
 
-    def points_across(self) -> Array | None:
+    def transposed_points(self) -> Array | None:
         """Points φ, a column for each input, with k(x, z) = exp(−½‖φ(x) − φ(z)‖²) and a multiple of
         four rows, if that is the kernel and rows may be computed one by one."""
         return None
+
+    def transposed_width(self) -> int:
+        """Rows of `transposed_points`; 0 where there are none."""
+        return 0
 
     def among(self, samples: Array) -> Gram:
         """The matrix of some of the inputs."""

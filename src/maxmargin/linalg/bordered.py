@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..solvers.newton.step import factored_in_place
-from .cholesky import triangular
+from .cholesky import factored_in_place, triangular
 
 
 class Factor:

@@ -70,6 +70,12 @@ def halved_cholesky(A):
     return halved_cholesky(rest)
 
 
+def factored_in_place(Q):
+    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
+    # In the order of Fortran this is the lower factor of the transpose.
+    return Q if cholesky(Q.T) else None
+
+
 def triangular(L: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
     """L⁻¹b, or L⁻ᵀb, of a vector or of columns."""
     if not b.size:

@@ -14,8 +14,8 @@ from .. import __version__, estimators, tuning
 from ..archive import Contents, ModelFileError, read_archive, write_archive
 from ..data.tables import Schema
 from ..estimators.inputs import is_function
-from ..estimators.kernel.machine import learned
 from ..estimators.kernel.prediction import like
+from ..estimators.template import learned
 from ..kernels.base import take
 from .conforming import conforms
 from .fitted import ESTIMATORS, SCHEMAS, check_fitted

@@ -17,7 +17,7 @@ from ..archive import ModelFileError
 from ..dual import Certificate
 from ..estimators import Certificates
 from ..estimators.inputs import is_precomputed, takes_strings
-from ..estimators.kernel.machine import learned
+from ..estimators.template import learned
 from ..kernels import Kernel
 from ..solvers import Solution
 from ..solvers.linear import LinearSolution

@@ -96,6 +96,7 @@ class Encoder:
         fields = {name: getattr(value, name) for name in field_names(type(value))}
         if isinstance(value, Solution | LinearSolution):
             fields["trace"] = None
+            fields.pop("plan", None)
             bulky = ("alpha", "gradient") if isinstance(value, Solution) else ("beta",)
             if not self.resumable:
                 fields.update(dict.fromkeys(bulky, np.empty(0)))

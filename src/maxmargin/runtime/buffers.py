@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,7 +89,7 @@ class Pool:
         """Give back what is more than may be kept; the largest are worth most."""
         between = kept_between_fits()
         may_stay = max(self.peak, between) - self.leased if self.fits else between
-        excess = sum(kept.warm for kept in self.kept) - may_stay
+        excess = sum(map(_warm, self.kept)) - may_stay
         self.kept.sort(key=_warm)
         while excess > 0:
             pages, warm = self.kept.pop(0)
@@ -124,10 +125,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _pool.after_fork())
 
 
+_warm = attrgetter("warm")
+
+
 def room(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """An array with any content, like ``numpy.empty``; MemoryError where there is none."""
     dtype = np.dtype(dtype)
-    size = math.prod(int(length) for length in shape) * dtype.itemsize
+    size = math.prod(map(int, shape)) * dtype.itemsize
     try:
         if size >= CHECKED and size > free_memory(swap=True) + sum(map(_warm, _pool.kept)):
             raise MemoryError
@@ -194,10 +198,6 @@ def kept_between_fits() -> int:
 
 def _length(kept: Kept) -> int:
     return len(kept.pages)
-
-
-def _warm(kept: Kept) -> int:
-    return kept.warm
 
 
 def _fresh(size: int) -> mmap.mmap:

@@ -138,6 +138,8 @@ def single_threaded_blas(own: int | None = None) -> Iterator[None]:
     if not limits:
         _limit.enter()
         _here.before = limited(libraries().per_thread)
+        if before is None and own is None:
+            own = max([1, *_limit.outside(), *[threads for _, threads in _here.before]])
     _here.limits = limits + 1
     if own is not None:
         _here.own = own
@@ -155,10 +157,7 @@ def own_threads() -> int:
     own = getattr(_here, "own", None)
     if own is not None:
         return int(own)
-    if getattr(_here, "limits", 0):
-        here = [threads for _, threads in _here.before]
-    else:
-        here = [threads_of(library) for library in libraries().per_thread]
+    here = [threads_of(library) for library in libraries().per_thread]
     return max([1, *_limit.outside(), *here])
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .plan import Plan
 from .smo import state as r
 
 # How a run can end.
@@ -122,6 +123,8 @@ class Solution:
     kernel_evaluations, row_hits, row_misses : int
     seconds : float
     trace : Trace or None
+    plan : Plan or None
+        What ran, and why; its string is a sentence. Not kept in files.
     """
 
     alpha: np.ndarray
@@ -138,6 +141,7 @@ class Solution:
     row_misses: int
     seconds: float
     trace: Trace | None = field(default=None, repr=False)
+    plan: Plan | None = field(default=None, repr=False, compare=False)
 
     @property
     def converged(self) -> bool:

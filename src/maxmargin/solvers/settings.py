@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..dual.problem import DualProblem
-from .result import Progress
+from . import costs
 from .smo import state as r
+
+if TYPE_CHECKING:
+    from .result import Progress
 
 # Variables of a small problem, and the steps after which its run ends where no limit is set: a few
 # seconds.
 SMALL, SMALL_STEPS = 250, 5e5
-# Square matrices that are worked on take this part of the memory for rows besides. They may have so
-# many rows in any case, and never more than the latter.
-FACE_SHARE, SMALL_SIDE, LARGEST_SIDE = 0.4, 1024, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Settings:
     def affordable_side(self, entry: int) -> int:
         """Rows of the largest square matrix that is worked on beside the cache, where each of its
         entries takes so many bytes in all that is made of it."""
-        most = min(FACE_SHARE * self.cache_bytes / entry, float(LARGEST_SIDE) ** 2)
-        return max(SMALL_SIDE, int(most**0.5))
+        most = min(costs.FACE_SHARE * self.cache_bytes / entry, float(costs.LARGEST_SIDE) ** 2)
+        return max(costs.SMALL_SIDE, int(most**0.5))
 
     def __post_init__(self):
         if not self.tol > 0:

@@ -15,18 +15,15 @@ import numpy as np
 from ..dual.problem import DualProblem
 from ..kernels import Gram, Precomputed
 from ..runtime.parallel import single_threaded_blas
-from .drivers import continuation as nested
+from .drivers import continuation
 from .drivers.decomposition import BlockRun
 from .drivers.full import TOO_MANY_ROWS, PairRun
-from .interrupt import held_interrupts
+from .interrupt import Interrupt, held_interrupts
+from .plan import Plan, planned
 from .result import Progress, Solution
 from .settings import Settings, default_steps
 
-# Up to so many samples the whole matrix is faster than blocks of it; more if it exists already.
-LARGEST_FULL, LARGEST_AT_HAND = 3500, 5000
-# Up to so many, rows that arrive are faster than blocks, if there turn out to be few.
-LARGEST_TENTATIVE = 8000
-# So few are often done with in a millisecond.
+# Samples up to which a run is often done in a millisecond.
 FEW_SAMPLES = 1000
 
 
@@ -123,34 +120,44 @@ def solve(
     gram = as_gram(gram)
     if gram.n != problem.samples:
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
-    tentative = driver == "auto" and gram.n <= LARGEST_TENTATIVE and not trace
-    driver = chosen_driver(driver, gram, settings)
+    plan = planned(problem, gram, settings, driver, begun=alpha is not None)
     briefly = problem.samples <= FEW_SAMPLES and callback is None
-    with single_threaded_blas(), held_interrupts(briefly) as interrupt:
-
-        def finished(problem, settings, alpha):
-            if driver != "blocks":
-                full = driver == "full"
-                return PairRun(problem, gram, settings, alpha, interrupt, full).finish()
-            begun = None
-            if tentative and alpha is None:
-                begun = PairRun(problem, gram, settings, None, interrupt, True, True).finish()
-                if begun.status != TOO_MANY_ROWS:
-                    return begun
-                # Where it has got to is no place to begin for blocks.
-                settings = nested.after(problem, settings, begun)
-            return BlockRun(problem, gram, settings, alpha, interrupt).finish().after(begun)
-
-        *smaller, _ = nested.box_sizes(problem, gram, settings) if alpha is None else [1.0]
+    # Where numbers overflow the status says so.
+    quiet = np.errstate(over="ignore", invalid="ignore")
+    with single_threaded_blas(), held_interrupts(briefly) as interrupt, quiet:
         spent = None
-        for box, next_box in pairwise([*(nested.in_box(problem, s) for s in smaller), problem]):
-            found = finished(box, nested.roughly(problem, settings, spent), alpha)
+        boxes = [*(continuation.in_box(problem, size) for size in plan.boxes[:-1]), problem]
+        for box, next_box in pairwise(boxes):
+            rough = continuation.roughly(problem, settings, spent)
+            found = run(plan, box, gram, rough, alpha, interrupt)
             spent = found.after(spent)
             if found.status not in ("converged", "precision"):
-                return nested.read_in(problem, spent)
-            alpha = nested.start_in(next_box, found, box)
+                return continuation.read_in(problem, spent)
+            alpha = continuation.start_in(next_box, found, box)
             gram.release()
-        return finished(problem, nested.after(problem, settings, spent), alpha).after(spent)
+        rest = continuation.after(problem, settings, spent)
+        return run(plan, problem, gram, rest, alpha, interrupt).after(spent)
+
+
+def run(
+    plan: Plan,
+    problem: DualProblem,
+    gram: Gram,
+    settings: Settings,
+    alpha: np.ndarray | None,
+    interrupt: Interrupt,
+) -> Solution:
+    """Let the driver of the plan solve a problem, from α on."""
+    if plan.driver != "blocks":
+        return PairRun(problem, gram, settings, plan, alpha, interrupt).finish()
+    begun = None
+    if plan.tentative and alpha is None:
+        begun = PairRun(problem, gram, settings, plan, None, interrupt).finish()
+        if begun.status != TOO_MANY_ROWS:
+            return begun
+        # Where it has got to is no place to begin for blocks.
+        settings = continuation.after(problem, settings, begun)
+    return BlockRun(problem, gram, settings, plan, alpha, interrupt).finish().after(begun)
 
 
 def as_gram(gram: Gram | np.ndarray) -> Gram:
@@ -160,20 +167,3 @@ def as_gram(gram: Gram | np.ndarray) -> Gram:
     if not np.isfinite(gram).all():
         raise ValueError("gram contains NaN or infinity")
     return Precomputed().bind(gram)
-
-
-def matrix_bytes(gram: Gram) -> int:
-    return gram.n**2 * gram.dtype.itemsize
-
-
-def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
-    if driver == "auto":
-        # Shrinking makes a second matrix.
-        fits = gram.whole is not None or 2 * matrix_bytes(gram) <= settings.cache_bytes
-        small = gram.n <= (LARGEST_FULL if gram.whole is None else LARGEST_AT_HAND)
-        driver = "full" if (fits and small) or settings.selection == "greedy" else "blocks"
-    if driver not in ("full", "blocks", "rows"):
-        raise ValueError(f'driver must be "auto", "full", "blocks" or "rows", got {driver!r}')
-    if driver != "full" and settings.selection == "greedy":
-        raise ValueError('selection="greedy" needs the whole matrix: use driver="full"')
-    return driver

@@ -8,8 +8,7 @@ from maxmargin.dual import hinge
 from maxmargin.estimators.kernel.gram_pool import Grams
 from maxmargin.kernels import Gaussian
 from maxmargin.runtime.parallel import single_threaded_blas
-from maxmargin.solvers import solve
-from maxmargin.solvers.drivers import decomposition as blocks
+from maxmargin.solvers import costs, solve
 
 
 @pytest.mark.parametrize(("dtype", "rounding"), [(np.float32, 1e-5), (np.float64, 1e-13)])
@@ -27,7 +26,7 @@ def test_rows_of_blocks_are_held_until_released(dtype, rounding):
 
 
 def test_rows_held_after_stages_say_which_samples_their_columns_belong_to(monkeypatch):
-    monkeypatch.setattr(blocks, "SMALLEST_STAGE", 60)
+    monkeypatch.setattr(costs, "SMALLEST_STAGE", 60)
     X, y = chess_board(700, random_state=0)
     gram, expected = Grams(Gaussian(2.0), X, np.float64).whole(), Gaussian(2.0)(X)
     alpha = solve(hinge(y, 10.0).problem, gram, driver="blocks", shrinking=False).alpha

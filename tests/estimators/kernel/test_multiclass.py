@@ -6,9 +6,9 @@ from sklearn.datasets import load_digits, load_iris
 
 from maxmargin import SVC, NuSVC
 from maxmargin.dual import hinge
-from maxmargin.estimators.kernel import gram_pool as grams
 from maxmargin.estimators.kernel.multiclass import packed, pairs, scores, unpacked, votes
 from maxmargin.kernels import Gaussian, Linear
+from maxmargin.solvers import costs
 
 
 def digits(samples=400):
@@ -123,7 +123,7 @@ def test_pairs_share_what_they_can(composed):
 def test_pairs_that_do_not_fit_into_memory_are_solved_all_the_same(monkeypatch):
     X, y = digits()
     expected = SVC(gamma=0.5).fit(X, y).decision_function(X)
-    monkeypatch.setattr(grams, "GENEROUS", 0)
+    monkeypatch.setattr(costs, "GENEROUS", 0)
     model = SVC(gamma=0.5, cache_size=0.02, solver="rows").fit(X, y)
     assert np.abs(model.decision_function(X) - expected).max() < 1e-7
 

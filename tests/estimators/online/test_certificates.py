@@ -120,3 +120,18 @@ def test_inputs_that_overflow_the_kernel_are_refused(make):
     model = OnlineSVC(kernel="linear").fit(make(X), y)
     with pytest.raises(ValueError, match="scale the inputs"):
         model.predict(make(1e308 * np.array([[1.0, 1.0], [1.0, -1.0]])))
+
+
+def test_bounds_of_copies_that_differ_by_rounding_are_the_same_bound():
+    """Where α is at the sum of the bounds of copies, it is at the bound of their one sample."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(1, 3, size=(37, 1)).astype(float), rng.integers(0, 2, 37)
+    for C in (0.1, 0.3, 0.7, 0.8214419546986186):
+        model = OnlineSVC(
+            C=C, kernel="linear", class_weight="balanced", epochs=20, budget=4, random_state=0
+        ).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.finish(X, y)
+        if model.certificate_.relative_gap < 1e-12:
+            assert model.certificate_.violation < 1e-9

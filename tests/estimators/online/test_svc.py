@@ -447,3 +447,13 @@ def test_parameter_survives_a_file(value):
 def test_a_clone_has_learned_nothing():
     model = clone(OnlineSVC(C=2.0).fit(*MOONS))
     assert not hasattr(model, "machines_")
+
+
+def test_inputs_too_large_for_a_fit_are_refused():
+    X, y = [[-1e120], [1e120]], [0, 1]
+    with pytest.raises(ValueError, match="overflows: scale the inputs"):
+        OnlineSVC(kernel="linear").fit(X, y)
+    model = OnlineSVC(kernel="linear").partial_fit([[-1.0], [1.0]], y)
+    with pytest.raises(ValueError, match="overflows: scale the inputs"):
+        model.partial_fit(X, y)
+    assert model.n_seen_ == 2

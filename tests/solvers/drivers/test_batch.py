@@ -13,8 +13,10 @@ from maxmargin.estimators.kernel import training as fitting
 from maxmargin.kernels import Gaussian
 from maxmargin.kernels.vector.exp import COMPILED
 from maxmargin.runtime.parallel import single_threaded_blas
+from maxmargin.solvers import costs
 from maxmargin.solvers.drivers import batch as several
-from maxmargin.solvers.drivers.batch import is_small, solve_several
+from maxmargin.solvers.drivers.batch import solve_several
+from maxmargin.solvers.plan import is_small
 
 NOTHING = np.empty((0, 0))
 
@@ -48,7 +50,7 @@ def test_each_is_solved_as_if_alone(classes, loss, threads, known, monkeypatch):
     problems, places = pairs_of(of_class, loss)
     gram = Gaussian(0.05).bind(X)
     K = gram.matrix()
-    what = (K, NOTHING) if known == "matrix" else (NOTHING, gram.points_across())
+    what = (K, NOTHING) if known == "matrix" else (NOTHING, gram.transposed_points())
     with single_threaded_blas(threads):
         solved = solve_several(Parts.of(problems, places, *what), 1e-3)
     assert len(solved) == 10
@@ -95,7 +97,7 @@ def test_a_single_problem_asks_for_room_only_where_it_needs_rows(classes, known,
     places = {"in another order": places[::-1].copy(), "as a part": places[:100]}.get(known, places)
     size = places.size
     problem = hinge(np.where(places % 2, 1.0, -1.0), 5.0).problem
-    what = (NOTHING, gram.points_across()) if known == "points" else (gram.matrix(), NOTHING)
+    what = (NOTHING, gram.transposed_points()) if known == "points" else (gram.matrix(), NOTHING)
     [(solution, *_)] = solve_several(Parts.of([problem], [places], *what), 1e-3)
     assert asked == [(0, 0) if known == "as it is" else (size, size)]
     alone = solve(problem, gram.matrix()[np.ix_(places, places)])
@@ -118,7 +120,7 @@ def test_what_cannot_be_solved_together():
     assert is_small(squared_hinge(labels, 1.0).problem)
     assert not is_small(hard_margin(labels).problem)
     assert not is_small(nu_svc(labels, 0.5).problem)
-    many = np.resize(labels, several.LARGEST_TOGETHER + 1)
+    many = np.resize(labels, costs.LARGEST_IN_BATCH + 1)
     assert not is_small(hinge(many, 1.0).problem)
 
 

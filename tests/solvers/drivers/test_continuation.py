@@ -7,7 +7,8 @@ from checks import assert_feasible
 from maxmargin import solve
 from maxmargin.dual import epsilon_svr, hinge, nu_svc, squared_hinge
 from maxmargin.kernels import Gaussian, Linear, Polynomial
-from maxmargin.solvers.drivers import continuation as nested
+from maxmargin.solvers import costs
+from maxmargin.solvers.plan import box_sizes
 from maxmargin.solvers.settings import Settings
 
 
@@ -114,11 +115,11 @@ def test_the_callback_sees_steps_and_seconds_grow_and_may_stop(kind):
 def test_which_problems_have_smaller_boxes():
     X, y, _ = noisy()
     linear = Linear().bind(X)
-    sizes = nested.box_sizes(hinge(y, 100.0).problem, linear, settings())
+    sizes = box_sizes(hinge(y, 100.0).problem, linear, settings())
     assert sizes[-1] == 1.0
     assert np.allclose(np.diff(np.log10(sizes)), 1.0)
     step = 1.0 / linear.diagonal().mean()
-    assert step < 100.0 * sizes[0] <= nested.RATIO * step
+    assert step < 100.0 * sizes[0] <= costs.BOX_RATIO * step
     whole = [
         (hinge(y, 100.0).problem, Gaussian(1.0).bind(X), settings()),
         (hinge(y, 100.0).problem, linear, settings(trace=True)),
@@ -128,7 +129,7 @@ def test_which_problems_have_smaller_boxes():
         (hinge(y[:20], 100.0).problem, Linear().bind(X[:20]), settings()),
     ]
     for case in whole:
-        assert nested.box_sizes(*case) == [1.0]
+        assert box_sizes(*case) == (1.0,)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.runtime import parallel as threads
 from maxmargin.runtime.parallel import single_threaded_blas
-from maxmargin.solvers.drivers import decomposition as blocks
+from maxmargin.solvers import costs
 from maxmargin.solvers.drivers import shards as samples
 from maxmargin.solvers.drivers.shards import Samples
+from maxmargin.solvers.plan import Plan
 from maxmargin.solvers.rows import block_cache as longrows
 from maxmargin.solvers.rows.block_cache import LongRows
 
@@ -28,11 +29,11 @@ def test_blocks_of_any_size_reach_the_optimum_of_an_independent_solver(kind, dat
     case = data.draw(cases(kind))
     with pytest.MonkeyPatch.context() as patch:
         size = data.draw(st.sampled_from([2, 4, 8]))
-        patch.setattr(blocks, "SMALL_BLOCK", size)
-        patch.setattr(blocks, "LARGE_BLOCK", size * data.draw(st.sampled_from([1, 6])))
-        patch.setattr(blocks, "SMALLEST_STAGE", data.draw(st.sampled_from([2, 6000])))
+        patch.setattr(costs, "SMALL_BLOCK", size)
+        patch.setattr(costs, "LARGE_BLOCK", size * data.draw(st.sampled_from([1, 6])))
+        patch.setattr(costs, "SMALLEST_STAGE", data.draw(st.sampled_from([2, 6000])))
         # With 0 no kernel values are cheap.
-        patch.setattr(samples, "CHEAP_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
+        patch.setattr(costs, "CHEAP_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
         solution = solve(
             case.problem,
             gram_of(case.K),
@@ -64,7 +65,7 @@ def test_samples_that_settled_too_early_return():
     y = np.where(np.hypot(*X.T) < 1.2, 1.0, -1.0)
     machine = hinge(y, 100.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "SMALL_BLOCK", 64)
+        patch.setattr(costs, "SMALL_BLOCK", 64)
         patch.setattr(samples, "LEAST_SETTLED", 0.01)
         solution = solve(machine.problem, Gaussian(1.0).bind(X), driver="blocks", cache_bytes=0)
     K = rbf_kernel(X, gamma=1.0)
@@ -125,7 +126,10 @@ def test_blocks_are_blocks_of_the_matrix_through_any_history(kind, data):
     problem = hinge(np.where(np.arange(n) % 2, 1.0, -1.0), 1.0).problem
     budget = data.draw(st.sampled_from([0, 8 * n * 9, 1 << 20]))
     features = 0 if kind == "dear" else 2
-    everyone = Samples(problem, gram, np.zeros(n), budget, 6, lambda: None, features=features)
+    plan = Plan(
+        n, "blocks", "float64", block=6, row_bytes=budget, features=features, recompute=features > 0
+    )
+    everyone = Samples(problem, gram, np.zeros(n), plan, lambda: None)
     present = np.arange(n)
     for _ in range(data.draw(st.integers(1, 10))):
         if data.draw(st.integers(0, 4)) == 4 and present.size > 6:
@@ -157,8 +161,8 @@ def test_rows_are_computed_for_samples_that_move(few, monkeypatch):
         return block(everyone, samples)
 
     monkeypatch.setattr(Samples, "block", noted)
-    monkeypatch.setattr(blocks, "SMALL_BLOCK", 256)
-    monkeypatch.setattr(samples, "CHEAP_FEATURES", few)
+    monkeypatch.setattr(costs, "SMALL_BLOCK", 256)
+    monkeypatch.setattr(costs, "CHEAP_FEATURES", few)
     solution = solve(hinge(y, 10.0).problem, Gaussian(2.0).bind(X), driver="blocks")
     support = np.count_nonzero(solution.alpha)
     assert support <= solution.row_misses < 0.9 * len(in_blocks)
@@ -168,7 +172,7 @@ def test_blocks_that_grow_with_the_free_variables_stay_within_the_memory(monkeyp
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 10))
     y = np.where(rng.random(400) < 0.5, 1.0, -1.0)
-    monkeypatch.setattr(blocks, "SMALL_BLOCK", 16)
+    monkeypatch.setattr(costs, "SMALL_BLOCK", 16)
     problem, gram = hinge(y, 100.0).problem, Gaussian(0.2).bind(X)
     solution = solve(problem, gram, driver="blocks", cache_bytes=0, face=False)
     assert np.count_nonzero((solution.alpha != 0) & (abs(solution.alpha) < 100.0)) > 3 * 16

@@ -11,9 +11,9 @@ from maxmargin import solve
 from maxmargin.data import chess_board
 from maxmargin.dual import certify, epsilon_svr, hinge, nu_svc, squared_hinge
 from maxmargin.kernels import Gaussian, Gram, Linear, Normalised, Precomputed
-from maxmargin.solvers.drivers import decomposition as blocks
-from maxmargin.solvers.drivers import shards as samples
+from maxmargin.solvers import costs
 from maxmargin.solvers.drivers.shards import Samples
+from maxmargin.solvers.plan import Plan
 from maxmargin.solvers.rows import block_cache as longrows
 from maxmargin.solvers.rows.block_cache import LongRows
 from maxmargin.solvers.rows.permuted import Arrangement
@@ -22,9 +22,9 @@ from maxmargin.solvers.rows.permuted import Arrangement
 @pytest.fixture
 def small_stages(monkeypatch):
     """Several stages from 60 samples on, and blocks of 64."""
-    monkeypatch.setattr(blocks, "SMALLEST_STAGE", 60)
-    monkeypatch.setattr(blocks, "STAGE_RATIO", 3)
-    monkeypatch.setattr(blocks, "SMALL_BLOCK", 64)
+    monkeypatch.setattr(costs, "SMALLEST_STAGE", 60)
+    monkeypatch.setattr(costs, "STAGE_RATIO", 3)
+    monkeypatch.setattr(costs, "SMALL_BLOCK", 64)
 
 
 def some_matrix(n):
@@ -103,9 +103,8 @@ def test_gradients_are_right_after_growing(budget, name):
     labels = np.where(np.arange(n) % 2, 1.0, -1.0)
     machine = hinge(labels, 1.0) if name == "hinge" else epsilon_svr(labels, 1.0, 0.1)
     problem = machine.problem
-    everyone = Samples(
-        problem, gram_of(K), np.zeros(problem.size), budget, 6, lambda: None, [12, 30]
-    )
+    plan = Plan(n, "blocks", "float64", block=6, row_bytes=budget)
+    everyone = Samples(problem, gram_of(K), np.zeros(problem.size), plan, lambda: None, [12, 30])
     for size in (12, 30, 48):
         assert everyone.live.size == size
         assert everyone.complete == (size == n) != everyone.growing
@@ -127,7 +126,8 @@ def test_gradients_are_right_after_growing(budget, name):
 def test_gradients_are_right_where_growing_was_broken_off(batches, monkeypatch):
     n, rng = 48, np.random.default_rng(0)
     K, problem = some_matrix(n), hinge(np.where(np.arange(n) % 2, 1.0, -1.0), 1.0).problem
-    everyone = Samples(problem, gram_of(K), np.zeros(n), 1 << 20, 6, lambda: None, [12, 30])
+    plan = Plan(n, "blocks", "float64", block=6, row_bytes=1 << 20)
+    everyone = Samples(problem, gram_of(K), np.zeros(n), plan, lambda: None, [12, 30])
     part = everyone.block(np.arange(6))
     part.v.alpha[:] = rng.uniform(part.v.lowest, part.v.highest)
     everyone.apply(part)
@@ -156,7 +156,7 @@ def test_gradients_are_right_where_growing_was_broken_off(batches, monkeypatch):
 @pytest.mark.parametrize("cache_bytes", [0, 1 << 30])
 @pytest.mark.parametrize("cheap", [0, 1 << 30], ids=["dear", "cheap"])
 def test_stages_lead_to_the_optimum_of_the_whole_matrix(name, cache_bytes, cheap, monkeypatch):
-    monkeypatch.setattr(samples, "CHEAP_FEATURES", cheap)
+    monkeypatch.setattr(costs, "CHEAP_FEATURES", cheap)
     X, known = machines()
     problem, gram = known[name].problem, Gaussian(2.0).bind(X)
     found = solve(problem, gram, driver="blocks", tol=1e-6, cache_bytes=cache_bytes)

@@ -12,6 +12,7 @@ from maxmargin.data import chess_board
 from maxmargin.dual import certify, hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.linalg.bordered import Factor
+from maxmargin.solvers import costs
 from maxmargin.solvers.drivers import decomposition as blocks
 from maxmargin.solvers.newton.projected_step import balanced, stopped_newton, wide_face_step
 from maxmargin.solvers.newton.step import factored_in_place
@@ -111,7 +112,7 @@ def test_sums_are_kept_to_the_last_bits_and_boxes_exactly():
 def test_a_free_set_wider_than_a_block_is_solved_in_few_rounds(monkeypatch):
     X, y = chess_board(1500, random_state=0)
     problem, gram = hinge(y, 1e3).problem, Gaussian(0.5).bind(X)
-    monkeypatch.setattr(blocks, "SMALL_BLOCK", 32)
+    monkeypatch.setattr(costs, "SMALL_BLOCK", 32)
     wide, optimise = [], blocks.BlockRun._optimise
 
     def noted(run, part):

@@ -7,8 +7,8 @@ from maxmargin import solve
 from maxmargin.data import chess_board
 from maxmargin.dual import hinge
 from maxmargin.kernels import Gaussian, Gram
+from maxmargin.solvers import costs
 from maxmargin.solvers.drivers import full as pairs
-from maxmargin.solvers.rows import on_demand as arriving
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ class CountingGram(Gram):
 
 
 def test_the_whole_matrix_is_computed_once(cloud, monkeypatch):
-    monkeypatch.setattr(arriving, "SURELY_WORTH_WHILE", np.inf)
+    monkeypatch.setattr(costs, "ON_DEMAND_SAMPLES_IF_CHEAP", np.inf)
     X, y = cloud
     solution = solve(hinge(y, 10.0).problem, Gaussian(1.0).bind(X), driver="full")
     assert solution.kernel_evaluations == y.size**2

@@ -11,9 +11,10 @@ from maxmargin.dual import epsilon_svr, hinge
 from maxmargin.kernels import Gaussian, Polynomial
 from maxmargin.kernels.vector.exp import COMPILED
 from maxmargin.kernels.vector.gaussian_rows import fill_gaussian_row
+from maxmargin.solvers import costs
 from maxmargin.solvers import solver as optimise
 from maxmargin.solvers.rows import on_demand as arriving
-from maxmargin.solvers.rows.on_demand import FIRST, ArrivingRows
+from maxmargin.solvers.rows.on_demand import ArrivingRows
 
 needs_compiled_code = pytest.mark.skipif(not COMPILED, reason="rows arrive in compiled code only")
 PLENTY = 1e9
@@ -33,7 +34,7 @@ def noisy(n=900, features=10):
 
 def arriving_rows(n=200, features=3, budget=PLENTY):
     X = np.random.default_rng(0).normal(size=(n, features))
-    return X, ArrivingRows.of(Gaussian(0.3).bind(X), budget, False)
+    return X, ArrivingRows.of(Gaussian(0.3).bind(X), budget, True)
 
 
 @needs_compiled_code
@@ -41,7 +42,7 @@ def arriving_rows(n=200, features=3, budget=PLENTY):
 @pytest.mark.parametrize("features", [1, 2, 4, 5, 9])
 def test_a_row_is_that_of_the_kernel(features, dtype, rounding):
     X = np.random.default_rng(features).normal(size=(600, features))
-    points = Gaussian(0.3).bind(X, dtype).points_across()
+    points = Gaussian(0.3).bind(X, dtype).transposed_points()
     assert points.shape[0] % 4 == 0
     row = np.empty(600, dtype)
     fill_gaussian_row(points, 17, row)
@@ -52,9 +53,9 @@ def test_a_row_is_that_of_the_kernel(features, dtype, rounding):
 
 def test_only_gaussians_of_dense_inputs_have_points():
     X = np.random.default_rng(0).normal(size=(20, 3))
-    assert Polynomial(2).bind(X).points_across() is None
-    assert (Gaussian(1.0) + Gaussian(2.0)).bind(X).points_across() is None
-    assert Gaussian([1.0, 0.5, 0.1]).bind(X).points_across().shape == (4, 20)
+    assert Polynomial(2).bind(X).transposed_points() is None
+    assert (Gaussian(1.0) + Gaussian(2.0)).bind(X).transposed_points() is None
+    assert Gaussian([1.0, 0.5, 0.1]).bind(X).transposed_points().shape == (4, 20)
 
 
 @needs_compiled_code
@@ -77,7 +78,7 @@ def test_where_all_rows_are_needed_they_soon_come_at_once():
     gram = Gaussian(0.1).bind(X)
     solution = solve(hinge(y, 1.0).problem, gram)
     full = solve(hinge(y, 1.0).problem, gram.matrix())
-    assert y.size**2 < solution.kernel_evaluations <= (y.size + 4 * FIRST) * y.size
+    assert y.size**2 < solution.kernel_evaluations <= (y.size + 4 * costs.FIRST_ON_DEMAND) * y.size
     np.testing.assert_allclose(solution.dual, full.dual, rtol=1e-6)
 
 
@@ -132,15 +133,18 @@ def test_rows_go_on_coming_only_while_they_help():
 def test_rows_keep_to_their_memory():
     X = np.random.default_rng(0).normal(size=(1000, 3))
     gram = Gaussian(0.3).bind(X)
-    rows = ArrivingRows.of(gram, 100 * 8000, False)
+    rows = ArrivingRows.of(gram, 100 * 8000, True)
     assert len(rows.store.values) == 100
-    assert ArrivingRows.of(gram, FIRST * 8000, False) is None
+    problem = hinge(np.where(X[:, 0] > 0, 1.0, -1.0), 1.0).problem
+    for rows, on_demand in ((100, True), (costs.FIRST_ON_DEMAND, False)):
+        found = solve(problem, gram, driver="full", cache_bytes=rows * 8000)
+        assert found.plan.on_demand == on_demand
 
 
 @needs_compiled_code
 @pytest.mark.parametrize(("data", "blocks"), [(easy, False), (noisy, True)])
 def test_blocks_take_over_where_there_is_no_room_for_the_matrix(data, blocks, monkeypatch):
-    monkeypatch.setattr(optimise, "LARGEST_FULL", 500)
+    monkeypatch.setattr(costs, "LARGEST_FULL", 500)
     runs = []
     monkeypatch.setattr(optimise, "BlockRun", lambda *args: runs.append(args) or block_run(*args))
     X, y = data()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state, column_or_1d, compute_class_weight
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ...dual import Machine
 from .. import parameters as p
 from ..distinct import Samples
+from ..targets import class_targets
 from ..tasks import Outcome, Task
 from .machine import KernelMachine
 from .multiclass import by_class, packed, pairs, scores, unpacked, votes
@@ -34,15 +34,15 @@ def _has_probabilities(classifier: Any) -> bool:
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """A machine for two classes, or several of them for more."""
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        p.check_option(self, "probability", (False, True, "platt"))
-        p.check_class_weight(self)
-        p.check_option(self, "decision_function_shape", ("ovr", "ovo"))
-        p.check_boolean(self, "break_ties")
-        p.check_option(self, "multi_class", ("ovo", "ovr"))
-        p.check_jobs(self)
-        check_random_state(self.random_state)
+    _rules: ClassVar[Any] = {
+        "probability": partial(p.check_option, options=(False, True, "platt")),
+        "class_weight": p.check_class_weight,
+        "decision_function_shape": partial(p.check_option, options=("ovr", "ovo")),
+        "break_ties": p.check_boolean,
+        "multi_class": partial(p.check_option, options=("ovo", "ovr")),
+        "n_jobs": p.check_jobs,
+        "random_state": p.check_seed,
+    }
 
     def fit(self, X, y, sample_weight=None):
         """Train on labelled samples.
@@ -66,41 +66,12 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     # ---- classes ---------------------------------------------------------------------------
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
-        if not clearly_labels(y):
-            check_classification_targets(y)
-        classes, codes = classes_and_codes(y)
-        if classes.size < 2:
-            raise ValueError(
-                f"The number of classes has to be greater than one; got {classes.size} class"
-            )
-        factors = np.ones(classes.size)
-        if isinstance(self.class_weight, dict):
-            factors = compute_class_weight(self.class_weight, classes=classes, y=y)
-            weight = np.where(factors[codes] > 0, weight, 0.0)
-        # In an order of their own: sums do not depend on the order of the samples.
-        order = np.argsort(weight) if weight.min() < weight.max() else slice(None)
-        totals = np.bincount(codes[order], weight[order], minlength=classes.size)
-        present = np.flatnonzero(totals)
-        if present.size < 2:
-            raise ValueError(self._one_class_left(classes, present))
-        if self.class_weight == "balanced":
-            factors = totals.sum() / (present.size * np.where(totals > 0, totals, 1.0))
-        self.classes_ = classes[present]
-        self.class_weight_ = np.asarray(factors, dtype=np.float64)[present]
-        places = np.full(classes.size, -1.0)
-        places[present] = np.arange(present.size)
-        return places[codes], weight
+        found = class_targets(y, weight, self.class_weight)
+        self.classes_, self.class_weight_ = found.classes, found.factors
+        return found.codes.astype(np.float64), found.weight
 
     def _has_several_problems(self) -> bool:
         return self.classes_.size > 2 or bool(self.probability)
-
-    def _one_class_left(self, classes: np.ndarray, present: np.ndarray) -> str:
-        left = f": {classes[present[0]]!r}" if present.size else ""
-        return (
-            "Invalid input - all samples with positive weights belong to the same class"
-            f"{left}. Give samples of two classes a positive weight"
-        )
 
     # ---- the problems ----------------------------------------------------------------------
 
@@ -298,21 +269,3 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         ndarray of shape (n_samples, n_classes)
         """
         return np.log(self.predict_proba(X))
-
-
-def classes_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different labels, ascending, and for each label given its place among them."""
-    if y.size and y.dtype.kind in "biuf":
-        low, high = y.min(), y.max()
-        codes = y == high
-        if low < high and np.count_nonzero(y == low) + np.count_nonzero(codes) == y.size:
-            return np.array([low, high]), codes.astype(np.intp)
-    classes = np.unique(y)
-    return classes, np.searchsorted(classes, y)
-
-
-def clearly_labels(y: np.ndarray) -> bool:
-    """Whether y holds labels by its type or its values; else scikit-learn is asked, and refuses."""
-    if y.dtype.kind == "f":
-        return bool(np.isfinite(y).all() and (y == np.trunc(y)).all())
-    return y.dtype.kind in "biuUS"

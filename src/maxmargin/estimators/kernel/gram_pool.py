@@ -13,77 +13,16 @@ from ...kernels import Gram, Kernel, Precomputed
 from ...kernels.base import STRIPE
 from ...kernels.precomputed import PrecomputedGram
 from ...kernels.row_sums import HeldRows, KnownSums
-from ...kernels.vector.base import VectorKernel
-from ...kernels.vector.gaussian_rows import FEW
-from ...runtime.buffers import free_memory, room
+from ...runtime.buffers import room
 from ...runtime.parallel import in_parts
-from ...solvers.drivers.batch import LARGEST_TOGETHER
-from ...solvers.drivers.decomposition import features
-from ...solvers.drivers.shards import CHEAP_FEATURES
-from ..conditioning import fits_single
+from ...solvers import plan
 from ..distinct import chosen
 
-# What cache_size="auto" stands for: so many bytes, if half of the free memory is that much, and
-# at least the latter, beside which matrices of half as many bytes are not worth the question.
-GENEROUS, MODEST = 3 << 29, 1 << 27
-# A limit beyond what is free is of no use: this part of it is taken instead.
-MOST_OF_FREE = 0.8
 # Elements of inputs that are widened at a time.
 WIDENED_BLOCK = 1 << 21
 # Kernel values that are held at a time where they are only added up.
 COMBINED_BLOCK = 1 << 22
-# Below this many samples float64 costs nothing worth saving; of float64 inputs below these.
-SMALL = 2000
-MANY_SAMPLES, MANY_ENTRIES = 4000, 1_000_000
 NO_MATRIX = np.empty((0, 0))
-# A problem on so few samples is solved in less time than it takes to prepare for larger ones.
-LARGEST_FEW = 1000
-# Samples beyond which float32 is worth a try where float64 decides.
-WORTH_ROUGH = 4000
-# Samples from which the rounding of float32 is estimated, and rows of their Gram matrix.
-PROBED, PROBED_ROWS = 300, 30
-
-
-def memory_budget(cache_size: float | str, samples: int, jobs: int = 1) -> float:
-    """Bytes that the Gram matrix may take, whole or in part, with what is made of it: `cache_size`
-    in MB, which is kept, or "auto"."""
-    few = 8.0 * samples * samples <= MODEST / 4
-    if cache_size == "auto":
-        return MODEST if few else max(MODEST, min(GENEROUS * jobs, 0.5 * free_memory()))
-    given = float(cache_size) * 1e6
-    return given if few or given <= MODEST else min(given, MOST_OF_FREE * free_memory())
-
-
-def working_dtype(precision: str, kernel: Kernel, X: Any, penalty: float, tol: float) -> np.dtype:
-    """float32 rows where asked for, or where they save much and cost no accuracy."""
-    if precision == "single":
-        return np.dtype(np.float32 if fits_single(kernel, X) else np.float64)
-    single = precision == "auto" and is_large(X) and single_is_enough(kernel, X, penalty, tol)
-    return np.dtype(np.float32 if single else np.float64)
-
-
-def is_large(X: Any) -> bool:
-    """Whether rows of the Gram matrix are worth saving on."""
-    if getattr(X, "dtype", None) == np.float32:
-        return X.shape[0] > SMALL
-    if np.ndim(X) != 2 or X.shape[0] <= SMALL:
-        return False
-    return bool(X.shape[0] > MANY_SAMPLES or np.prod(X.shape) > MANY_ENTRIES)
-
-
-def single_is_enough(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool:
-    """Whether the rounding of float32 rows stays below tol once α is summed over them.
-
-    Errors of entries have either sign and are measured on some samples. The norm of α is below C√n,
-    and mostly so far below that the largest of many errors is covered; the certificate tells.
-    """
-    if isinstance(kernel, Precomputed):
-        return X.dtype == np.float32
-    some = X[:: max(1, X.shape[0] // PROBED)]
-    rows = np.arange(0, some.shape[0], PROBED // PROBED_ROWS)
-    single, double = (kernel.bind(some, dtype).rows(rows) for dtype in (np.float32, np.float64))
-    error = float(np.sqrt(np.mean(np.square(single - double))))
-    return bool(error * penalty * np.sqrt(X.shape[0]) < tol)
 
 
 class KeptGram(Gram):
@@ -117,8 +56,11 @@ class KeptGram(Gram):
     def diagonal(self) -> np.ndarray:
         return self.inner._cached_diagonal()
 
-    def points_across(self) -> np.ndarray | None:
-        return self.inner.points_across()
+    def transposed_points(self) -> np.ndarray | None:
+        return self.inner.transposed_points()
+
+    def transposed_width(self) -> int:
+        return self.inner.transposed_width()
 
     def among(self, samples: np.ndarray) -> Gram:
         return self.inner.among(samples)
@@ -238,12 +180,7 @@ class Grams:
 
     def rough(self, gram: Gram) -> Gram | None:
         """The same in float32, if that is faster than what is in memory, or None."""
-        if (
-            gram.held is not None
-            or gram.whole is not None
-            or not isinstance(self.kernel, VectorKernel)
-            or gram.n < WORTH_ROUGH
-        ):
+        if not plan.certifies_in_single(gram):
             return None
         return self.kernel.bind(gram.X, np.float32)
 
@@ -276,44 +213,41 @@ class Grams:
         """
         self._blocks, self.shared, self._all = {}, None, None
         sizes = [samples.size for samples in classes]
-        pair = sum(sorted(sizes)[-2:]) ** 2
-        most = budget / self.dtype.itemsize - 2 * jobs * pair
-        if self.square:
-            return 0
-        of_vectors, width = isinstance(self.kernel, VectorKernel), features(self.X)
-        ends = np.cumsum(sizes)
-        of_class = [slice(end - size, end) for end, size in zip(ends.tolist(), sizes)]
-        large = 2 * sum(sizes) > LARGEST_TOGETHER * len(sizes)
-        if of_vectors and 0 < width <= CHEAP_FEATURES and large:
+        item = self.dtype.itemsize
+        kept = plan.shared_by_pairs(self.kernel, self.X, sizes, item, budget, jobs)
+        if kept in ("inputs", "blocks"):
             self._all = self._bound(None, self.dtype)
-            return 0
-        ordered = self._bound(np.concatenate(classes), self.dtype) if of_vectors else None
-        across = ordered.points_across() if ordered is not None and width <= FEW else None
-        if across is not None:
-            self.shared = Shared(NO_MATRIX, across, of_class)
-        elif ordered is not None and sum(sizes) ** 2 <= most:
-            # One product, though some of its values come twice; values of other kernels are dear.
-            self.shared = Shared(ordered.matrix(pause), NO_MATRIX, of_class)
-            return self.shared.matrix.nbytes
-        elif sum(size * size for size in sizes) <= most:
+        if kept == "blocks":
             blocks = [self._bound(samples, self.dtype).matrix(pause) for samples in classes]
-            self._blocks, self._all = dict(enumerate(blocks)), self._bound(None, self.dtype)
+            self._blocks = dict(enumerate(blocks))
             return sum(block.nbytes for block in blocks)
-        return 0
+        if kept in ("points", "matrix"):
+            ends = np.cumsum(sizes).tolist()
+            of_class = [slice(end - size, end) for end, size in zip(ends, sizes)]
+            ordered = self._bound(np.concatenate(classes), self.dtype)
+            self.shared = self._shared(ordered, of_class, kept == "points", pause)
+        return 0 if self.shared is None else self.shared.matrix.nbytes
+
+    @staticmethod
+    def _shared(
+        gram: Gram,
+        of_class: list[slice],
+        cheap: bool,
+        pause: Callable[[], object] | None = None,
+    ) -> Shared:
+        """Points from which the loop makes rows, where they are cheap and the kernel can; else the
+        matrix."""
+        points = gram.transposed_points() if cheap and gram.whole is None else None
+        if points is not None:
+            return Shared(NO_MATRIX, points, of_class)
+        evaluations = gram.n**2 if gram.whole is None else 0
+        return Shared(gram.matrix(pause), NO_MATRIX, of_class, evaluations)
 
     def few(self) -> Shared | None:
-        """All samples as one class, where they are few and the kernel asks for nothing special."""
-        n, width = self.count, features(self.X)
-        if n > LARGEST_FEW or self.square or not isinstance(self.kernel, VectorKernel):
+        """All samples as one class, where they are so few that one problem makes a batch."""
+        if not plan.is_alone_in_batch(self.kernel, self.X, self.count):
             return None
-        if np.isfinite(self.kernel.rank(self.X)):
-            return None
-        gram, everyone = self.whole(), [slice(0, n)]
-        across = gram.points_across() if gram.whole is None and width <= FEW else None
-        if across is not None:
-            return Shared(NO_MATRIX, across, everyone)
-        evaluations = n * n if gram.whole is None else 0
-        return Shared(gram.matrix(), NO_MATRIX, everyone, evaluations)
+        return self._shared(self.whole(), [slice(0, self.count)], plan.has_cheap_rows(self.X))
 
     def of_pair(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -12,6 +12,7 @@ from ...dual import Certificate, certify_least_squares
 from ...kernels.vector.base import VectorKernel
 from ...runtime.buffers import free_memory, pages_kept
 from ...runtime.parallel import single_threaded_blas
+from ...solvers.plan import fits_single
 from ...solvers.ridge import RidgeSolution, RidgeSystem, leave_one_out, solve_ridge
 from ...solvers.ridge.preconditioner import FullFactor
 from ...solvers.ridge.solver import Plan, Watch
@@ -20,7 +21,6 @@ from .. import parameters as p
 from ..certificates import Certificates
 from ..clock import Clock, OutOfTime
 from ..conditioning import (
-    fits_single,
     intercept_at_origin,
     offset_of,
     refuse_overflow,
@@ -59,18 +59,10 @@ class LeastSquaresMachine(KernelMachine):
         """What progress is measured against."""
         return float(self.gap)
 
-    def _check_parameters(self) -> None:
-        p.check_kernel(self)
-        p.check_number(self, "degree", 0, closed="left", whole=True)
-        p.check_gamma(self)
-        p.check_number(self, "coef0")
-        p.check_boolean(self, "fit_intercept")
-        p.check_number(self, "gap", 0, np.inf, closed="right")
-        p.check_cache_size(self)
-        p.check_verbose(self)
-        p.check_boolean(self, "leave_one_out")
-        p.check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
-        p.check_callable(self, "callback")
+    _rules: ClassVar[Any] = {
+        "fit_intercept": p.check_boolean,
+        "leave_one_out": p.check_boolean,
+    }
 
     # ---- what the estimators say -----------------------------------------------------------
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ...kernels import Linear, Precomputed
 from ...kernels.precomputed import as_square, check_symmetric
 from ...runtime.buffers import pages_kept
 from ...runtime.parallel import single_threaded_blas
-from ...solvers import SELECTIONS, STATUSES
+from ...solvers import SELECTIONS, STATUSES, plan
 from .. import parameters as p
-from ..certificates import Certificates
 from ..clock import Clock
 from ..conditioning import (
     intercept_at_origin,
@@ -40,9 +37,10 @@ from ..inputs import (
     tag_inputs,
     training_inputs,
 )
-from ..progress import CallbackSupportMixin, Reporter, with_callbacks
+from ..progress import Reporter
 from ..tasks import Outcome, Task
-from .gram_pool import Grams, memory_budget, working_dtype
+from ..template import CertifiedMachine
+from .gram_pool import Grams
 from .prediction import coefficients, delivered, expansion_values, like
 from .training import Settings, Trainer
 
@@ -61,49 +59,33 @@ EARLY = {
 }
 
 
-class KernelMachine(CallbackSupportMixin, BaseEstimator):
+class KernelMachine(CertifiedMachine):
     """A kernel expansion f(x) = Σ_i dual_coef_i k(x_i, x) + intercept, trained by its dual."""
+
+    _rules: ClassVar[Any] = {
+        "kernel": p.check_kernel,
+        "degree": partial(p.check_number, low=0, closed="left", whole=True),
+        "gamma": p.check_gamma,
+        "coef0": p.check_number,
+        "tol": partial(p.check_number, low=0),
+        "gap": partial(p.check_number, low=0, closed="right"),
+        "shrinking": p.check_boolean,
+        "cache_size": p.check_cache_size,
+        "verbose": p.check_verbose,
+        "max_iter": partial(p.check_number, low=-1, closed="left", whole=True),
+        "solver": partial(p.check_option, options=SOLVERS),
+        "selection": partial(p.check_option, options=POLICIES),
+        "planning": partial(p.check_number, low=0, closed="left", whole=True),
+        "precision": partial(p.check_option, options=("auto", "single", "double")),
+        "max_seconds": partial(p.check_number, low=0, closed="right", optional=True),
+        "warm_start": p.check_boolean,
+        "callback": p.check_callable,
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tag_inputs(tags.input_tags, self.kernel)
         return tags
-
-    # ---- fit -------------------------------------------------------------------------------
-
-    def _check_parameters(self) -> None:
-        p.check_kernel(self)
-        p.check_number(self, "degree", 0, closed="left", whole=True)
-        p.check_gamma(self)
-        p.check_number(self, "coef0")
-        p.check_number(self, "tol", 0)
-        p.check_number(self, "gap", 0, np.inf, closed="right")
-        p.check_boolean(self, "shrinking")
-        p.check_cache_size(self)
-        p.check_verbose(self)
-        p.check_number(self, "max_iter", -1, closed="left", whole=True)
-        p.check_option(self, "solver", SOLVERS)
-        p.check_option(self, "selection", POLICIES)
-        p.check_number(self, "planning", 0, closed="left", whole=True)
-        p.check_option(self, "precision", ("auto", "single", "double"))
-        p.check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
-        p.check_boolean(self, "warm_start")
-        p.check_callable(self, "callback")
-
-    @with_callbacks
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Train a blank copy, then take over what it has learned: all or nothing."""
-        self._check_parameters()
-        model = blank(self)
-        previous = self if self.warm_start and hasattr(self, "solution_") else None
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        with Reporter(self) as reporter:
-            data = {"X": X, "y": y, "metadata": metadata}
-            interrupted = model._train(X, y, sample_weight, reporter, data, previous)
-            reporter.end(take_over(self, model), **data)
-        if interrupted:
-            raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
-        return self
 
     def _train(
         self,
@@ -131,7 +113,9 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
             settings = self._settings(jobs)
             penalty = float(getattr(self, "C", 1.0))
-            dtype = working_dtype(self.precision, self.kernel_, samples.X, penalty, settings.tol)
+            dtype = plan.working_dtype(
+                self.precision, self.kernel_, samples.X, penalty, settings.tol
+            )
             p.check_full_matrix(self, samples.size, dtype.itemsize)
             grams = Grams(self.kernel_, samples.X, dtype)
             as_delivered = partial(delivered, samples)
@@ -145,7 +129,10 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             if centre is not None:
                 placed = self._at_origin(X, samples, tasks, outcomes, centre)
             self._write(X, samples, tasks, placed)
-            self._write_solutions(tasks, outcomes)
+            self._penalty_ = penalty
+            solutions = [outcome.solution for outcome in outcomes]
+            certificates = [outcome.certificate for outcome in outcomes]
+            self._write_solutions([task.name for task in tasks], solutions, certificates)
             self._complete(samples, tasks, outcomes, trainer)
         self._warn(tasks, outcomes)
         return trainer.interrupted
@@ -232,16 +219,11 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
             selection=self.selection,
             planning=int(self.planning),
             shrinking=bool(self.shrinking),
-            cache_bytes=memory_budget(self.cache_size, self.shape_fit_[0], jobs),
+            cache_bytes=plan.memory_budget(self.cache_size, self.shape_fit_[0], jobs),
             max_steps=None if self.max_iter == -1 else int(self.max_iter),
             precision=self.precision,
             random_state=self._seed(),
         )
-
-    def _seed(self) -> int:
-        """A number for what is random; always the same without `random_state`."""
-        given = getattr(self, "random_state", None)
-        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
 
     def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
         for task, outcome in zip(tasks, outcomes):
@@ -261,20 +243,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
                     "The dual coefficients or intercepts are not finite. The input data may "
                     "contain large values and need to be preprocessed"
                 )
-
-    def _write_solutions(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
-        """One record for a single problem, a list (and `Certificates`) for several."""
-        self.fit_status_ = int(not all(outcome.finished for outcome in outcomes))
-        self._penalty_ = float(getattr(self, "C", 1.0))
-        solutions = [outcome.solution for outcome in outcomes]
-        certificates = tuple(outcome.certificate for outcome in outcomes)
-        if len(tasks) == 1:
-            self.solution_, self.certificate_ = solutions[0], certificates[0]
-            self.status_ = solutions[0].status
-        else:
-            self.solution_ = solutions
-            self.certificate_ = Certificates(tuple(task.name for task in tasks), certificates)
-            self.status_ = [solution.status for solution in solutions]
 
     def _warn(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
         """Say what remains to the optimum wherever a budget ended the fit."""
@@ -344,35 +312,6 @@ class KernelMachine(CallbackSupportMixin, BaseEstimator):
         self.dual_coef_ = coef
         if sparse.issparse(self.support_vectors_):
             self.dual_coef_ = like(self.support_vectors_, coef)
-
-
-def blank(estimator: Any) -> Any:
-    """A copy with the same parameters that has learned nothing."""
-    model = object.__new__(type(estimator))
-    vars(model).update(vars(estimator))
-    for name in learned(estimator):
-        delattr(model, name)
-    return model
-
-
-def take_over(estimator: Any, model: Any) -> dict[str, Any]:
-    """Let an estimator become what a blank copy of it has learned, which is returned."""
-    attributes = learned(model)
-    unknown = vars(estimator).keys() - vars(model).keys()
-    if unknown:
-        for name in unknown & learned(estimator).keys():
-            delattr(estimator, name)
-    vars(estimator).update(attributes)
-    return attributes
-
-
-def learned(estimator: Any) -> dict[str, Any]:
-    """The fitted attributes: no parameter ends with an underscore."""
-    return {
-        name: value
-        for name, value in vars(estimator).items()
-        if name[-1] == "_" and name[:2] != "__"
-    }
 
 
 def resumed(tasks: list[Task], previous: Any, estimator: Any) -> list[Task]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -110,9 +111,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         del y
         return self._fit(X, None, sample_weight)
 
-    def _check_parameters(self) -> None:
-        p.check_number(self, "nu", 0, 1, closed="right")
-        super()._check_parameters()
+    _rules: ClassVar[Any] = {"nu": partial(p.check_number, low=0, high=1, closed="right")}
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[None, np.ndarray]:
         del y

@@ -13,7 +13,8 @@ from ...kernels.vector.base import VectorKernel
 from ...runtime.buffers import room
 from ...runtime.jit import compiled, compiled_strict
 from ...runtime.parallel import PRODUCT_PART, in_parts, single_threaded_blas
-from ..conditioning import fits_single, weights_of_features, widened
+from ...solvers.plan import fits_single
+from ..conditioning import weights_of_features, widened
 from ..distinct import Samples
 from ..inputs import is_function
 from ..tasks import Outcome, Task

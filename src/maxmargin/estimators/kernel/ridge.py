@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -120,9 +121,7 @@ support_, support_vectors_
         """
         return self._fit(X, y, sample_weight)
 
-    def _check_parameters(self) -> None:
-        p.check_number(self, "alpha", 0, closed="left")
-        super()._check_parameters()
+    _rules: ClassVar[Any] = {"alpha": partial(p.check_number, low=0, closed="left")}
 
     def _penalty(self) -> float:
         return float(self.alpha)

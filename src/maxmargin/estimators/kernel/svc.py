@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...dual import Machine, hinge, nu_svc, squared_hinge
 from .. import parameters as p
+from ..targets import OneClassLeft
 from .classifier import KernelClassifier
 from .multiclass import labels_of
 
@@ -187,10 +189,10 @@ class SVC(KernelClassifier):
         self.callback = callback
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        p.check_number(self, "C", 0, np.inf, closed="right")
-        p.check_option(self, "loss", ("hinge", "squared_hinge"))
-        super()._check_parameters()
+    _rules: ClassVar[Any] = {
+        "C": partial(p.check_number, low=0, closed="right"),
+        "loss": partial(p.check_option, options=("hinge", "squared_hinge")),
+    }
 
     def _machine(self, labels, weight, factor, strict=False) -> Machine:
         del strict
@@ -290,9 +292,13 @@ shape_fit_, support_, support_vectors_
         self.callback = callback
         self.n_jobs = n_jobs
 
-    def _check_parameters(self) -> None:
-        p.check_number(self, "nu", 0, 1, closed="right")
-        super()._check_parameters()
+    _rules: ClassVar[Any] = {"nu": partial(p.check_number, low=0, high=1, closed="right")}
+
+    def _targets(self, y, weight):
+        try:
+            return super()._targets(y, weight)
+        except OneClassLeft as error:
+            raise OneClassLeft(f"specified nu is infeasible. {error}") from None
 
     def _machine(self, labels, weight, factor, strict=False) -> Machine:
         del factor
@@ -344,9 +350,6 @@ shape_fit_, support_, support_vectors_
             start = C * outcome.solution.alpha
             tasks[k] = task._replace(machine=machine, start=start, remake=remake)
         return trainer.run(tasks)
-
-    def _one_class_left(self, classes, present) -> str:
-        return f"specified nu is infeasible. {super()._one_class_left(classes, present)}"
 
 
 def largest_nu(labels: np.ndarray, weight: np.ndarray) -> float:

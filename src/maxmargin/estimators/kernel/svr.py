@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -165,10 +166,10 @@ warm_start, callback
         self.warm_start = warm_start
         self.callback = callback
 
-    def _check_parameters(self) -> None:
-        p.check_number(self, "C", 0, np.inf, closed="right")
-        p.check_number(self, "epsilon", 0, closed="left")
-        super()._check_parameters()
+    _rules: ClassVar[Any] = {
+        "C": partial(p.check_number, low=0, closed="right"),
+        "epsilon": partial(p.check_number, low=0, closed="left"),
+    }
 
     def _machine(self, targets, weight) -> Machine:
         C = FIRST_LIMIT * spread(targets) if np.isinf(self.C) else self.C
@@ -286,10 +287,10 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         self.warm_start = warm_start
         self.callback = callback
 
-    def _check_parameters(self) -> None:
-        p.check_number(self, "nu", 0, 1, closed="right")
-        p.check_number(self, "C", 0)
-        super()._check_parameters()
+    _rules: ClassVar[Any] = {
+        "nu": partial(p.check_number, low=0, high=1, closed="right"),
+        "C": partial(p.check_number, low=0),
+    }
 
     def _machine(self, targets, weight) -> Machine:
         return nu_svr(targets, self.nu, self.C * weight)

@@ -24,8 +24,8 @@ from ...dual.certificate import certificate_and_bias, gap_resolution
 from ...dual.problem import Float
 from ...kernels import Gram
 from ...runtime.parallel import single_threaded_blas
-from ...solvers import Solution, solve
-from ...solvers.drivers.batch import is_small, solve_several
+from ...solvers import Solution, plan, solve
+from ...solvers.drivers.batch import solve_several
 from ...solvers.interrupt import interrupted_when
 from ..clock import Clock, OutOfTime
 from ..progress import Reporter
@@ -41,9 +41,6 @@ FEASIBLE = 1e-9
 KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
 # The part of max_seconds below which no unfinished problem is taken up again.
 LEAST_SECONDS = 0.02
-# Of the memory that a fit may take, the part for rows, beside which a solver takes two fifths of
-# that for blocks and their factors; and the part for a matrix that several problems share.
-ROWS_SHARE, LARGEST_KEPT = 0.7, 0.5
 
 
 class Settings(NamedTuple):
@@ -118,9 +115,8 @@ class Trainer:
 
     def keep_matrix(self) -> None:
         """Compute what problems of all samples have in common, where memory allows."""
-        n, size = self.grams.count, self.grams.dtype.itemsize
-        fits = n * n * size <= LARGEST_KEPT * self.settings.cache_bytes
-        if self.settings.driver in ("auto", "full") and fits:
+        n, item, s = self.grams.count, self.grams.dtype.itemsize, self.settings
+        if plan.keeps_matrix(n, item, s.driver, s.cache_bytes):
             with suppress(OutOfTime):
                 self.taken = self.grams.whole().matrix(self.clock.overtime).nbytes
 
@@ -130,7 +126,7 @@ class Trainer:
         small = [
             k
             for k, task in enumerate(tasks)
-            if task.start is None and is_small(task.machine.problem)
+            if task.start is None and plan.is_small(task.machine.problem)
         ]
         if not small or not self._is_plain():
             return outcomes
@@ -148,6 +144,7 @@ class Trainer:
             self._interrupt()
             return outcomes
         for k, (solution, certificate, bias) in zip(small, solved):
+            solution = replace(solution, plan=plan.batched(tasks[k].machine.problem))
             if self.delivered(tasks[k], solution.alpha) is not solution.alpha:
                 continue
             outcome = Outcome(solution, tasks[k].machine.read(solution.alpha, bias), certificate)
@@ -306,7 +303,7 @@ class Trainer:
             planning=s.planning,
             shrinking=s.shrinking,
             alpha=start,
-            cache_bytes=ROWS_SHARE * max(0.0, s.cache_bytes - self.taken) / self.jobs,
+            cache_bytes=plan.row_budget(s.cache_bytes, self.taken, self.jobs),
             max_steps=None if s.max_steps is None else max(0, s.max_steps - taken),
             max_seconds=None if np.isinf(seconds) else seconds,
             callback=listener,

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import (
-    assert_all_finite,
-    check_random_state,
-)
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...runtime.parallel import in_parts, single_threaded_blas
@@ -29,10 +27,9 @@ from ...solvers.linear import (
 )
 from ...solvers.linear.fit import SOLVERS
 from .. import parameters as p
-from ..certificates import Certificates
 from ..inputs import checked_weights
-from ..kernel.machine import blank, take_over
-from ..progress import CallbackSupportMixin, Reporter, with_callbacks
+from ..progress import Reporter
+from ..template import CertifiedMachine
 from .inputs import chunked_inputs, chunks_to_predict, refuse_overflow
 
 # Entries of a block of inputs whose outputs are computed at a time.
@@ -57,7 +54,7 @@ class Task(NamedTuple):
     loss: Loss | None
 
 
-class LinearMachine(CallbackSupportMixin, BaseEstimator):
+class LinearMachine(CertifiedMachine):
     """A linear function f(x) = coef_·x + intercept_, trained to a certified gap."""
 
     _strength = "C"
@@ -67,35 +64,20 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _check_parameters(self) -> None:
-        p.check_number(self, "tol", 0)
-        p.check_boolean(self, "fit_intercept")
-        p.check_number(self, "intercept_scaling", 0, optional=True)
-        p.check_verbose(self)
-        p.check_number(self, "max_iter", 0, closed="left", whole=True)
-        p.check_option(self, "solver", SOLVERS)
-        p.check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
-        p.check_boolean(self, "warm_start")
-        p.check_callable(self, "callback")
-        check_random_state(self.random_state)
+    _rules: ClassVar[Any] = {
+        "tol": partial(p.check_number, low=0),
+        "fit_intercept": p.check_boolean,
+        "intercept_scaling": partial(p.check_number, low=0, optional=True),
+        "verbose": p.check_verbose,
+        "max_iter": partial(p.check_number, low=0, closed="left", whole=True),
+        "solver": partial(p.check_option, options=tuple(SOLVERS)),
+        "max_seconds": partial(p.check_number, low=0, closed="right", optional=True),
+        "warm_start": p.check_boolean,
+        "callback": p.check_callable,
+        "random_state": p.check_seed,
+    }
 
     # ---- fit -------------------------------------------------------------------------------
-
-    @with_callbacks
-    def _fit(self, X: Any, y: Any, sample_weight: Any, previous: Any = None) -> Any:
-        """Train a blank copy, then take over what it has learned: all or nothing."""
-        self._check_parameters()
-        model = blank(self)
-        if previous is None and self.warm_start and hasattr(self, "solution_"):
-            previous = self
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        data = {"X": X, "y": y, "metadata": metadata}
-        with Reporter(self) as reporter:
-            model._train(X, y, sample_weight, reporter, data, previous)
-            reporter.end(take_over(self, model), **data)
-        if "interrupted" in _listed(self.status_):
-            raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
-        return self
 
     def path(self, X, y, values, sample_weight=None):
         """Fits for several C (or alpha), each beginning where the one before it ended.
@@ -131,8 +113,7 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
 
     def _train(
         self, X: Any, y: Any, sample_weight: Any, reporter: Reporter, data: Any, previous: Any
-    ) -> None:
-        """Set all fitted attributes."""
+    ) -> bool:
         self._began_ = time.perf_counter()
         with single_threaded_blas():
             matrix, y = self._inputs(X, y)
@@ -146,6 +127,7 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
                 refuse_overflow("y", float(np.abs(y).max()), self._cost() * weight, self)
             self._learn(matrix, y, weight, reporter, data, previous)
         del self._began_
+        return "interrupted" in _listed(self.status_)
 
     def _inputs(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Checked inputs, in memory or in chunks, and targets."""
@@ -206,10 +188,6 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
             return Intercept(bool(self.fit_intercept))
         return Intercept(True, 1.0 / scaling if self._penalty() == "l1" else 1.0 / scaling**2)
 
-    def _seed(self) -> int:
-        given = self.random_state
-        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
-
     def _solved(
         self, matrix: Any, tasks: list[Task], reporter: Reporter, known: list[Any]
     ) -> list[LinearSolution]:
@@ -256,15 +234,8 @@ class LinearMachine(CallbackSupportMixin, BaseEstimator):
         self.coef_ = np.array([solution.w for solution in solutions])
         self.intercept_ = np.array([float(solution.b) for solution in solutions])
         self.n_iter_ = max(solution.steps for solution in solutions)
-        self.fit_status_ = int(not all(solution.converged for solution in solutions))
-        certificates = tuple(solution.certificate for solution in solutions)
-        if len(tasks) == 1:
-            self.solution_, self.certificate_ = solutions[0], certificates[0]
-            self.status_ = solutions[0].status
-        else:
-            self.solution_ = solutions
-            self.certificate_ = Certificates(tuple(task.name for task in tasks), certificates)
-            self.status_ = [solution.status for solution in solutions]
+        certificates = [solution.certificate for solution in solutions]
+        self._write_solutions([task.name for task in tasks], solutions, certificates)
         self._warn(tasks, solutions)
 
     def _warn(self, tasks: list[Task], solutions: list[LinearSolution]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any, ClassVar
+
 import numpy as np
 from scipy.special import log_expit
 from sklearn.utils.validation import check_is_fitted
@@ -78,9 +81,10 @@ class RidgeRegression(LinearRegressor):
         self.warm_start = warm_start
         self.callback = callback
 
+    _rules: ClassVar[Any] = {"alpha": partial(p.check_number, low=0, closed="left")}
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        p.check_number(self, "alpha", 0, closed="left")
         if self.alpha == 0 and self.intercept_scaling is not None:
             raise p.ParameterError("intercept_scaling of RidgeRegression must be None with alpha=0")
 
@@ -156,9 +160,7 @@ class Lasso(LinearRegressor):
         self.warm_start = warm_start
         self.callback = callback
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        p.check_number(self, "alpha", 0)
+    _rules: ClassVar[Any] = {"alpha": partial(p.check_number, low=0)}
 
     def _cost(self) -> float:
         return 0.5 / float(self.alpha)

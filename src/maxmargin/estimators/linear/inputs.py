@@ -1,4 +1,4 @@
-"""Inputs of linear machines that come in chunks, and labels without sorting."""
+"""Inputs of linear machines that come in chunks, and inputs too large to square."""
 
 from __future__ import annotations
 
@@ -62,14 +62,3 @@ def refuse_overflow(name: str, largest: float, cost: np.ndarray, estimator: Any)
             f"the loss ({strength}={getattr(estimator, strength):g}) overflow float64: scale "
             f"{name} first, for example by sklearn.preprocessing.StandardScaler"
         )
-
-
-def distinct_labels(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The labels there are and the place of each among them; small integers need no sorting."""
-    if y.dtype.kind == "i" and y.size:
-        low, high = int(y.min()), int(y.max())
-        if high - low < y.size:
-            above = y.astype(np.int64) - low
-            present = np.bincount(above) > 0
-            return (np.flatnonzero(present) + low).astype(y.dtype), (present.cumsum() - 1)[above]
-    return np.unique(y, return_inverse=True)

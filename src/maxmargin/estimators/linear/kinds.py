@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import column_or_1d, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import column_or_1d
 
 from ...solvers.linear import CLASSIFICATION, LinearSolution
 from .. import parameters as p
+from ..targets import class_targets
 from .base import LinearMachine, Task
-from .inputs import distinct_labels
 
 
 class LinearClassifier(ClassifierMixin, LinearMachine):
     """One function for two classes, one for each class against the rest for more."""
 
+    _rules: ClassVar[Any] = {
+        "C": partial(p.check_number, low=0, closed="right"),
+        "penalty": partial(p.check_option, options=("l1", "l2")),
+        "class_weight": p.check_class_weight,
+    }
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        p.check_number(self, "C", 0, np.inf, closed="right")
-        p.check_option(self, "penalty", ("l1", "l2"))
         if np.isinf(self.C):
             self._check_without_penalty()
-        p.check_class_weight(self)
 
     def _check_without_penalty(self) -> None:
         """Whether C = ∞, which leaves the penalty out, can be had."""
@@ -53,30 +56,10 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
         raise NotImplementedError
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        classes, codes = distinct_labels(y)
-        if classes.size < 2:
-            raise ValueError(
-                f"The number of classes has to be greater than one; got {classes.size} class"
-            )
-        factors = np.ones(classes.size)
-        if isinstance(self.class_weight, dict):
-            factors = np.asarray(compute_class_weight(self.class_weight, classes=classes, y=y))
-        totals = np.bincount(codes, weight * (factors > 0)[codes], minlength=classes.size)
-        present = np.flatnonzero(totals)
-        if present.size < 2:
-            left = f": {classes[present[0]]!r}" if present.size else ""
-            raise ValueError(
-                "Invalid input - all samples with positive weights belong to the same class"
-                f"{left}. Give samples of two classes a positive weight"
-            )
-        if isinstance(self.class_weight, str):
-            factors = totals.sum() / (present.size * np.where(totals > 0, totals, 1.0))
-        self.classes_ = classes[present]
-        places = np.full(classes.size, -1)
-        places[present] = np.arange(present.size)
-        return places[codes], weight * factors[codes]
+        found = class_targets(y, weight, self.class_weight)
+        self.classes_ = found.classes
+        # Absent samples, whose code is -1, have no weight.
+        return found.codes, found.weight * found.factors[found.codes]
 
     def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:
         loss, cost = CLASSIFICATION[self._loss_name()], self._cost() * weight

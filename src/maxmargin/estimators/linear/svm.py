@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -125,11 +126,14 @@ class LinearSVC(LinearClassifier):
         self.warm_start = warm_start
         self.callback = callback
 
+    _rules: ClassVar[Any] = {
+        "loss": partial(p.check_option, options=("hinge", "squared_hinge")),
+        "dual": partial(p.check_option, options=("auto", True, False)),
+        "multi_class": partial(p.check_option, options=("ovr", "crammer_singer")),
+    }
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        p.check_option(self, "loss", ("hinge", "squared_hinge"))
-        p.check_option(self, "dual", ("auto", True, False))
-        p.check_option(self, "multi_class", ("ovr", "crammer_singer"))
         if self.multi_class == "crammer_singer":
             return
         kinked = self.loss == "hinge"
@@ -297,13 +301,15 @@ class LinearSVR(LinearRegressor):
         self.warm_start = warm_start
         self.callback = callback
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        p.check_number(self, "C", 0)
-        p.check_number(self, "epsilon", 0, closed="left")
-        p.check_option(self, "dual", ("auto", True, False))
-        p.check_option(self, "loss", ("epsilon_insensitive", "squared_epsilon_insensitive"))
-        p.check_option(self, "penalty", ("l1", "l2"))
+    _rules: ClassVar[Any] = {
+        "C": partial(p.check_number, low=0),
+        "epsilon": partial(p.check_number, low=0, closed="left"),
+        "penalty": partial(p.check_option, options=("l1", "l2")),
+        "dual": partial(p.check_option, options=("auto", True, False)),
+        "loss": partial(
+            p.check_option, options=("epsilon_insensitive", "squared_epsilon_insensitive")
+        ),
+    }
 
     def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:
         make: Any = REGRESSION[self.loss]

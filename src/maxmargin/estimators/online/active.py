@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from ...kernels.base import count, take
 from ..clock import Clock
 from ..inputs import training_inputs
-from ..kernel.machine import blank, take_over
+from ..template import blank, take_over
 from .progress import Pace, QuietReporter, warn_early
 
 STRATEGIES = ("margin", "random", "auto")

@@ -262,7 +262,9 @@ def certificate(
     allowed = np.bincount(others[present], bound[present], minlength=samples.size)
     needed = np.bincount(own, machine.bound, minlength=samples.size)
     alpha = np.bincount(own, machine.alpha, minlength=samples.size)
-    problem = hinge(samples.y, np.maximum(allowed, needed)).problem
+    # Bounds of copies add up to the same but for rounding, in which α would not be at its bound.
+    same = np.isclose(allowed, needed, rtol=1e-12, atol=0.0)
+    problem = hinge(samples.y, np.where(same, needed, np.maximum(allowed, needed))).problem
     gram = Grams(machine.kernel, samples.X, np.float64).exact()
     expansion = kernel_expansion(alpha, gram)
     return certify_expansion(problem, alpha, expansion, np.array([machine.bias]))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ...solvers.online.machine import POLICIES
@@ -23,6 +24,12 @@ from .function import FunctionOfStream
 from .progress import QuietReporter
 from .state import SavedToFile
 from .training import TrainedOnline, one_or_all, without_frame
+
+
+def check_kernel_of_stream(owner: Any, name: str) -> None:
+    p.check_kernel(owner, name)
+    if is_precomputed(getattr(owner, name)):
+        p.refuse(owner, name, "a kernel that can be computed for inputs yet to come")
 
 
 class OnlineSVC(
@@ -187,27 +194,26 @@ class OnlineSVC(
         tag_inputs(tags.input_tags, self.kernel)
         return tags
 
-    def _check_parameters(self) -> None:
-        p.check_number(self, "C", 0)
-        p.check_kernel(self)
-        if is_precomputed(self.kernel):
-            p.refuse(self, "kernel", "a kernel that can be computed for inputs yet to come")
-        p.check_number(self, "degree", 0, closed="left", whole=True)
-        p.check_gamma(self)
-        p.check_number(self, "coef0")
-        p.check_number(self, "tol", 0)
-        p.check_number(self, "epochs", 1, closed="left", whole=True)
-        p.check_option(self, "selection", tuple(POLICIES))
-        p.check_number(self, "reprocess", 0, closed="left", whole=True)
-        p.check_number(self, "budget", 2, closed="left", whole=True, optional=True)
-        p.check_class_weight(self)
-        p.check_boolean(self, "shuffle")
-        p.check_option(self, "querying", STRATEGIES)
-        p.check_option(self, "precision", ("auto", "single", "double"))
-        p.check_number(self, "max_seconds", 0, np.inf, closed="right", optional=True)
-        p.check_callable(self, "callback")
-        p.check_verbose(self)
-        check_random_state(self.random_state)
+    _rules: ClassVar[Any] = {
+        "C": partial(p.check_number, low=0),
+        "kernel": check_kernel_of_stream,
+        "degree": partial(p.check_number, low=0, closed="left", whole=True),
+        "gamma": p.check_gamma,
+        "coef0": p.check_number,
+        "tol": partial(p.check_number, low=0),
+        "epochs": partial(p.check_number, low=1, closed="left", whole=True),
+        "selection": partial(p.check_option, options=tuple(POLICIES)),
+        "reprocess": partial(p.check_number, low=0, closed="left", whole=True),
+        "budget": partial(p.check_number, low=2, closed="left", whole=True, optional=True),
+        "class_weight": p.check_class_weight,
+        "shuffle": p.check_boolean,
+        "querying": partial(p.check_option, options=STRATEGIES),
+        "precision": partial(p.check_option, options=("auto", "single", "double")),
+        "max_seconds": partial(p.check_number, low=0, closed="right", optional=True),
+        "callback": p.check_callable,
+        "verbose": p.check_verbose,
+        "random_state": p.check_seed,
+    }
 
     # ---- learning --------------------------------------------------------------------------
 
@@ -264,6 +270,8 @@ class OnlineSVC(
         if first:
             self._begin(X, np.ones(y.size))
             self.n_seen_ = 0
+        else:
+            self._refuse_overflow(X)
         codes = np.searchsorted(self.classes_, y)
         self._forget_end()
         number = self.n_seen_ + np.arange(y.size)

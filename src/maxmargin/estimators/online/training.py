@@ -6,18 +6,19 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ...kernels import FromFunction, Kernel
+from ...kernels.vector.base import VectorKernel
 from ...runtime.parallel import single_threaded_blas
 from ...solvers.online.machine import OnlineSettings
 from ..clock import Clock
+from ..conditioning import refuse_overflow
 from ..distinct import Samples, distinct, size_in_bytes
 from ..inputs import checked_weights, is_function, resolved_kernel, training_inputs
-from ..kernel.machine import blank, take_over
-from ..progress import CallbackSupportMixin, Reporter, with_callbacks
+from ..progress import Reporter
+from ..template import CertifiedMachine
 from .classes import labels_of_stream
 from .committee import Committee
 from .progress import Pace, warn_early
@@ -30,27 +31,17 @@ ROUNDING = 1.000001
 PROBED = 1000
 
 
-class TrainedOnline(CallbackSupportMixin, BaseEstimator):
+class TrainedOnline(CertifiedMachine):
     """An estimator whose fit is passes over a stream."""
 
     machines_: Committee
+    warm_start = False  # partial_fit goes on from where it is, fit begins anew
 
-    @with_callbacks
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Train a blank copy, then take over what it has learned: all or nothing."""
-        self._check_parameters()
-        model = blank(self)
-        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        data = {"X": X, "y": y, "metadata": metadata}
-        with Reporter(self) as reporter:
-            ended = model._train(X, y, sample_weight, reporter, data)
-            reporter.end(take_over(self, model), **data)
-        if ended == "interrupted":
-            raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
-        return self
-
-    def _train(self, X: Any, y: Any, sample_weight: Any, reporter: Reporter, data: Any) -> str:
-        """Set all fitted attributes; what ended it early, if anything."""
+    def _train(
+        self, X: Any, y: Any, sample_weight: Any, reporter: Reporter, data: Any, previous: Any
+    ) -> bool:
+        """Set all fitted attributes; whether Ctrl-C came."""
+        del previous
         clock = Clock(self.max_seconds)
         X, y = training_inputs(self, X, y)
         X, y = without_frame(X), labels_of_stream(y)
@@ -68,7 +59,7 @@ class TrainedOnline(CallbackSupportMixin, BaseEstimator):
         if ended in ("time_limit", "stopped"):
             processed = f"{pace.seen:,} of {pace.total:,} examples were processed."
             warn_early(self, ended, processed, 5)
-        return ended
+        return ended == "interrupted"
 
     def _passes(self, samples: Samples, pace: Pace) -> str:
         random = np.random.default_rng(self._seed())
@@ -138,8 +129,13 @@ class TrainedOnline(CallbackSupportMixin, BaseEstimator):
             FromFunction(kernel) if is_function(kernel) else resolved_kernel(self, X, weight)
         )
         settings = OnlineSettings(self.selection, int(self.reprocess), float(self.tol), self.budget)
+        self._refuse_overflow(X)
         dtype = self._rows_dtype(X, self.kernel_)
         self.machines_ = Committee.new(self.classes_.size, self.kernel_, settings, dtype, X)
+
+    def _refuse_overflow(self, X: Any) -> None:
+        if isinstance(self.kernel_, VectorKernel):
+            refuse_overflow(self.kernel_, X)
 
     def _rows_dtype(self, X: Any, kernel: Kernel) -> Any:
         if self.precision != "auto":

@@ -123,10 +123,15 @@ class VectorKernel(Kernel):
         del points, matrix, shares, rows
         return False
 
-    def _across(self, points: DensePoints) -> Array | None:
-        """See `Gram.points_across`."""
+    def _transposed(self, points: DensePoints) -> Array | None:
+        """See `Gram.transposed_points`."""
         del points
         return None
+
+    def _transposed_width(self, points: DensePoints) -> int:
+        """See `Gram.transposed_width`."""
+        del points
+        return 0
 
     def _embedding(self, X: Inputs, dtype: Any, offsets: bool = True) -> Embedding:
         dense = dense_is_faster(X)
@@ -259,8 +264,11 @@ class VectorGram(Gram):
 
         in_turn(some_tiles, shares)
 
-    def points_across(self) -> Array | None:
-        return self.kernel._across(self.points) if self.tiled else None
+    def transposed_points(self) -> Array | None:
+        return self.kernel._transposed(self.points) if self.tiled else None
+
+    def transposed_width(self) -> int:
+        return self.kernel._transposed_width(self.points) if self.tiled else 0
 
     def among(self, samples: Array) -> VectorGram:
         """The same embedding serves some of the inputs."""

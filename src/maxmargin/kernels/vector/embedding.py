@@ -210,9 +210,10 @@ class CSRPoints:
 def embed(X: Array, centre: Array, scale: Array, table: Array, squared_norms: Array) -> None:
     """table_i = scale·(X_i − centre), and its squared norm as it stands there, rounded"""
     for i in range(X.shape[0]):
-        total = 0.0
         for f in range(X.shape[1]):
             table[i, f] = (X[i, f] - centre[f]) * scale[f]
+        total = 0.0
+        for f in range(X.shape[1]):
             total += np.float64(table[i, f]) * np.float64(table[i, f])
         squared_norms[i] = total
 
@@ -223,9 +224,10 @@ def embed_some(
 ) -> None:
     """The same for the features that are kept, to which centre and scale belong."""
     for i in range(X.shape[0]):
-        total = 0.0
         for k in range(kept.size):
             table[i, k] = (X[i, kept[k]] - centre[k]) * scale[k]
+        total = 0.0
+        for k in range(kept.size):
             total += np.float64(table[i, k]) * np.float64(table[i, k])
         squared_norms[i] = total
 

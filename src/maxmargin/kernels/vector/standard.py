@@ -269,13 +269,16 @@ class Gaussian(VectorKernel):
     ) -> bool:
         return self._is_plain() and fill_gaussian_matrix(points.table, matrix, shares, rows)
 
-    def _across(self, points: DensePoints) -> Array | None:
+    def _transposed(self, points: DensePoints) -> Array | None:
         if not self._is_plain():
             return None
         images = points.images()
-        across = np.zeros((-(-points.features // 4) * 4, len(points)), images.dtype)
-        across[: points.features] = images.T
-        return across
+        transposed = np.zeros((self._transposed_width(points), len(points)), images.dtype)
+        transposed[: points.features] = images.T
+        return transposed
+
+    def _transposed_width(self, points: DensePoints) -> int:
+        return -(-points.features // 4) * 4 if self._is_plain() else 0
 
     def _is_plain(self) -> bool:
         """Whether this is no kernel made of a Gaussian, which does things its own way."""

@@ -69,10 +69,10 @@ def blank_memory(planning, groups):
 class Run:
     """One optimisation from start to end, on the variables of ``self.active`` at a time."""
 
-    def __init__(self, problem, gram, settings, alpha, interrupt):
+    def __init__(self, problem, gram, settings, plan, alpha, interrupt):
         self.began = time.perf_counter()
         self.problem, self.gram = problem, gram
-        self.settings, self.interrupt = settings, interrupt
+        self.settings, self.plan, self.interrupt = settings, plan, interrupt
         self.alpha = problem.feasible(alpha)
         if alpha is not None and problem.folds:
             # What both variables of a sample have in common only costs.
@@ -245,8 +245,8 @@ class Run:
         return lower if lower > self.noise() else None
 
     def can_polish(self):
-        """Whether face steps may lead on to the exact optimum; single precision has none."""
-        return self.settings.face and self.gram.dtype == np.float64
+        """Whether Newton steps may lead on to the exact optimum; float32 has none."""
+        return self.plan.polish
 
     def hopeless(self):
         """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
@@ -255,8 +255,13 @@ class Run:
         return grown or not np.isfinite(dual)
 
     def may_be_unbounded(self):
-        """Whether an infinite step means what it says: else the curvature was lost in rounding."""
-        return may_be_unbounded(self.problem) or self.memory.integers[r.NEGATIVE] > 0
+        """Whether an infinite step means what it says: else the curvature was lost in rounding.
+        In a finite box nothing is unbounded."""
+        if may_be_unbounded(self.problem):
+            return True
+        bounds = self.problem.lower, self.problem.upper
+        infinite = any(np.isinf(bound).any() for bound in bounds)
+        return infinite and self.memory.integers[r.NEGATIVE] > 0
 
     def solution(self, status) -> Solution:
         steps = int(self.memory.integers[r.CLOCK])
@@ -277,6 +282,7 @@ class Run:
             row_misses=misses,
             seconds=time.perf_counter() - self.began,
             trace=self.trace.finished(),
+            plan=self.plan,
         )
 
     def unprepared(self, status) -> Solution:
@@ -296,4 +302,5 @@ class Run:
             row_hits=0,
             row_misses=0,
             seconds=time.perf_counter() - self.began,
+            plan=self.plan,
         )

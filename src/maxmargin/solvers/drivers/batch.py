@@ -16,11 +16,10 @@ from ...dual.batch import (
     INFEASIBILITY,
     VIOLATION,
     Parts,
-    can_be_part,
     certify_parts,
 )
 from ...dual.certificate import Certificate
-from ...dual.problem import DualProblem, Float
+from ...dual.problem import Float
 from ...runtime.buffers import room
 from ...runtime.parallel import in_turn, own_threads
 from ..result import NO_TRACE, Solution
@@ -30,8 +29,8 @@ from ..smo.batch import is_all_of
 from ..smo.schedule import run_to_end
 from .base import DOUBLE_RESOLUTION, blank_memory
 
-# Variables of a small problem, at most, and steps after which it is none.
-LARGEST_TOGETHER, MOST_STEPS = 2000, 10_000
+# Steps after which a problem is no longer small.
+MOST_STEPS = 10_000
 # Problems in one call, at most: Ctrl-C is heard between calls. Of several threads each makes about
 # so many.
 AT_ONCE, SHARES = 64, 4
@@ -48,11 +47,6 @@ NO_VARIABLES = r.Variables(
     *np.empty((3, 0)),
 )
 NO_ROWS = np.empty((2, 0), np.int64)
-
-
-def is_small(problem: DualProblem) -> bool:
-    """Whether it is better to solve a problem together with others like it."""
-    return problem.size <= LARGEST_TOGETHER and can_be_part(problem)
 
 
 def solve_several(

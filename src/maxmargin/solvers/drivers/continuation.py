@@ -14,36 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from ...dual.problem import DualProblem, Float
-from ...kernels import Gram
 from ..result import Progress, Solution
 from ..settings import Settings
 
-# Samples for each dimension of the kernel from which on boxes are nested, each so many times as
-# large as the one before.
-SAMPLES_A_DIMENSION, RATIO = 4, 10.0
-# More of them than float64 has digits help nobody.
-MOST_BOXES = 16
-# Steps that all variables together take from 0 to their bounds, below which it is not worth while.
-WORTH = 3e4
 # The solution in a smaller box may violate by this part of the size of the linear term.
 ROUGH = 0.1
-
-
-def box_sizes(problem: DualProblem, gram: Gram, settings: Settings) -> list[float]:
-    """The boxes to solve in, as parts of that of the problem, which is the last."""
-    low_rank = SAMPLES_A_DIMENSION * gram.kernel.rank(gram.X) <= problem.samples
-    if not low_rank or problem.totals.any() or settings.trace:
-        return [1.0]
-    largest = float(np.maximum(np.abs(problem.lower), np.abs(problem.upper)).max())
-    if np.isinf(largest):
-        return [1.0]
-    step = 1.0 / (float(gram.diagonal().mean()) or 1.0)
-    sizes = [1.0]
-    if problem.samples * largest < WORTH * step:
-        return sizes
-    while RATIO * step < sizes[0] * largest and len(sizes) < MOST_BOXES:
-        sizes.insert(0, sizes[0] / RATIO)
-    return sizes
 
 
 def in_box(problem: DualProblem, size: float) -> DualProblem:

@@ -11,8 +11,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
+from .. import costs
 from ..newton.projected_step import MOST_LEFT, wide_face_step
 from ..rows.permuted import Arrangement
 from ..smo import state as r
@@ -22,25 +22,14 @@ from .base import Ended, Run
 from .shards import Samples
 from .working_set import MOST_SAMPLES, marked
 
-# Samples of a block: more where there are many, and more again where they have many features, as
-# products of many rows are faster.
-SMALL_BLOCK, BLOCK, LARGE_BLOCK = 512, 1024, 2048
-MANY_SAMPLES, MANY_FEATURES = 20_000, 256
-# Rows of so few features are computed again in less time than it takes to touch new memory: more
-# than these bytes are not used for them.
-FEW_FEATURES, ENOUGH = 64, 1 << 30
 # A block is optimised to this part of the violation found outside it, further where it holds all
 # free samples, with at most so many steps for each of its variables.
 INNER_SHARE, WIDE_SHARE, INNER_STEPS = 0.1, 0.03, 10
-# Samples come in stages, if nothing is known of them yet, the first not smaller than this, each so
-# many times as large as the one before, and left at so many times tol.
-SMALLEST_STAGE, STAGE_RATIO, STAGE_GOAL = 6000, 6, 100
+# A stage with some of the samples ends at so many times tol.
+STAGE_GOAL = 100
 # Where at most this part of the samples that violate most is new, what is left is a matter of the
 # free ones, which then form one block, up to so many.
 FEW, WIDEST_FACE = 0.02, 6000
-# Matrices of a block that are in memory at a time: this one, the last one, what is new in it, and
-# the factor.
-MATRICES = 4
 # So many free variables of a block take a face step that stops them at bounds one by one, in at
 # most so many rounds; more are stopped together.
 FEW_FREE, MOST_ROUNDS = 400, 30
@@ -52,27 +41,10 @@ class BlockRun(Run):
     """Rounds of blocks until no sample violates."""
 
     def prepare(self):
-        block = BLOCK if self.problem.samples >= MANY_SAMPLES else SMALL_BLOCK
-        numbers = features(self.gram.X)
-        if numbers >= MANY_FEATURES:
-            block = LARGE_BLOCK
-        self.largest = self.settings.affordable_side(MATRICES * self.gram.dtype.itemsize)
-        block = min(block, self.largest)
-        # A block must at least hold the most violating pair of every group.
-        self.size = min(max(block, 4 * self.problem.totals.size), self.problem.samples)
-        few = 0 < numbers < FEW_FEATURES
-        stages = [] if self.alpha.any() else stage_sizes(self.problem.samples)
+        self.size, self.largest = self.plan.block, self.plan.largest_block
+        stages = () if self.alpha.any() else self.plan.stages
         self._arrange(len(stages) > 0)
-        self.everyone = Samples(
-            self.problem,
-            self.gram,
-            self.alpha,
-            min(self.settings.cache_bytes, ENOUGH) if few else self.settings.cache_bytes,
-            self.size,
-            self.pause,
-            stages,
-            numbers,
-        )
+        self.everyone = Samples(self.problem, self.gram, self.alpha, self.plan, self.pause, stages)
         self.active = self.everyone.live
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
         self.goal = self.aim
@@ -147,7 +119,7 @@ class BlockRun(Run):
         """The most violating samples, the free ones if it is their turn, and the recent ones."""
         everyone, free = self.everyone, self.everyone.free()
         # Of many free variables a block has to hold a good part.
-        size = max(self.size, min(free.size, LARGE_BLOCK, self.largest))
+        size = max(self.size, min(free.size, costs.LARGE_BLOCK, self.largest))
         eager = everyone.most_violating(max(2, size // 2))
         self.wide = self._few_are_new(eager, free)
         wanted = [eager, self.recent]
@@ -264,19 +236,3 @@ class BlockRun(Run):
 
     def evaluations(self):
         return int(self.everyone.rows.evaluations)
-
-
-def stage_sizes(n):
-    """How many samples come at first, and then, before all n do."""
-    sizes = []
-    while n / STAGE_RATIO >= SMALLEST_STAGE:
-        n = int(n / STAGE_RATIO)
-        sizes.insert(0, n)
-    return sizes
-
-
-def features(X):
-    """Numbers in an input: how dear a row of its Gram matrix is; 0 where it is no vector."""
-    if sparse.issparse(X):
-        return X.nnz / max(1, X.shape[0])
-    return X.shape[1] if np.ndim(X) == 2 else 0

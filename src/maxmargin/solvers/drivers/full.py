@@ -30,11 +30,10 @@ class PairRun(Run):
     follow: it ends instead.
     """
 
-    def __init__(
-        self, problem, gram, settings, alpha, interrupt, whole_matrix=False, tentative=False
-    ):
-        super().__init__(problem, gram, settings, alpha, interrupt)
-        self.whole_matrix, self.tentative = whole_matrix, tentative
+    def __init__(self, problem, gram, settings, plan, alpha, interrupt):
+        super().__init__(problem, gram, settings, plan, alpha, interrupt)
+        self.tentative = plan.tentative
+        self.whole_matrix = plan.driver == "full" or plan.tentative
         self.given_up = False
         self.renewed = 0  # updates of the gradient before it was last computed from scratch
         self.until_shrink = self._shrink_interval()
@@ -42,8 +41,6 @@ class PairRun(Run):
 
     def prepare(self):
         rows = self._all_rows()
-        if rows is None:
-            raise Ended(TOO_MANY_ROWS)
         self.gradient = self._true_gradient(rows)
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
@@ -156,11 +153,8 @@ class PairRun(Run):
     def _all_rows(self):
         if not self.whole_matrix:
             return CachedRows(self.gram, self._cache_bytes())
-        arriving = None
-        if self.special is None and not self.alpha.any():
-            arriving = ArrivingRows.of(self.gram, self.settings.cache_bytes, self.tentative)
-        if arriving is not None or self.tentative:
-            return arriving
+        if (self.plan.on_demand or self.tentative) and not self.alpha.any():
+            return ArrivingRows.of(self.gram, self.plan.row_bytes, not self.tentative)
         return FullRows.of(self.gram, self.pause)
 
     def _cache_bytes(self):

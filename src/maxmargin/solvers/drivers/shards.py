@@ -22,8 +22,6 @@ LEAST_SETTLED = 0.2
 # ... while there is memory for more rows, when of so many samples no more than this part is left,
 # and support vectors are no more than this part: their values at settled samples are owed.
 MANY_SAMPLES, FEW_LEFT = 20_000, 0.25
-# Kernel values of so few features are computed in less time than they are found in long rows.
-CHEAP_FEATURES = 64
 
 
 @compiled
@@ -78,16 +76,16 @@ class Samples:
     `return_all`. Samples are named by their index in the problem.
 
     A sample gets a row when it moves, not when it is in a block: half of those that are do not.
-    Where inputs have few `features`, and kernel values are cheap, those of a block are computed
-    even if they could be read off the rows, which are too long to stay in the cache.
+    Where the plan says `recompute`, kernel values of a block are computed even if they could be
+    looked up in the rows, which are too long to stay in the cache.
     """
 
-    def __init__(self, problem, gram, alpha, budget, block, pause, stages=(), features=0):
-        self.problem, self.alpha, self.block_size = problem, alpha, block
-        self.cheap = 0 < features <= CHEAP_FEATURES
+    def __init__(self, problem, gram, alpha, plan, pause, stages=()):
+        self.problem, self.alpha, self.block_size = problem, alpha, plan.block
+        self.recompute = plan.recompute
         self.diagonal = gram.diagonal()
         self.stages = [*stages, problem.samples]
-        self.rows = LongRows(gram, budget, block, pause, self.stages[0], features)
+        self.rows = LongRows(gram, plan.row_bytes, plan.block, pause, self.stages[0], plan.features)
         self.returned_with = None  # the coefficients at the last return
         self.in_last = np.full(problem.samples, -1)  # where a sample stands in the last block
         self.seen = np.zeros(problem.samples, dtype=bool)  # which were in a block
@@ -116,14 +114,14 @@ class Samples:
         """These samples as an `Active` set of their own."""
         places = self._places(samples)
         self.seen[samples] = True
-        anew = self.cheap and self.rows.gram.tiled
+        anew = self.recompute and self.rows.gram.tiled
         matrix = self.rows.among(places) if anew else self._read_off(samples, places)
         return self.live.part(places, FullRows(matrix))
 
     def _read_off(self, samples, places):
         """The matrix of these samples from the last block and long rows, as far as they go."""
         known = self.in_last[samples]
-        slots = np.full(places.size, -1) if self.cheap else self.rows.slot[places]
+        slots = np.full(places.size, -1) if self.recompute else self.rows.slot[places]
         alone, apart = np.flatnonzero(slots < 0), np.flatnonzero(slots >= 0)
         new, fresh = alone[known[alone] < 0], apart[known[apart] < 0]
         small = self.rows.between(places[new], places[alone])
@@ -200,7 +198,7 @@ class Samples:
             return
         most = 1.0 - LEAST_SETTLED
         if not self.rows.full:
-            if not self.cheap or self.live.size < MANY_SAMPLES:
+            if not self.recompute or self.live.size < MANY_SAMPLES:
                 return
             most = FEW_LEFT
             if np.count_nonzero(self.live.v.alpha) > most * self.live.size:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...linalg.cholesky import cholesky
+from ...linalg.cholesky import factored_in_place
 from ...runtime.buffers import room
 from ...runtime.jit import called, compiled
 
@@ -85,12 +85,6 @@ def factored(Q):
             return R
         jitter *= 100.0
     return None
-
-
-def factored_in_place(Q):
-    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
-    # In the order of Fortran this is the lower factor of the transpose.
-    return Q if cholesky(Q.T) else None
 
 
 def curvature(active, F, **precision):

@@ -101,7 +101,7 @@ class OnlineMachine(SupportSet):
     --------
     >>> import numpy as np
     >>> from maxmargin.kernels import Linear
-    >>> from maxmargin.solvers.online import OnlineMachine, OnlineSettings
+    >>> from maxmargin.solvers.online.machine import OnlineMachine, OnlineSettings
     >>> machine = OnlineMachine(Linear(), OnlineSettings())
     >>> machine.learn(np.array([[-1.0], [1.0], [3.0]]), np.array([-1.0, 1.0, 1.0]), np.ones(3))
     >>> machine.alpha, machine.bias, machine.dual

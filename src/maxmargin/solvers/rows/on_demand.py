@@ -9,30 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.row_sums import HeldRows, add_rows
-from ...kernels.vector.exp import COMPILED
 from ...kernels.vector.gaussian_rows import fill_gaussian_row
 from ...runtime.buffers import room
 from ...runtime.jit import called, compiled
+from .. import costs
 from ..smo.state import RowStore
 from .lru import FullRows
 
 PRESENT, ALLOWED = 0, 1
 TINY = float(np.finfo(np.float64).tiny)
-# Of fewer samples the whole matrix costs nothing worth saving; where rows cost as little, of fewer
-# than the latter.
-WORTH_WHILE, SURELY_WORTH_WHILE = 700, 150
-# Rows before it is asked for the first time whether to go on.
-FIRST = 16
-# A single row costs this many times what it does in the whole matrix, and once more for each so
-# many features.
-DEARNESS, FEATURES = 1.0, 25
-# The rows still to come, taken to be so many times as many as at the pace so far, are to cost this
-# part of the whole matrix, at most ...
-CAUTION, AFFORDABLE = 3.0, 0.45
-# ... but of no more features than these any number of rows is as cheap.
-SURELY_CHEAP = 4
-# Where the whole matrix is out of the question, rows have no more features than these.
-PROBABLY_CHEAP = 12
 
 
 @called
@@ -75,24 +60,16 @@ class ArrivingRows:
             np.zeros(most, dtype=np.int64),
             points,
             np.empty(0, np.int64),
-            np.array([0, FIRST]),
+            np.array([0, costs.FIRST_ON_DEMAND]),
         )
 
     @classmethod
-    def of(cls, gram, budget, tentative):
-        """Of a Gram matrix, if it is worth while, the kernel can and so many bytes are enough; else
-        None."""
-        if gram.whole is not None or gram.n < SURELY_WORTH_WHILE or not COMPILED:
-            return None
-        points = gram.points_across()
-        if points is None or (tentative and len(points) > PROBABLY_CHEAP):
-            return None
-        if gram.n < WORTH_WHILE and len(points) > SURELY_CHEAP:
-            return None
+    def of(cls, gram, budget, always):
+        """Of a Gram matrix, in at most so many bytes; `always` goes on whatever rows cost."""
+        points = gram.transposed_points()
         most = int(min(gram.n, budget / (gram.n * gram.dtype.itemsize)))
-        if most <= FIRST:
-            return None
-        return cls(gram, points, most, always=len(points) <= SURELY_CHEAP and not tentative)
+        cheapest = len(points) <= costs.CHEAPEST_FEATURES
+        return cls(gram, points, most, always=always and cheapest)
 
     @property
     def misses(self):
@@ -106,9 +83,9 @@ class ArrivingRows:
         """Whether more rows may come, if those present lessened violations by this part."""
         features, present = len(self.store.source), self.misses
         forth, self.progress = progress > self.progress, progress
-        to_come = CAUTION * present * (1.0 - progress) / max(progress, TINY)
-        cost = (DEARNESS + features / FEATURES) * to_come
-        promising = forth and cost <= AFFORDABLE * self.n
+        to_come = costs.CAUTION * present * (1.0 - progress) / max(progress, TINY)
+        cost = (costs.SINGLE_ROW_COST + features / costs.FEATURES_PER_COST) * to_come
+        promising = forth and cost <= costs.AFFORDABLE * self.n
         if present == self.most or not (promising or self.always):
             return False
         self.store.count[ALLOWED] = min(2 * present, self.most)

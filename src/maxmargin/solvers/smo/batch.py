@@ -34,6 +34,7 @@ def begin_problem(batch, k, room, control, memory):
     gradient, sums, dual = parts.linear[start:stop].copy(), batch.sums[start:stop], 0.0
     for a in range(size):
         gradient[a] -= sums[a] + ridge[a] * alpha[a]
+    for a in range(size):
         dual += 0.5 * alpha[a] * (parts.linear[start + a] + gradient[a])
     v = r.Variables(
         alpha,

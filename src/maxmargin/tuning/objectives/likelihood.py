@@ -33,6 +33,7 @@ def log_likelihood(margins, slope):  # type: ignore[no-untyped-def]
         total += margins[i]
         least = min(least, margins[i])
         largest = max(largest, abs(margins[i]))
+    for i in range(n):
         slope[i] = 0.0
     if total <= 0.0:
         return -n * np.log(2.0), 0.0
@@ -60,7 +61,8 @@ def log_likelihood(margins, slope):  # type: ignore[no-untyped-def]
     for i in range(n):
         x = -r * margins[i]
         value -= max(x, 0.0) + np.log1p(np.exp(-abs(x)))
-        slope[i] = r / (1.0 + np.exp(-x))
+    for i in range(n):
+        slope[i] = r / (1.0 + np.exp(r * margins[i]))
     return value, r
 
 

@@ -39,12 +39,13 @@ def respond_one(loss, i, z, center, inv_sigma):
 @borrowing
 def respond(loss, z, center, inv_sigma, beta, h):
     """Fills β and h; returns Σβ and Σh."""
+    for i in range(z.size):
+        beta[i], h[i] = respond_one(loss, i, z[i], center[i], inv_sigma)
+    # Sums in loops of their own, see `runtime.jit`.
     total, stiffness = 0.0, 0.0
     for i in range(z.size):
-        b, k = respond_one(loss, i, z[i], center[i], inv_sigma)
-        beta[i], h[i] = b, k
-        total += b
-        stiffness += k
+        total += beta[i]
+        stiffness += h[i]
     return total, stiffness
 
 

@@ -1,0 +1,123 @@
+"""The course of every fit: check, train a blank copy, take over what it learned, and warn.
+
+Order of calls::
+
+    fit → _fit
+      _check_parameters        the rules of all classes, for parameters that are not the default
+      _train                   of a blank copy: inputs, targets, problems, solutions
+        _write_solutions       solution_, certificate_, status_, fit_status_
+      take_over                all or nothing: what the copy learned becomes ours
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from .certificates import Certificates
+from .progress import CallbackSupportMixin, Reporter, with_callbacks
+
+
+class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
+    """What kernel machines and linear machines share."""
+
+    # How parameters are checked: functions of the estimator and the name of the parameter.
+    _rules: ClassVar[dict[str, Callable[[Any, str], None]]] = {}
+
+    def _check_parameters(self) -> None:
+        """Raise `ParameterError` for the first parameter with a value that is not allowed."""
+        for name, rule, default in rules_of(type(self)):
+            if getattr(self, name) is not default:
+                rule(self, name)
+
+    @with_callbacks
+    def _fit(self, X: Any, y: Any, sample_weight: Any, previous: Any = None) -> Any:
+        """Train a blank copy, then take over what it has learned: all or nothing."""
+        self._check_parameters()
+        model = blank(self)
+        if previous is None and self.warm_start and hasattr(self, "solution_"):
+            previous = self
+        metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+        data = {"X": X, "y": y, "metadata": metadata}
+        with Reporter(self) as reporter:
+            interrupted = model._train(X, y, sample_weight, reporter, data, previous)
+            reporter.end(take_over(self, model), **data)
+        if interrupted:
+            raise KeyboardInterrupt("fit was interrupted; the model so far is kept")
+        return self
+
+    def _train(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        reporter: Reporter,
+        data: dict[str, Any],
+        previous: Any,
+    ) -> bool:
+        """Set all fitted attributes; whether Ctrl-C came."""
+        raise NotImplementedError
+
+    def _seed(self) -> int:
+        """A number for what is random; always the same without `random_state`."""
+        given = getattr(self, "random_state", None)
+        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
+
+    def _write_solutions(
+        self, names: Sequence[str], solutions: list[Any], certificates: Sequence[Any]
+    ) -> None:
+        """One record for a single problem, a list (and `Certificates`) for several."""
+        self.fit_status_ = int(not all(solution.converged for solution in solutions))
+        if len(solutions) == 1:
+            self.solution_, self.certificate_ = solutions[0], certificates[0]
+            self.status_ = solutions[0].status
+        else:
+            self.solution_ = solutions
+            self.certificate_ = Certificates(tuple(names), tuple(certificates))
+            self.status_ = [solution.status for solution in solutions]
+
+
+@cache
+def rules_of(kind: type) -> list[tuple[str, Callable[[Any, str], None], Any]]:
+    """Name, rule and default of the parameters of a class, inherited rules first."""
+    defaults = inspect.signature(kind).parameters
+    rules: dict[str, Callable[[Any, str], None]] = {}
+    for base in reversed(kind.__mro__):
+        rules.update(vars(base).get("_rules", {}))
+    return [
+        (name, rule, defaults[name].default) for name, rule in rules.items() if name in defaults
+    ]
+
+
+def blank(estimator: Any) -> Any:
+    """A copy with the same parameters that has learned nothing."""
+    model = object.__new__(type(estimator))
+    vars(model).update(vars(estimator))
+    for name in learned(estimator):
+        delattr(model, name)
+    return model
+
+
+def take_over(estimator: Any, model: Any) -> dict[str, Any]:
+    """Let an estimator become what a blank copy of it has learned, which is returned."""
+    attributes = learned(model)
+    unknown = vars(estimator).keys() - vars(model).keys()
+    if unknown:
+        for name in unknown & learned(estimator).keys():
+            delattr(estimator, name)
+    vars(estimator).update(attributes)
+    return attributes
+
+
+def learned(estimator: Any) -> dict[str, Any]:
+    """The fitted attributes: no parameter ends with an underscore."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if name[-1] == "_" and name[:2] != "__"
+    }
