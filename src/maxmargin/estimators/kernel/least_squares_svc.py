@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from .. import parameters as p
-from .classifier import KernelClassifier
+from ..targets import class_targets
 from .least_squares import Functions, LeastSquaresMachine
 
 
@@ -108,8 +108,6 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
         """
         return self._fit(X, y, sample_weight)
 
-    _classes_and_weights = KernelClassifier._targets
-
     _rules: ClassVar[Any] = {
         "C": partial(p.check_number, low=0),
         "class_weight": p.check_class_weight,
@@ -121,7 +119,9 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
     def _coded(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         y = column_or_1d(y, warn=True)
         check_consistent_length(y, weight)
-        return self._classes_and_weights(y, weight)
+        found = class_targets(y, weight, self.class_weight)
+        self.classes_, self.class_weight_ = found.classes, found.factors
+        return found.codes.astype(np.float64), found.weight
 
     def _factors(self, codes: np.ndarray) -> np.ndarray:
         return self.class_weight_[codes.astype(np.intp)]

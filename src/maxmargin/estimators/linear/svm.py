@@ -307,6 +307,7 @@ class LinearSVR(LinearRegressor):
     _rules: ClassVar[Any] = {
         "C": partial(p.check_number, low=0, or_text="auto"),
         "epsilon": partial(p.check_number, low=0, closed="left"),
+        "penalty": partial(p.check_option, options=("l1", "l2")),
         "dual": partial(p.check_option, options=("auto", True, False)),
         "loss": partial(
             p.check_option, options=("epsilon_insensitive", "squared_epsilon_insensitive")
