@@ -25,6 +25,7 @@ from .tuning_trials import RAETSCH, real, run_trials
 GRID = {"svc__C": np.logspace(-2, 4, 7), "svc__gamma": np.logspace(-4, 2, 7)}
 MAKERS: dict[str, Any] = {
     "AutoSVC": lambda: AutoSVC(),
+    "posterior": lambda: AutoSVC(strategy="posterior"),
     "kta": lambda: AutoSVC(strategy="kta"),
     "grid search": lambda: GridSearchCV(make_pipeline(StandardScaler(), SVC()), GRID, cv=5),
 }

@@ -32,7 +32,7 @@ def test_constraints_are_the_minimums_of_the_project():
 def test_everything_a_user_can_install_has_a_minimum():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = set(project["optional-dependencies"])
-    assert extras - set(EXTRAS) == {"all", "bench", "dev", "distributed"}
+    assert extras - set(EXTRAS) == {"all", "bench", "dev", "distributed", "docs"}
     assert project["optional-dependencies"]["all"] == [f"maxmargin[{','.join(EXTRAS)}]"]
 
 

@@ -134,9 +134,9 @@ def test_many_samples_are_weighed_by_what_machines_cost(monkeypatch):
     board, labels = chess_board(8000, random_state=0)
     plan = planned(Wishes(), board, labels)
     assert plan.machine == "SVC"
-    assert "a Gaussian kernel reaches 9" in plan.reasons[0]
-    assert "a linear machine reaches" in plan.reasons[0]
-    assert "--linear" in plan.reasons[0]
+    assert "a Gaussian kernel reaches 9" in plan.reasons[1]
+    assert "a linear machine reaches" in plan.reasons[2]
+    assert "--linear" in plan.reasons[2]
 
 
 def test_linear_data_of_many_samples_are_estimated_alike():

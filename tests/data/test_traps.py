@@ -88,6 +88,11 @@ def test_measurement_in_other_units_is_left_out():
     assert "in other words" in said
 
 
+def test_coarse_column_of_many_rows_does_not_seem_to_tell_the_target():
+    values, target = RANDOM.integers(0, 256, 100_000), RANDOM.integers(0, 2, 100_000)
+    assert resemblance(values, target) == ""
+
+
 def test_resemblance_of_unrelated_columns_is_none():
     assert resemblance(FEATURE, CLASSES) == ""
     assert resemblance(FEATURE, RANDOM.standard_normal(N)) == ""

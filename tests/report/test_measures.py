@@ -96,6 +96,22 @@ def test_percent_is_never_rounded_down(value):
     assert value <= shown <= 1.1 * value
 
 
+def test_share_below_one_never_reads_as_hundred():
+    said = measure_in_words(Measure("accuracy", 0.9997, 0.9994, 0.99985))
+    assert said == "accuracy 99.97 % (99.94 – 99.98)"
+    assert (
+        measure_in_words(Measure("accuracy", 1.0, 0.95, 1.0)) == "accuracy 100.0 % (95.0 – 100.0)"
+    )
+
+
+def test_figures_without_an_error_have_an_interval():
+    target = np.array([0, 1] * 10)
+    held_out = HeldOut(target, target, target - 0.5, np.empty(0))
+    for measure in of_classes(held_out, np.array([0, 1])):
+        assert measure.value == measure.high == 1.0
+        assert 0.5 < measure.low < 0.9
+
+
 def test_measure_in_words():
     assert measure_in_words(Measure("accuracy", 0.972, 0.951, 0.984)) == (
         "accuracy 97.2 % (95.1 – 98.4)"

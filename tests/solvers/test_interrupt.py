@@ -19,7 +19,7 @@ from maxmargin import solve
 from maxmargin.data import chess_board
 from maxmargin.dual import hinge
 from maxmargin.kernels import FromFunction, Gaussian
-from maxmargin.solvers import run
+from maxmargin.solvers.drivers import base as run
 from sklearn.metrics.pairwise import rbf_kernel
 
 signal.signal(signal.SIGINT, signal.default_int_handler)

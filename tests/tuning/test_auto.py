@@ -252,7 +252,7 @@ FAILURE_MODES = {
     "all features constant": (np.ones((20, 2)), [0, 1] * 10),
     "separable": (np.arange(20.0)[:, None], [0] * 10 + [1] * 10),
     "random labels": (np.arange(40.0)[:, None], [0, 1, 1, 0] * 10),
-    "huge values": (1e150 * np.arange(20.0)[:, None], [0] * 10 + [1] * 10),
+    "huge values": (1e60 * np.arange(20.0)[:, None], [0] * 10 + [1] * 10),
     "duplicates": (np.repeat(np.arange(5.0), 8)[:, None], [0, 1] * 20),
 }
 

@@ -43,7 +43,9 @@ def test_every_metric_can_be_tuned(strategy, metric):
     X, y = blobs(40)
     chosen = Task(X, y, gaussian_start(X, y, metric), effort=0.01)
     outcome = tuned(chosen, strategy)
-    assert type(outcome.point.kernel) is type(chosen.kernel)
+    # One strategy lets a linear kernel compete.
+    allowed = {type(chosen.kernel)} | ({Linear} if strategy == "kernels" else set())
+    assert type(outcome.point.kernel) in allowed
     assert np.isfinite(outcome.score)
 
 

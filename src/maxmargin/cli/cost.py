@@ -53,13 +53,13 @@ class Comparison(NamedTuple):
             return True
         return gain <= NO_GAIN and self.kernel.seconds > SHORT
 
-    def in_words(self, linear: bool) -> str:
+    def in_words(self, linear: bool) -> list[str]:
         """What was chosen, and what the other choice would have cost."""
         kernel = self._of("a Gaussian kernel", self.kernel)
         plain = self._of("a linear machine", self.linear)
         chosen, other = (plain, kernel) if linear else (kernel, plain)
         option = "--kernel rbf" if linear else "--linear"
-        return f"{chosen}; {other} ({option}); estimated from {LARGER:,} samples"
+        return [f"estimated from {LARGER:,} samples: {chosen};", f"{other} ({option})"]
 
     def _of(self, name: str, estimate: Estimate) -> str:
         score = (
@@ -95,7 +95,7 @@ def compared(X: Any, y: NDArray[Any], classifies: bool, seed: int = 0) -> Compar
         targets = targets.astype(np.float64)
         found = AutoSVR(**options).search(few[:SEARCHED], targets[:SEARCHED])
         kernel = SVR(C=found.C, kernel=found.kernel, epsilon=found.epsilon)  # type: ignore[no-untyped-call]
-        linear = LinearSVR(C=1.0 / (float(targets.std()) or 1.0))  # type: ignore[no-untyped-call]
+        linear = LinearSVR(C="auto")  # type: ignore[no-untyped-call]
     kernel.fit(*small)  # compiles
     first, second = timed(kernel, *small), timed(kernel, *train)
     power = float(np.clip(np.log2(max(second, 1e-3) / max(first, 1e-3)), 1.0, 2.0))

@@ -153,8 +153,8 @@ def _regression(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]]:
     if not explicit(wishes):
         linear, why = prefers_linear(wishes, X, y, classifies=False)
         if linear:
-            return "LinearSVR", "linear", [f"{reason}; {why}"]
-        return "SVR", "kernel", [f"{reason}; {why}" if why else reason]
+            return "LinearSVR", "linear", [reason, *why]
+        return "SVR", "kernel", [reason, *why]
     if wishes.nu is not None:
         return "NuSVR", "" if explicit(wishes) else "kernel", [reason]
     return "SVR", "" if explicit(wishes) else "kernel", [reason]
@@ -180,8 +180,10 @@ def _classification(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]
         return "SVC", "auto", [f"{reason}; a Gaussian kernel, since it is to be tuned"]
     linear, why = prefers_linear(wishes, X, y, classifies=True)
     if linear:
-        return "LinearSVC", "linear", [f"{reason}; {why}"]
-    return "SVC", "auto", [f"{reason}; {why or 'a Gaussian kernel, which fits most data'}"]
+        return "LinearSVC", "linear", [reason, *why]
+    if why:
+        return "SVC", "auto", [reason, *why]
+    return "SVC", "auto", [f"{reason}; a Gaussian kernel, which fits most data"]
 
 
 def explicit(wishes: Wishes) -> bool:
@@ -189,13 +191,13 @@ def explicit(wishes: Wishes) -> bool:
     return any(value is not None for value in (wishes.C, wishes.gamma, wishes.kernel, wishes.nu))
 
 
-def prefers_linear(wishes: Wishes, X: Any, y: Any, classifies: bool) -> tuple[bool, str]:
+def prefers_linear(wishes: Wishes, X: Any, y: Any, classifies: bool) -> tuple[bool, list[str]]:
     """Whether a linear machine is the better start, and why."""
     samples, features = X.shape
     if sparse.issparse(X) and features > MANY_FEATURES:
-        return True, f"linear, since {features:,} sparse features rarely need a kernel"
+        return True, [f"linear, since {features:,} sparse features rarely need a kernel"]
     if samples <= MANY_SAMPLES or wishes.nu is not None:
-        return False, ""
+        return False, []
     from .cost import compared
 
     found = compared(X, y, classifies, wishes.seed)

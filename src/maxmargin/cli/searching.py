@@ -79,7 +79,8 @@ def by_regression(wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
 def by_path(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
     """C of a linear machine by cross-validation."""
     trial = Trial(plan, wishes, X, y, LINEAR_SAMPLES, LINEAR_FOLDS, course)
-    unit = 1.0 if trial.classes else 1.0 / trial.spread
+    # With the loss |y − f|, C grows with the targets.
+    unit = 1.0 if trial.classes else trial.spread / trial.X.shape[1]
     points = [{"C": float(C * unit)} for C in LINEAR_PRICE]
     trial.most = len(points)
     best = trial.best(points)

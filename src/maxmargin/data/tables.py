@@ -247,9 +247,9 @@ def _schema_of_table(
         refuse_target(data, goal, include)
     others = [name for name in names if name != goal]
     found = [described(data, name, included=name in include) for name in others]
-    notes += [note for _, note in found if note]
     columns = [column for column, _ in found if column is not None]
     traps, warnings = columns_left_out(data, [column.name for column in columns], goal, include)
+    notes += [note for name, (_, note) in zip(others, found) if note and name not in traps]
     for name, why in traps.items():
         notes.append(f"{name!r} is left out: {why}; --include {name} takes it")
     notes += warnings

@@ -36,6 +36,8 @@ NUMBERING = (
     "uid",
     "unnamed: 0",
 )
+# Part of the values of such a column that are different: rows may have been copied.
+UNIQUE = 0.95
 # Part of the present cells that are numbers where the others count as mistakes.
 MOSTLY_NUMBERS = 0.9
 # Rows, as a part of all, that may be out of order where a column nearly tells the target.
@@ -88,7 +90,7 @@ def numbers_rows(name: str, series: Any, values: NDArray[Any]) -> bool:
     named = called in NUMBERING or called.rsplit("_", 1)[-1] in NUMBERING or called.endswith(" id")
     if (steps == 1).all() or (steps == -1).all():
         return named or values.size >= 2 * FEWEST_ROWS
-    return named and np.unique(values).size == values.size
+    return named and np.unique(values).size >= UNIQUE * values.size
 
 
 def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
@@ -99,15 +101,17 @@ def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
         with np.errstate(all="ignore"):
             r = abs(float(np.corrcoef(values.astype(float), target.astype(float))[0, 1]))
         return "same" if r >= SAME else "nearly" if r >= NEARLY_SAME else ""
-    codes, own = (np.unique(each, return_inverse=True)[1] for each in (values, target))
+    codes, own = (np.unique(each, return_inverse=True)[1].ravel() for each in (values, target))
     classes, kinds = int(own.max()) + 1, int(codes.max()) + 1
     if kinds == classes >= 2 and np.unique(codes * classes + own).size == classes:
         return "same"
     if values.dtype.kind not in "iuf" or kinds <= 2:
         return ""
-    order = np.lexsort([own, codes])
-    changes = int(np.count_nonzero(np.diff(own[order])))
-    return "nearly" if changes <= classes - 1 + OUT_OF_ORDER * own.size else ""
+    counts = np.zeros((kinds, classes), dtype=np.int64)
+    np.add.at(counts, (codes, own), 1)
+    mixed = own.size - int(counts.max(axis=1).sum())
+    changes = int(np.count_nonzero(np.diff(counts.argmax(axis=1))))
+    return "nearly" if mixed + changes <= classes - 1 + OUT_OF_ORDER * own.size else ""
 
 
 def is_measurement(target: NDArray[Any]) -> bool:

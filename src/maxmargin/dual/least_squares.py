@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .certificate import Certificate
-from .machines import Machine, _one_group, _penalties, _read_plain, _vector
+from .machines import Machine, _one_group, _penalties, read_plain, _vector
 from .problem import Float
 
 
@@ -39,7 +39,7 @@ def least_squares(targets: ArrayLike, C: ArrayLike) -> Machine:
     unlimited = np.where(penalty > 0, np.inf, 0.0)
     ridge = np.divide(1.0, penalty, out=np.zeros_like(penalty), where=penalty > 0)
     problem = _one_group(t, -unlimited + 0.0, unlimited, ridge)
-    return Machine("least_squares", problem, _read_plain)
+    return Machine("least_squares", problem, read_plain)
 
 
 def certify_least_squares(

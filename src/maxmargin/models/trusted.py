@@ -6,6 +6,7 @@ from .. import estimators, kernels, tuning
 from ..dual import Certificate
 from ..estimators.certificates import Certificates
 from ..solvers.linear import LinearSolution
+from ..solvers.plan import Plan
 from ..solvers.result import Solution
 from ..tuning.chosen import Chosen
 from .fitted import ESTIMATORS
@@ -15,6 +16,7 @@ _RECORDS: tuple[type, ...] = (
     Certificates,
     Chosen,
     LinearSolution,
+    Plan,
     Solution,
     tuning.Outcome,
     tuning.Point,

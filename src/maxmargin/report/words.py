@@ -61,10 +61,20 @@ def certificate_lines(certificate: Any) -> list[tuple[str, str]]:
     return lines
 
 
+def digits_below_one(share: float) -> int:
+    """Decimals of a percentage that keep a share below 1 from reading as 100 %."""
+    digits = 1
+    while share < 1.0 and digits < 5 and round(100.0 * share, digits) >= 100.0:
+        digits += 1
+    return digits
+
+
 def measure_in_words(measure: Measure) -> str:
-    """``accuracy 97.2 % (95.1 – 98.4)``"""
+    """``accuracy 97.2 % (95.1 – 98.4)``, with more digits where 100.0 would not be true."""
     if measure.name in ("accuracy", "balanced accuracy"):
-        value, low, high = (f"{100 * x:.1f}" for x in (measure.value, measure.low, measure.high))
+        shares = (measure.value, measure.low, measure.high)
+        digits = max((digits_below_one(x) for x in shares if np.isfinite(x)), default=1)
+        value, low, high = (f"{100 * x:.{digits}f}" for x in shares)
         value += " %"
     else:
         value, low, high = (f"{x:.4g}" for x in (measure.value, measure.low, measure.high))

@@ -71,13 +71,13 @@ COARSE_C = 10.0 ** np.arange(-1.0, 4.01)
 FINE_GAMMA = (0.5, 1.0, 2.0)
 
 
-def by_alignment(search: Search) -> Outcome:
+def by_alignment(search: Search, factor: float = 100) -> Outcome:
     """Kernel by its alignment with the target, C by cross-validation."""
     if not search.task.kernel.parameter_names:
         search.expected = search.expected or (search.task.k * PATH_C.size,)
         return search.path_of_C(search.task.kernel)
     objective = KernelTargetAlignment(search.task.X, search.codes)
-    most = search.iterations(len(search.task.kernel.parameter_names) + 1, 100)
+    most = search.iterations(len(search.task.kernel.parameter_names) + 1, factor)
     path = search.task.k * PATH_C.size
     search.expected = search.expected or (len(search.scanned(tune_C=False)), most, path)
     start = search.scan(objective, tune_C=False)
@@ -130,11 +130,11 @@ def by_fixed_folds(search: Search) -> Outcome:
     repeats = int(np.clip(REPEATED_SAMPLES // n, 1, REPEATS))
     fine = _fixed_posterior(search, WALK_SAMPLES, repeats)
     scan, path = len(search.scanned()), task.k * PATH_C.size
-    alignment = (scan // SCAN_C.size, search.iterations(size, 100), path, 2) if aligns else ()
+    alignment = (scan // SCAN_C.size, most, path, 2) if aligns else ()
     search.expected = (scan, *alignment, most, *((path,) if n > WALK_SAMPLES else ()))
     start = search.scan(coarse, what="coarse grid on the log-posterior")
     if aligns:
-        aligned = by_alignment(search)
+        aligned = by_alignment(search, 20)
         starts = Choice([start, aligned.point])
         start = search.walk("better of two starts", starts, fine, 2).point
     walk = IRpropPlus(start, FIXED_STEP, search.limits(), smallest=FIXED_SMALLEST)
