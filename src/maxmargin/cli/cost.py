@@ -89,13 +89,13 @@ def compared(X: Any, y: NDArray[Any], classifies: bool, seed: int = 0) -> Compar
     options: dict[str, Any] = {"scale": False, "max_seconds": SEARCH_SECONDS, "random_state": seed}
     if classifies:
         found = AutoSVC(strategy="kta", **options).search(few[:SEARCHED], targets[:SEARCHED])
-        kernel: Any = SVC(C=found.C, kernel=found.kernel)  # type: ignore[no-untyped-call]
-        linear: Any = LinearSVC()  # type: ignore[no-untyped-call]
+        kernel: Any = SVC(C=found.C, kernel=found.kernel)
+        linear: Any = LinearSVC()
     else:
         targets = targets.astype(np.float64)
         found = AutoSVR(**options).search(few[:SEARCHED], targets[:SEARCHED])
-        kernel = SVR(C=found.C, kernel=found.kernel, epsilon=found.epsilon)  # type: ignore[no-untyped-call]
-        linear = LinearSVR(C="auto")  # type: ignore[no-untyped-call]
+        kernel = SVR(C=found.C, kernel=found.kernel, epsilon=found.epsilon)
+        linear = LinearSVR(C="auto")
     kernel.fit(*small)  # compiles
     first, second = timed(kernel, *small), timed(kernel, *train)
     power = float(np.clip(np.log2(max(second, 1e-3) / max(first, 1e-3)), 1.0, 2.0))

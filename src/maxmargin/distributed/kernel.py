@@ -29,7 +29,7 @@ class OnShards(OnDask):
 
 
 @with_parameters_of(svc.SVC)
-class SVC(OnShards, svc.SVC):  # type: ignore[misc]
+class SVC(OnShards, svc.SVC):
     """`maxmargin.SVC` for samples on a Dask cluster.
 
     X is a `dask.array`, a `dask.dataframe` or a list of files (``.npy``, or Parquet with the name
@@ -72,14 +72,14 @@ class SVC(OnShards, svc.SVC):  # type: ignore[misc]
 
 
 @with_parameters_of(svr.SVR)
-class SVR(OnShards, svr.SVR):  # type: ignore[misc]
+class SVR(OnShards, svr.SVR):
     """`maxmargin.SVR` for samples on a Dask cluster; see `maxmargin.distributed.SVC`."""
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict",)
 
 
 @with_parameters_of(one_class.OneClassSVM)
-class OneClassSVM(OnShards, one_class.OneClassSVM):  # type: ignore[misc]
+class OneClassSVM(OnShards, one_class.OneClassSVM):
     """`maxmargin.OneClassSVM` for samples on a Dask cluster; see `maxmargin.distributed.SVC`."""
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict", "decision_function", "score_samples")

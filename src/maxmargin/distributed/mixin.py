@@ -48,7 +48,7 @@ class OnDask:
         return type(self)(client=self.client, **copies)
 
     def __getstate__(self) -> Any:
-        state = super().__getstate__()  # type: ignore[misc]
+        state = super().__getstate__()
         state = dict(vars(self) if state is None else state)
         if not isinstance(state.get("client"), str):
             state["client"] = None

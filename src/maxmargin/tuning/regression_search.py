@@ -102,7 +102,7 @@ class SVRSearch(RegressorMixin, KernelSearch):  # type: ignore[misc]
         self.callback = callback
 
     def _model(self) -> Any:
-        return SVR() if self.estimator is None else self.estimator  # type: ignore[no-untyped-call]
+        return SVR() if self.estimator is None else self.estimator
 
     def _check_parameters(self) -> None:
         if not isinstance(self._model(), SVR):

@@ -234,7 +234,7 @@ class SVCSearch(ClassifierMixin, KernelSearch):  # type: ignore[misc]
     _without_inputs = WITHOUT_INPUTS
 
     def _model(self) -> Any:
-        return SVC() if self.estimator is None else self.estimator  # type: ignore[no-untyped-call]
+        return SVC() if self.estimator is None else self.estimator
 
     def _check_parameters(self) -> None:
         if not isinstance(self._model(), SVC):

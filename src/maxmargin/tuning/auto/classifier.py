@@ -200,7 +200,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         likely = self.probability
         if likely == "auto":
             likely = samples <= PROBABILITY_UPTO
-        return SVC(  # type: ignore[no-untyped-call]
+        return SVC(
             C=self.C_,
             kernel=self.search_.kernel,
             class_weight=self.class_weight,

@@ -121,7 +121,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
     def _machine(self, seed: int, seconds: float | None, samples: int) -> Any:
         del seed, samples
         self.epsilon_ = self.search_.epsilon
-        return SVR(  # type: ignore[no-untyped-call]
+        return SVR(
             C=self.C_, kernel=self.search_.kernel, epsilon=self.epsilon_, max_seconds=seconds
         )
 
