@@ -45,10 +45,11 @@ class OnDask:
         copies = {
             name: clone(value, safe=False) for name, value in given.items() if name != "client"
         }
-        return type(self)(client=self.client, **copies)
+        made: Any = type(self)
+        return made(client=self.client, **copies)
 
     def __getstate__(self) -> Any:
-        state = super().__getstate__()
+        state: Any = super().__getstate__()
         state = dict(vars(self) if state is None else state)
         if not isinstance(state.get("client"), str):
             state["client"] = None

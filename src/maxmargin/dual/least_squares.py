@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .certificate import Certificate
-from .machines import Machine, _one_group, _penalties, read_plain, _vector
+from .machines import Machine, _one_group, _penalties, _vector, read_plain
 from .problem import Float
 
 

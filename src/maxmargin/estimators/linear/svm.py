@@ -312,7 +312,6 @@ class LinearSVR(LinearRegressor):
         "loss": partial(
             p.check_option, options=("epsilon_insensitive", "squared_epsilon_insensitive")
         ),
-        "penalty": partial(p.check_option, options=("l1", "l2")),
     }
 
     def _tasks(self, y: np.ndarray, weight: np.ndarray) -> list[Task]:
