@@ -1,5 +1,8 @@
 """What users call: classification, regression and novelty detection."""
 
+from .baselines.mean import MeanClassifier
+from .baselines.neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
+from .baselines.regression import LinearRegression
 from .certificates import Certificates
 from .kernel.one_class import OneClassSVM
 from .kernel.svc import SVC, NuSVC
@@ -16,9 +19,13 @@ __all__ = [
     "Certificates",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "KernelNeighborsClassifier",
+    "KernelNeighborsRegressor",
+    "LinearRegression",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
+    "MeanClassifier",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",

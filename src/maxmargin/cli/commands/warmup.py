@@ -63,6 +63,10 @@ def works_of() -> list[tuple[str, Callable[[], Any]]]:
     add("squared hinge", estimators.SVC(loss="squared_hinge"), X, three)
     for name in ("NuSVC", "SVR", "NuSVR", "OneClassSVM"):
         add(name, getattr(estimators, name)(), X, two if name == "NuSVC" else X[:, 0])
+    for name in ("MeanClassifier", "KernelNeighborsClassifier"):
+        add(name, getattr(estimators, name)(kernel="rbf"), X, three)
+    for name in ("KernelNeighborsRegressor", "LinearRegression"):
+        add(name, getattr(estimators, name)(), X, X[:, 0])
     sequences = ["ACGTACGTAA", "ACGTTTGTAA", "GGGGCCCCTT", "GGGACCCCTT"]
     add("sequences", estimators.SVC(kernel=Oligo(2, 1.0)), sequences, [0, 0, 1, 1])
     works.append(("svmlight text", lambda: read_svmlight_text(io.BytesIO(b"1 1:0.5\n"), "")))
