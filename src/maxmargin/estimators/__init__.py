@@ -12,12 +12,16 @@ _PLACES = {
     "Certificates": "certificates",
     "DecisionTreeClassifier": "tree.classifier",
     "DecisionTreeRegressor": "tree.regressor",
+    "KernelNeighborsClassifier": "baselines.neighbors",
+    "KernelNeighborsRegressor": "baselines.neighbors",
     "KernelRidge": "kernel.ridge",
     "Lasso": "linear.glm",
     "LeastSquaresSVC": "kernel.least_squares_svc",
+    "LinearRegression": "baselines.regression",
     "LinearSVC": "linear.svm",
     "LinearSVR": "linear.svm",
     "LogisticRegression": "linear.glm",
+    "MeanClassifier": "baselines.mean",
     "NuSVC": "kernel.svc",
     "NuSVR": "kernel.svr",
     "OneClassSVM": "kernel.one_class",
@@ -32,12 +36,16 @@ __all__ = [
     "Certificates",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "KernelNeighborsClassifier",
+    "KernelNeighborsRegressor",
     "KernelRidge",
     "Lasso",
     "LeastSquaresSVC",
+    "LinearRegression",
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
+    "MeanClassifier",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
@@ -47,6 +55,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from .baselines.mean import MeanClassifier
+    from .baselines.neighbors import KernelNeighborsClassifier, KernelNeighborsRegressor
+    from .baselines.regression import LinearRegression
     from .certificates import Certificates
     from .kernel.least_squares_svc import LeastSquaresSVC
     from .kernel.one_class import OneClassSVM

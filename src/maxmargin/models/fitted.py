@@ -226,6 +226,37 @@ def _tree(estimator: Any, sizes: Sizes) -> None:
     _require(found == answers, f"leaves of tree_ have {found} values for {answers} classes")
 
 
+def _mean(estimator: Any, sizes: Sizes) -> None:
+    _require(sizes["classes"] >= 2, f"there are {sizes['classes']} classes; two are needed")
+    _stored_samples(estimator, sizes)
+
+
+def _neighbors(estimator: Any, sizes: Sizes) -> None:
+    _require((estimator.sample_weight_ > 0).all(), "sample_weight_ must be positive")
+    if "classes" in sizes:
+        _require((estimator.y_fit_ < sizes["classes"]).all(), "y_fit_ is out of range")
+    _stored_samples(estimator, sizes)
+
+
+def _stored_samples(estimator: Any, sizes: Sizes) -> None:
+    inputs, centre, kernel = estimator.X_fit_, sizes["centre"], estimator.kernel_
+    same = is_precomputed(estimator.kernel) == is_precomputed(kernel)
+    same &= takes_strings(estimator.kernel) == takes_strings(kernel)
+    _require(same, "kernel and kernel_ are for different inputs")
+    if takes_strings(kernel):
+        _require(_are_texts(inputs), "X_fit_ are no texts")
+        _require(len(inputs) == sizes["vectors"], "X_fit_ has the wrong length")
+        _require(centre == 0, "center_ must be empty")
+        return
+    _require("features" in sizes, "'n_features_in_' is missing")
+    if is_precomputed(kernel):
+        _check_attribute("X_fit_", inputs, Array("whole", ("vectors",)), sizes)
+        _require((inputs < sizes["features"]).all(), "X_fit_ is out of range")
+    else:
+        _check_attribute("X_fit_", inputs, VECTORS, sizes)
+    _require(centre in (0, sizes["features"]), f"center_ has {centre} entries")
+
+
 def _nothing(estimator: Any, sizes: Sizes) -> None:
     del estimator, sizes
 
@@ -312,6 +343,34 @@ LINEAR_REGRESSOR = {
     "intercept_": Array("real", ("one",)),
 }
 
+STORED_SAMPLES = {
+    "n_features_in_": Optional(Size("features")),
+    "feature_names_in_": Optional(Names("features")),
+    "kernel_": Kernel,
+    "X_fit_": Any,
+    "center_": Array("real", ("centre",)),
+}
+NEIGHBORS = {
+    **STORED_SAMPLES,
+    "squares_": Array("real", ("vectors",)),
+    "sample_weight_": Array("real", ("vectors",)),
+    "y_fit_": Array("real", ("vectors",)),
+}
+MEAN = {
+    **STORED_SAMPLES,
+    "classes_": Labels("classes"),
+    "dual_coef_": Array("real", ("classes", "vectors")),
+    "offsets_": Array("real", ("classes",)),
+    "between_": float,
+}
+LEAST_SQUARES = {
+    "n_features_in_": Size("features"),
+    "feature_names_in_": Optional(Names("features")),
+    "coef_": [Array("real", ("features",)), Array("real", ("targets", "features"))],
+    "intercept_": Array("real", ("targets",)),
+    "rank_": int,
+    "singular_values_": Array("real", ("values",)),
+}
 TREE = {
     "n_features_in_": Size("features"),
     "feature_names_in_": Optional(Names("features")),
@@ -346,5 +405,12 @@ SCHEMAS: dict[str, Schema] = {
         {**TREE, "classes_": Labels("classes"), "n_classes_": int}, _tree
     ),
     "DecisionTreeRegressor": Schema(TREE, _tree),
+    "MeanClassifier": Schema(MEAN, _mean),
+    "KernelNeighborsClassifier": Schema(
+        {**NEIGHBORS, "y_fit_": Array("whole", ("vectors",)), "classes_": Labels("classes")},
+        _neighbors,
+    ),
+    "KernelNeighborsRegressor": Schema(NEIGHBORS, _neighbors),
+    "LinearRegression": Schema(LEAST_SQUARES, _nothing),
 }
 ESTIMATORS: dict[str, type] = {name: getattr(estimators, name) for name in SCHEMAS}

@@ -143,6 +143,10 @@ def works_of() -> dict[str, list[Work]]:
     for precision in ("single", "double"):
         machine = estimators.SVC(planning=2, precision=precision)
         add("planning", f"planning, {precision}", machine, X, two)
+    for name in ("MeanClassifier", "KernelNeighborsClassifier"):
+        add("other", name, getattr(estimators, name)(kernel="rbf"), X, three)
+    for name in ("KernelNeighborsRegressor", "LinearRegression"):
+        add("other", name, getattr(estimators, name)(), X, X[:, 0])
     sequences = ["ACGTACGTAA", "ACGTTTGTAA", "GGGGCCCCTT", "GGGACCCCTT"]
     add("other", "sequences", estimators.SVC(kernel=Oligo(2, 1.0)), sequences, [0, 0, 1, 1])
     text = io.BytesIO(b"1 1:0.5\n")
