@@ -331,7 +331,7 @@ def test_certificate_repairs_an_infeasible_dual_point():
     ("arguments", "message"),
     [
         ({"solver": "magic"}, "solver must be one of"),
-        ({"penalty": "l3"}, 'penalty must be "l1" or "l2"'),
+        ({"penalty": "l3"}, 'penalty must be "l1", "l2" or "none"'),
         ({"order": "random"}, "order must be one of"),
         ({"stop": "soon"}, "stop must be one of"),
     ],
