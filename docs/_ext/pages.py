@@ -2,7 +2,15 @@
 
 import os
 
-SUBSECTIONS = ("first_steps", "certificates", "kernels", "tuning", "linear_and_streams", "solver")
+SUBSECTIONS = (
+    "first_steps",
+    "certificates",
+    "kernels",
+    "tuning",
+    "linear_and_streams",
+    "trees_and_ridge",
+    "solver",
+)
 
 
 def subsection_rank(path):

@@ -19,6 +19,7 @@ MODULES = {
     "maxmargin.models": "Model files",
     "maxmargin.dual": "Dual problems and certificates",
     "maxmargin.solvers": "Solvers",
+    "maxmargin.solvers.textbook": "Textbook solvers",
     "maxmargin.solvers.linear": "Linear solvers",
     "maxmargin.estimators": "Records of estimators",
 }
@@ -84,6 +85,8 @@ def page_of(module: str, name: str) -> str:
         return "\n".join(lines)
     if callable(value):
         return "\n".join([*lines, f".. autofunction:: {name}", ""])
+    if not isinstance(value, dict):
+        value = dict.fromkeys(value)
     rows = [f"``{key!r}``\n   {text}" for key, text in value.items() if isinstance(text, str)]
     plain = [f"``{key!r}``" for key, text in value.items() if not isinstance(text, str)]
     body = "\n\n".join(rows) if rows else "Keys: " + ", ".join(plain) + "."
@@ -101,7 +104,7 @@ def overview(module: str, title: str, names: list[str]) -> str:
         text = (
             plain(summary(value))
             if callable(value)
-            else "A dictionary of names and what they mean."
+            else "Names that can be chosen, and what they mean."
         )
         lines += [f"   * - :doc:`{name} <generated/{module}.{name}>`", f"     - {text}"]
     lines += ["", ".. toctree::", "   :hidden:", ""]

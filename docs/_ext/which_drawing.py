@@ -12,7 +12,7 @@ QUESTIONS = (
     ("No labels:\nwhat is unusual?", "OneClassSVM"),
     ("A stream, or few\nlabels to ask for?", "OnlineSVC"),
     ("Strings, not\nvectors?", "SVC(kernel=Oligo())"),
-    ("A number to\npredict?", "SVR"),
+    ("A number to\npredict?", "AutoSVR"),
     ("Many sparse\nfeatures (text)?", "LinearSVC"),
     ("C and gamma\nalready known?", "SVC"),
 )

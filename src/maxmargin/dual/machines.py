@@ -82,13 +82,43 @@ def hinge(y: ArrayLike, C: ArrayLike) -> Machine:
     """½‖w‖² + Σ C_i max(0, 1 − y_i f(x_i)) → min.
 
     With C = ∞ it is the hard margin machine.
+
+    Parameters
+    ----------
+    y : array of shape (samples,)
+        Labels −1 and +1.
+    C : float, or array of shape (samples,)
+        Price of an error, one for all samples or one each.
+
+    Returns
+    -------
+    Machine
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import hinge
+    >>> hinge(np.array([1.0, -1.0]), C=2.0).problem.upper
+    array([2., 0.])
     """
     labels, penalty = _classes(y, C)
     return Machine("hinge", _one_group(labels, *_signed_box(labels, penalty)), read_plain)
 
 
 def squared_hinge(y: ArrayLike, C: ArrayLike) -> Machine:
-    """½‖w‖² + Σ C_i max(0, 1 − y_i f(x_i))² → min."""
+    """½‖w‖² + Σ C_i max(0, 1 − y_i f(x_i))² → min.
+
+    Parameters
+    ----------
+    y : array of shape (samples,)
+        Labels −1 and +1.
+    C : float, or array of shape (samples,)
+        Price of an error, one for all samples or one each.
+
+    Returns
+    -------
+    Machine
+    """
     labels, penalty = _classes(y, C)
     present = penalty > 0
     ridge = np.divide(0.5, penalty, out=np.zeros_like(penalty), where=present)
@@ -97,7 +127,17 @@ def squared_hinge(y: ArrayLike, C: ArrayLike) -> Machine:
 
 
 def hard_margin(y: ArrayLike) -> Machine:
-    """½‖w‖² → min subject to y_i f(x_i) ≥ 1. Unbounded when the classes are not separable."""
+    """½‖w‖² → min subject to y_i f(x_i) ≥ 1. Unbounded when the classes are not separable.
+
+    Parameters
+    ----------
+    y : array of shape (samples,)
+        Labels −1 and +1.
+
+    Returns
+    -------
+    Machine
+    """
     labels = _labels(y)
     unlimited = np.full(labels.size, np.inf)
     _require_both_classes(labels, unlimited)
@@ -105,7 +145,21 @@ def hard_margin(y: ArrayLike) -> Machine:
 
 
 def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float) -> Machine:
-    """½‖w‖² + Σ C_i max(0, |y_i − f(x_i)| − ε) → min."""
+    """½‖w‖² + Σ C_i max(0, |y_i − f(x_i)| − ε) → min.
+
+    Parameters
+    ----------
+    y : array of shape (samples,)
+        Targets.
+    C : float, or array of shape (samples,)
+        Price of an error, one for all samples or one each.
+    epsilon : float
+        Half the width of the tube, not negative.
+
+    Returns
+    -------
+    Machine
+    """
     targets = _vector("y", y)
     penalty = _penalties("C", C, targets.size, finite=True)
     epsilon = float(epsilon)
@@ -125,6 +179,19 @@ def nu_svc(y: ArrayLike, nu: float, weight: ArrayLike | None = None) -> Machine:
 
     Free positives have gradient b − ρ, free negatives b + ρ. The function read back is f/ρ, whose
     margin is 1. Where ρ = 0 (the classes cannot be told apart, w = 0) it is f itself.
+
+    Parameters
+    ----------
+    y : array of shape (samples,)
+        Labels −1 and +1.
+    nu : float
+        In (0, 1].
+    weight : array of shape (samples,), optional
+        Of each sample; 1 by default.
+
+    Returns
+    -------
+    Machine
     """
     labels = _labels(y)
     nu = _fraction(nu)
@@ -155,6 +222,19 @@ def nu_svr(y: ArrayLike, nu: float, C: ArrayLike) -> Machine:
     """½‖w‖² + Σ C_i (ν·ε + max(0, |y_i − f(x_i)| − ε)) → min over f and ε ≥ 0.
 
     Free variables above the tube have gradient b + ε, those below b − ε.
+
+    Parameters
+    ----------
+    y : array of shape (samples,)
+        Targets.
+    nu : float
+        In (0, 1].
+    C : float, or array of shape (samples,)
+        Price of an error, one for all samples or one each.
+
+    Returns
+    -------
+    Machine
     """
     targets = _vector("y", y)
     nu = _fraction(nu)
@@ -193,6 +273,15 @@ def enclosing_ball(diagonal: ArrayLike) -> Machine:
     """½ max_i ‖φ(x_i) − c‖² → min over c = Σ α_i φ(x_i), from the diagonal of the Gram matrix.
 
     The squared radius is twice the optimum. A point x is inside when f(x) ≥ ½k(x, x).
+
+    Parameters
+    ----------
+    diagonal : array of shape (samples,)
+        k(x_i, x_i).
+
+    Returns
+    -------
+    Machine
     """
     half = 0.5 * _vector("diagonal", diagonal)
     unlimited = np.full(half.size, np.inf)
