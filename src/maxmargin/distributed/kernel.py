@@ -29,7 +29,7 @@ class OnShards(OnDask):
 
 
 @with_parameters_of(svc.SVC)
-class SVC(OnShards, svc.SVC):  # type: ignore[misc]
+class SVC(OnShards, svc.SVC):
     """`maxmargin.SVC` for samples on a Dask cluster.
 
     X is a `dask.array`, a `dask.dataframe` or a list of files (``.npy``, or Parquet with the name
@@ -62,7 +62,7 @@ class SVC(OnShards, svc.SVC):  # type: ignore[misc]
     >>> from maxmargin.distributed import SVC
     >>> X = da.from_array([[-2.0, -1.0], [-1.0, -1.0], [1.0, 1.0], [2.0, 1.0]], chunks=(2, 2))
     >>> y = da.from_array([0, 0, 1, 1], chunks=2)
-    >>> with Client(processes=False, dashboard_address=None, n_workers=1) as client:
+    >>> with Client(processes=False, dashboard_address=":0", n_workers=1) as client:
     ...     model = SVC(kernel="linear", C=10.0).fit(X, y)
     >>> model.certificate_
     Certificate(primal=0.25, dual=0.25, relative gap 0.0e+00, violation 0.0e+00)
@@ -72,14 +72,14 @@ class SVC(OnShards, svc.SVC):  # type: ignore[misc]
 
 
 @with_parameters_of(svr.SVR)
-class SVR(OnShards, svr.SVR):  # type: ignore[misc]
+class SVR(OnShards, svr.SVR):
     """`maxmargin.SVR` for samples on a Dask cluster; see `maxmargin.distributed.SVC`."""
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict",)
 
 
 @with_parameters_of(one_class.OneClassSVM)
-class OneClassSVM(OnShards, one_class.OneClassSVM):  # type: ignore[misc]
+class OneClassSVM(OnShards, one_class.OneClassSVM):
     """`maxmargin.OneClassSVM` for samples on a Dask cluster; see `maxmargin.distributed.SVC`."""
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict", "decision_function", "score_samples")
