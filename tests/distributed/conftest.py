@@ -8,7 +8,7 @@ from distributed import Client, LocalCluster
 def client():
     """Two workers in threads: quick to start, and all that most tests need."""
     cluster = LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
     )
     with cluster, Client(cluster) as client:
         yield client

@@ -11,5 +11,14 @@ Needs the extra ``maxmargin[distributed]``.
 """
 
 from .kernel import SVC, SVR, OneClassSVM
+from .linear import LinearSVC, LinearSVR, LogisticRegression, RidgeRegression
 
-__all__ = ["SVC", "SVR", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "SVR",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "OneClassSVM",
+    "RidgeRegression",
+]

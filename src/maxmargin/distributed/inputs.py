@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,7 +93,7 @@ def _aligned(name: str, values: Any, parts: int, chunks: Any) -> list[Any]:
     return blocks
 
 
-def file_readers(X: Any, y: Any, sample_weight: Any) -> list[Callable[[], Part]]:
+def file_readers(X: Any, y: Any, sample_weight: Any) -> Sequence[Callable[[], Part]]:
     """What reads each of a list of files.
 
     Of Parquet files y and sample_weight are the names of columns; of ``.npy`` files they are lists
@@ -105,11 +105,11 @@ def file_readers(X: Any, y: Any, sample_weight: Any) -> list[Callable[[], Part]]
             if values is not None and not (is_files(values) and len(values) == len(X)):
                 raise ValueError(f"{name} must be a list of {len(X)} .npy files, as X is")
             lists.append([None] * len(X) if values is None else list(values))
-        return [NpyFile(*paths) for paths in zip(X, *lists)]
+        return [NpyFile(*paths).__call__ for paths in zip(X, *lists)]
     for name, values in (("y", y), ("sample_weight", sample_weight)):
         if not (values is None or isinstance(values, str)):
             raise ValueError(f"{name} must be the name of a column of the Parquet files of X")
-    return [ParquetFile(path, y, sample_weight) for path in X]
+    return [ParquetFile(path, y, sample_weight).__call__ for path in X]
 
 
 class NpyFile(NamedTuple):

@@ -62,7 +62,7 @@ class SVC(OnShards, svc.SVC):
     >>> from maxmargin.distributed import SVC
     >>> X = da.from_array([[-2.0, -1.0], [-1.0, -1.0], [1.0, 1.0], [2.0, 1.0]], chunks=(2, 2))
     >>> y = da.from_array([0, 0, 1, 1], chunks=2)
-    >>> with Client(processes=False, dashboard_address=None, n_workers=1) as client:
+    >>> with Client(processes=False, dashboard_address=":0", n_workers=1) as client:
     ...     model = SVC(kernel="linear", C=10.0).fit(X, y)
     >>> model.certificate_
     Certificate(primal=0.25, dual=0.25, relative gap 0.0e+00, violation 0.0e+00)

@@ -41,12 +41,11 @@ class OnDask:
 
     def __sklearn_clone__(self) -> Any:
         """A client is shared, not copied."""
+        kind: Any = type(self)
         given = self.get_params(deep=False)  # type: ignore[attr-defined]
-        copies = {
-            name: clone(value, safe=False) for name, value in given.items() if name != "client"
-        }
-        made: Any = type(self)
-        return made(client=self.client, **copies)
+        others = {name: value for name, value in given.items() if name != "client"}
+        copies = {name: clone(value, safe=False) for name, value in others.items()}
+        return kind(client=self.client, **copies)
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
@@ -126,12 +125,12 @@ def lazily(method: Any) -> Any:
     def answer(self: Any, X: Any) -> Any:
         if not is_collection(X):
             return method(self, X)
-        import dask
+        from dask.delayed import delayed
 
         # A few zeros show what the answer looks like.
         model = self.single_machine()
         shown = getattr(model, method.__name__)(np.zeros((1, self.n_features_in_)))
-        whole = dask.delayed(model, pure=True)
+        whole = delayed(model, pure=True)
         if is_dask_array(X):
             blocks = X.rechunk({1: -1})
             shape = (

@@ -108,7 +108,7 @@ class ShardedRun:
         self.session: Session = backend.session(task, self.pause)
         self.standing = Standing(np.inf, np.inf, -np.inf, np.zeros(totals.size))
         self.rounds = self.steps = self.face_steps = self.evaluations = 0
-        self.told_to_stop = False
+        self.told_to_stop = self.begun = False
         self.since_root = 0
 
     # ---- the course ------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class ShardedRun:
     def finish(self, start: tuple[list[Int], list[Float]] | None) -> ShardedSolution:
         certificate = None
         self.begin(start)
-        self.best = self.pool.at, self.pool.X
+        self.best, self.begun = (self.pool.at, self.pool.X), True
         try:
             status, certificate = self.loop()
         except Ended as ended:
@@ -345,6 +345,11 @@ class ShardedRun:
 
     def pause(self) -> None:
         """Called while shards compute."""
+        if not self.begun:
+            # Without members there is nothing that could be returned.
+            if self.interrupt.pressed:
+                raise KeyboardInterrupt
+            return
         if self.interrupt.pressed:
             raise Ended("interrupted")
         if self.told_to_stop or (self.stop is not None and self.stop()):
