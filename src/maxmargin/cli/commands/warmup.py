@@ -98,6 +98,11 @@ def _work(todo: Any, begun: Any) -> None:
     begun.put(None)
 
 
+def use(model: Any, inputs: Any) -> None:
+    """What follows a fit."""
+    model.predict(inputs)
+
+
 def works_of() -> dict[str, list[Work]]:
     """What to do for each subject, from those that take longest."""
     random = np.random.default_rng(0)
@@ -107,7 +112,7 @@ def works_of() -> dict[str, list[Work]]:
     subjects: dict[str, list[Work]] = {}
 
     def add(subject: str, name: str, model: Any, *data: Any) -> None:
-        subjects.setdefault(subject, []).append((name, lambda: model.fit(*data)))
+        subjects.setdefault(subject, []).append((name, lambda: use(model.fit(*data), data[0])))
 
     for kind, A in inputs.items():
         for driver in ("full", "blocks", "rows"):
