@@ -140,9 +140,9 @@ def works_of() -> dict[str, list[Work]]:
         machine = estimators.SVC(planning=2, precision=precision)
         add("planning", f"planning, {precision}", machine, X, two)
     sequences = ["ACGTACGTAA", "ACGTTTGTAA", "GGGGCCCCTT", "GGGACCCCTT"]
-    add("other", "sequences", estimators.SVC(kernel=Oligo(2, 1.0)), sequences, [0, 0, 1, 1])
+    add("sequences", "sequences", estimators.SVC(kernel=Oligo(2, 1.0)), sequences, [0, 0, 1, 1])
     text = io.BytesIO(b"1 1:0.5\n")
-    subjects["other"].append(("svmlight text", lambda: read_svmlight_text(text, "")))
+    subjects["data"] = [("svmlight text", lambda: read_svmlight_text(text, ""))]
     for metric in ("radial", "full"):
         add("tuning", f"tuning, {metric}", AutoSVC(metric=metric, strategy="kta"), X, two)
     return subjects
