@@ -293,7 +293,7 @@ def test_interrupt_in_a_callback_is_not_lost(monkeypatch):
 
 
 def test_warmup_fits_every_estimator_and_says_so(monkeypatch):
-    fitted = set()
+    fitted, used = set(), []
     for name in ESTIMATORS:
         # Fits are tested elsewhere; compiling for all of them takes a minute.
         def noting(self, A, y=None, name=name):
@@ -304,10 +304,12 @@ def test_warmup_fits_every_estimator_and_says_so(monkeypatch):
         monkeypatch.setattr(getattr(estimators, name), "fit", noting)
     monkeypatch.setattr(warming.AutoSVC, "fit", lambda self, *_: self)
     monkeypatch.setattr(warming, "MOST_PROCESSES", 1)
+    monkeypatch.setattr(warming, "use", lambda _, inputs: used.append(inputs))
     done = CliRunner().invoke(app, ["warmup", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["seconds"] > 0
     assert {name for name, _ in fitted} == ESTIMATORS
+    assert len(used) > len(fitted)
     for name in ("SVC", "LinearSVC", "LinearSVR", "LogisticRegression", "OnlineSVC"):
         assert {kind for own, kind in fitted if own == name} >= {"float64", "float32", "csr"}
 
@@ -323,6 +325,6 @@ def test_warmup_tells_how_far_it_is(monkeypatch):
 
 def test_warmup_leaves_nothing_out_in_processes(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    names = list(warming.compile_in(2, ["other"]))
-    assert names == ["sequences", "svmlight text"]
+    names = list(warming.compile_in(2, ["data"]))
+    assert names == ["svmlight text"]
     assert list(tmp_path.rglob("*.nbi"))

@@ -98,6 +98,11 @@ def _work(todo: Any, begun: Any) -> None:
     begun.put(None)
 
 
+def use(model: Any, inputs: Any) -> None:
+    """What follows a fit."""
+    model.predict(inputs)
+
+
 def works_of() -> dict[str, list[Work]]:
     """What to do for each subject, from those that take longest."""
     random = np.random.default_rng(0)
@@ -107,7 +112,7 @@ def works_of() -> dict[str, list[Work]]:
     subjects: dict[str, list[Work]] = {}
 
     def add(subject: str, name: str, model: Any, *data: Any) -> None:
-        subjects.setdefault(subject, []).append((name, lambda: model.fit(*data)))
+        subjects.setdefault(subject, []).append((name, lambda: use(model.fit(*data), data[0])))
 
     for kind, A in inputs.items():
         for driver in ("full", "blocks", "rows"):
@@ -148,9 +153,9 @@ def works_of() -> dict[str, list[Work]]:
     for name in ("KernelNeighborsRegressor", "LinearRegression"):
         add("other", name, getattr(estimators, name)(), X, X[:, 0])
     sequences = ["ACGTACGTAA", "ACGTTTGTAA", "GGGGCCCCTT", "GGGACCCCTT"]
-    add("other", "sequences", estimators.SVC(kernel=Oligo(2, 1.0)), sequences, [0, 0, 1, 1])
+    add("sequences", "sequences", estimators.SVC(kernel=Oligo(2, 1.0)), sequences, [0, 0, 1, 1])
     text = io.BytesIO(b"1 1:0.5\n")
-    subjects["other"].append(("svmlight text", lambda: read_svmlight_text(text, "")))
+    subjects["data"] = [("svmlight text", lambda: read_svmlight_text(text, ""))]
     for metric in ("radial", "full"):
         add("tuning", f"tuning, {metric}", AutoSVC(metric=metric, strategy="kta"), X, two)
     return subjects
