@@ -15,7 +15,16 @@ from maxmargin.models import (
     save,
     save_checkpoint,
 )
-from maxmargin.tuning import Journal, StageNotes, Task, gaussian_start, tuned
+from maxmargin.tuning import (
+    Journal,
+    RegressionTask,
+    StageNotes,
+    Task,
+    gaussian_start,
+    tuned,
+    tuned_regression,
+)
+from maxmargin.tuning.start import halves
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(80, 3))
@@ -74,6 +83,16 @@ def test_search_goes_on_from_a_file_to_the_same_point(tmp_path, strategy):
     found = tuned(task, strategy, journal=kept.journal)
     assert found.point == whole.point
     assert found.score == whole.score
+
+
+def test_search_of_a_regression_goes_on_from_a_file_to_the_same_point(tmp_path):
+    targets = X[:, 0] - X[:, 1] ** 2
+    task = RegressionTask(X, targets, gaussian_start(X, halves(targets), "radial"))
+    whole, journal = tuned_regression(task), Journal()
+    first = tuned_regression(task, journal=journal, callback=lambda now: now.fraction > 0.7)
+    assert first.status == "stopped"
+    kept = through_file(Checkpoint("abc", "search", {}, journal=journal), tmp_path)
+    assert tuned_regression(task, journal=kept.journal).point == whole.point
 
 
 @pytest.mark.parametrize(

@@ -67,11 +67,11 @@ class SVRSearch(RegressorMixin, KernelSearch):  # type: ignore[misc]
     --------
     >>> import numpy as np
     >>> from maxmargin import SVR
-    >>> from maxmargin.kernels import Polynomial
+    >>> from maxmargin.kernels import Gaussian
     >>> from maxmargin.tuning import SVRSearch
     >>> X = np.linspace(-1, 1, 40)[:, None]
     >>> y = X[:, 0] ** 2
-    >>> search = SVRSearch(SVR(kernel=Polynomial(2, 1.0, 1.0))).fit(X, y)
+    >>> search = SVRSearch(SVR(kernel=Gaussian(1.0))).fit(X, y)
     >>> bool(search.score(X, y) > 0.99)
     True
     """
