@@ -148,6 +148,9 @@ def described(progress: Progress, place: str, left: float) -> str:
         f"{progress.rows:,} rows" if hasattr(progress, "rows") else f"step {progress.steps:,}",
         f"{progress.seconds:.1f} s",
     ]
+    if hasattr(progress, "moved"):
+        parts[3] = f"round {progress.steps:,}"
+        parts.append(f"{progress.moved / 1e6:,.0f} MB moved, {progress.workers} workers")
     if np.isfinite(left):
         parts.append(f"about {left:.0f} s left")
     return f"{place}: " + ", ".join(parts)

@@ -264,7 +264,9 @@ class ShardedRun:
         self.evaluations += changed * self.samples
         self.pool.told()
         gap = sum(proposal.gap for proposal in proposals)
-        self.read(proposals, gap + float(self.bias @ (self.totals - self.sums())))
+        self.read(
+            proposals, gap + float(self.bias @ (self.totals - self.pool.sums(self.totals.size)))
+        )
         return proposals
 
     def prove(self) -> tuple[Certificate, list[Proposal]]:
@@ -274,7 +276,7 @@ class ShardedRun:
         proposals = self.ask(np.float64)
         self.bias = self.meeting(proposals)
         parts = self.session.gaps(self.pool.members(), self.bias)
-        gap = sum(parts) + float(self.bias @ (self.totals - self.sums()))
+        gap = sum(parts) + float(self.bias @ (self.totals - self.pool.sums(self.totals.size)))
         self.read(proposals, gap)
         return self.certificate(), proposals
 
@@ -395,22 +397,14 @@ class ShardedRun:
     def everyone(self) -> Any:
         return np.ones(len(self.pool), dtype=bool)
 
-    def sums(self) -> Float:
-        at = self.pool.at
-        return np.array([at.alpha[at.group == g].sum() for g in range(self.totals.size)])
-
     def certificate(self) -> Certificate:
-        at, now = self.pool.at, self.standing
-        outside = np.maximum(at.lower - at.alpha, at.alpha - at.upper).max(initial=0.0)
-        off = float(np.abs(self.totals - self.sums()).max())
-        size = max(float(np.abs(at.alpha).sum()), float(np.abs(self.totals).max()))
-        broken = max(float(outside), off) / size if size > 0 else 0.0
+        now = self.standing
         return Certificate(
             primal=now.dual + now.gap,
             dual=now.dual,
             gap=now.gap,
             violation=now.violation,
-            infeasibility=broken,
+            infeasibility=self.pool.infeasibility(self.totals),
         )
 
     def result(self, status: str, certificate: Certificate | None) -> ShardedSolution:

@@ -69,6 +69,18 @@ class Pool:
     def support(self) -> int:
         return int(np.count_nonzero(self.coef))
 
+    def sums(self, groups: int) -> Float:
+        """Σ α inside each group."""
+        return np.array([self.at.alpha[self.at.group == g].sum() for g in range(groups)])
+
+    def infeasibility(self, totals: Float) -> float:
+        """The largest excess over a bound or a sum, as a part of Σ|α|."""
+        at = self.at
+        outside = np.maximum(at.lower - at.alpha, at.alpha - at.upper).max(initial=0.0)
+        off = np.abs(totals - self.sums(totals.size)).max()
+        size = max(float(np.abs(at.alpha).sum()), float(np.abs(totals).max()))
+        return max(float(outside), float(off)) / size if size > 0 else 0.0
+
     def add(self, taken: list[Taken]) -> Any:
         """Samples of every shard become members in a block of their own, whose inputs are returned;
         None where there are no samples."""
