@@ -66,7 +66,7 @@ def columns_left_out(
             reasons[name] = "it numbers the rows"
         elif values.size and (values == values[0]).all() and not series.null_count():
             reasons[name] = f"all its values are {shown(values[0])}"
-        elif goal is not None and not series.null_count():
+        elif goal is not None and goal.size == values.size and not series.null_count():
             found = resemblance(values, goal)
             if found == "same":
                 reasons[name] = f"it is the target {target!r} in other words"

@@ -129,13 +129,15 @@ class TrainingRun:
         self.screen.say_all("machine", [f"{self.plan.machine}: {self.plan.reasons[0]}"])
         self.screen.say_all("", self.plan.reasons[1:])
         state = self.keeper.found
-        if state is None or state.stage == "search":
-            state = self._searched()
         try:
+            if state is None or state.stage == "search":
+                state = self._searched()
             if state.stage == "test":
                 state = self._tested(state)
             machine = self._trained(state, np.arange(self.samples.size))
         except KeyboardInterrupt:
+            if not self.keeper.path.exists():
+                raise
             raise self.keeper.stopped() from None
         model = Model(machine, self.schema, self._record(state))
         save(model, self.output)

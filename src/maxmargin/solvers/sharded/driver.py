@@ -108,10 +108,8 @@ class ShardedRun:
         self.session: Session = backend.session(task, self.pause)
         self.standing = Standing(np.inf, np.inf, -np.inf, np.zeros(totals.size))
         self.rounds = self.steps = self.face_steps = self.evaluations = 0
-        self.told_to_stop = self.begun = False
+        self.told_to_stop = self.begun = self.ended = False
         self.since_root = 0
-
-    # ---- the course ------------------------------------------------------------------------
 
     def finish(self, start: tuple[list[Int], list[Float]] | None) -> ShardedSolution:
         certificate = None
@@ -120,7 +118,7 @@ class ShardedRun:
         try:
             status, certificate = self.loop()
         except Ended as ended:
-            status = str(ended)
+            status, self.ended = str(ended), True
             self.pool.at, self.pool.X = self.best
         return self.result(status, certificate)
 
@@ -347,6 +345,8 @@ class ShardedRun:
 
     def pause(self) -> None:
         """Called while shards compute."""
+        if self.ended:
+            return
         if not self.begun:
             # Without members there is nothing that could be returned.
             if self.interrupt.pressed:
