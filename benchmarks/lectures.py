@@ -1,6 +1,6 @@
 """The table of what the documents describe, with a line to run: `python -m benchmarks.lectures`.
 
-It writes docs/lectures.md. A test runs every line and compares the page with this list.
+It writes docs/study/algorithms.md. A test runs every line and compares the page with this list.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "lectures.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "study" / "algorithms.md"
 
 SETUP = """\
 import numpy as np
@@ -262,7 +262,7 @@ ENTRIES = [
 
 
 def page() -> str:
-    """The text of docs/lectures.md."""
+    """The text of docs/study/algorithms.md."""
     head = """\
 # The documents, algorithm by algorithm
 

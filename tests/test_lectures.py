@@ -1,4 +1,4 @@
-"""Every line of docs/lectures.md runs, and the page is the one generated."""
+"""Every line of docs/study/algorithms.md runs, and the page is the one generated."""
 
 import warnings
 from functools import cache

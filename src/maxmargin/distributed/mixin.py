@@ -35,7 +35,8 @@ class OnDask:
             Of the class of the same name in `maxmargin`.
         """
         names = inspect.signature(self._single).parameters
-        model = self._single(**{name: getattr(self, name) for name in names})
+        # A callback is about the fit, and may hold what cannot be sent to workers.
+        model = self._single(**{name: getattr(self, name) for name in names if name != "callback"})
         vars(model).update(learned(self))
         return model
 
