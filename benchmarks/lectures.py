@@ -19,11 +19,11 @@ from maxmargin.kernels import Gaussian, Linear, Polynomial, Sigmoid
 from maxmargin.solvers import textbook
 from maxmargin.tuning import *
 
-X, y = chess_board(60, random_state=0)         # inputs in the plane, labels −1 and +1
-t = np.sin(X[:, 0])                            # targets of regression
+X, y = chess_board(60, random_state=0)  # inputs in the plane, labels −1 and +1
+t = np.sin(X[:, 0])  # targets of regression
 kernel = Gaussian(0.5)
 K, problem = kernel(X), hinge(y, C=10.0).problem
-slope = -((X[:, None] - X) ** 2).sum(-1) * K    # ∂K/∂γ
+slope = -((X[:, None] - X) ** 2).sum(-1) * K  # ∂K/∂γ
 point = Point(kernel, C=10.0)\
 """
 

@@ -363,7 +363,7 @@ MEAN = {
     "offsets_": Array("real", ("classes",)),
     "between_": float,
 }
-LEAST_SQUARES = {
+GENERALISED_INVERSE = {
     "n_features_in_": Size("features"),
     "feature_names_in_": Optional(Names("features")),
     "coef_": [Array("real", ("features",)), Array("real", ("targets", "features"))],
@@ -411,6 +411,6 @@ SCHEMAS: dict[str, Schema] = {
         _neighbors,
     ),
     "KernelNeighborsRegressor": Schema(NEIGHBORS, _neighbors),
-    "LinearRegression": Schema(LEAST_SQUARES, _nothing),
+    "LinearRegression": Schema(GENERALISED_INVERSE, _nothing),
 }
 ESTIMATORS: dict[str, type] = {name: getattr(estimators, name) for name in SCHEMAS}
