@@ -283,3 +283,19 @@ def test_a_step_told_to_end_leaves_a_better_feasible_point(monkeypatch):
     assert face_step(active_at(problem, K, start)).rounds > 1
     assert_feasible(active.v.alpha, problem)
     assert problem.value(active.v.alpha, active.v.gradient) > before
+
+
+def test_a_direction_of_nothing_but_rounding_is_not_taken():
+    """Q is 0 along (1, 1, 1) and the gradient is level: what is left of d is rounding, along which
+    a step would go to the bounds and leave the sum."""
+    X = np.array([[-1.0, 0.0], [0.0, 2.0], [1.0, -2.0]])
+    Q = X @ X.T
+    alpha, gradient = np.array([-5.7, -0.2, 4.9]), np.array([-1.0, -1.0 + 3e-13, -1.0]) / 3.0
+    lower, upper = np.array([-10.0, -10.0, 0.0]), np.array([0.0, 0.0, 10.0])
+    total = alpha.sum()
+    R = face.factored(Q)
+    group, work = np.zeros(3, np.int64), np.empty((face.VECTORS + 1, 3))
+    face.some_rounds(
+        Q, R, np.arange(3), np.int64(0), alpha, gradient, lower, upper, group, work, 30
+    )
+    assert alpha.sum() == pytest.approx(total, abs=1e-9)

@@ -94,15 +94,6 @@ def small_face_step(v, rows, samples, free, most, potrf, numbers, indices):
     rounds, _, _, gain, state = face_rounds(
         Q, R, inside, np.int64(0), alpha, gradient, lower, upper, group, work[OWN_VECTORS:], most
     )
-    # A step that rounding took off the sums, as with singular matrices, is not taken.
-    for g in range(v.rise.shape[0]):
-        total, size = 0.0, 0.0
-        for k in range(free):
-            if group[k] == g:
-                total += alpha[k] - v.alpha[F[k]]
-                size += abs(alpha[k]) + abs(v.alpha[F[k]])
-        if abs(total) > 1e-9 * size:
-            return 0, 0.0, DONE
     moved = np.int64(0)
     for k in range(free):
         a = F[k]

@@ -30,6 +30,8 @@ REFINEMENTS, LEVEL = 2, 1e-12
 ROUNDS_WORK = 4_000_000
 # Vectors that rounds work with, besides one for each group.
 VECTORS = 3
+# The sum of a direction over a group is 0, but for this part of its length.
+SUM_ROUNDING = 1e-9
 # How rounds ended.
 UNDECIDED, DONE, UNBOUNDED = range(3)
 
@@ -107,7 +109,8 @@ def newton_direction(R, inside, size, gradient, group, units, renew, direction, 
 
     The units are w_g = (RᵀR)⁻¹ 1_g without what they have of the groups before, so that leaving
     out the sum over group g by means of w_g keeps those that are left out already. They belong to
-    the variables inside; `renew` says that these have changed. `ones` is overwritten.
+    the variables inside; `renew` says that these have changed. `ones` is overwritten. Returns
+    whether d is a direction: whether its sums are 0, but for rounding.
     """
     groups = units.shape[0]
     for g in range(0 if renew else groups, groups + 1):
@@ -126,6 +129,17 @@ def newton_direction(R, inside, size, gradient, group, units, renew, direction, 
         for k in range(size):
             ones[k] = 1.0 if group[inside[k]] == g % groups else 0.0
         subtract(direction, ones, inside, size, group, g % groups)
+    # Where Q is singular along (1, …, 1) and the gradient is level, nothing but rounding is left, and
+    # its sums are not 0.
+    for g in range(groups):
+        total, length = 0.0, 0.0
+        for k in range(size):
+            if group[inside[k]] == g:
+                total += direction[k]
+                length += abs(direction[k])
+        if abs(total) > SUM_ROUNDING * length:
+            return False
+    return True
 
 
 @inlined
@@ -167,8 +181,10 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, wor
         elif uneven <= LEVEL * first:
             return rounds, size, refined, gain, DONE
         renew = solved != size
-        newton_direction(R, inside, size, gradient, group, units, renew, direction, reach)
+        sound = newton_direction(R, inside, size, gradient, group, units, renew, direction, reach)
         solved = size
+        if not sound:
+            return rounds + 1, size, refined, gain, DONE
         for a in range(alpha.size):
             bent[a] = 0.0
         for k in range(size):
