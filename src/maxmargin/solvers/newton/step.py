@@ -129,8 +129,8 @@ def newton_direction(R, inside, size, gradient, group, units, renew, direction, 
         for k in range(size):
             ones[k] = 1.0 if group[inside[k]] == g % groups else 0.0
         subtract(direction, ones, inside, size, group, g % groups)
-    # Where Q is singular along (1, …, 1) and the gradient is level, nothing but rounding is left, and
-    # its sums are not 0.
+    # Where Q is singular along (1, …, 1) and the gradient is level, only rounding is left, whose
+    # sums are not 0.
     for g in range(groups):
         total, length = 0.0, 0.0
         for k in range(size):
