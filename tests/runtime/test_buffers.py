@@ -153,29 +153,29 @@ def test_between_fits_no_more_is_kept_than_promised():
     with pages_kept():
         arrays = [room((mega, MB), np.uint8) for mega in (100, 100)]
         arrays.clear()
-        assert kept_bytes() == 200 * MB
+        assert 200 * MB <= kept_bytes() <= 200 * MB + memory.SPARE
     assert 60 * MB < kept_bytes() <= memory.KEPT
 
 
 @NEEDS_PAGES
-def test_of_too_much_the_largest_stay():
+def test_of_too_much_the_largest_are_given_back_first():
     arrays = [room((mega, MB), np.uint8) for mega in (3, 40, 30)]
     arrays.clear()
-    assert [kept.warm // MB for kept in memory._pool.kept] == [24, 40]
+    assert [kept.warm // MB for kept in memory._pool.kept] == [30, 30, 3]
 
 
 @NEEDS_PAGES
-def test_during_a_fit_what_is_kept_never_adds_to_the_peak():
+def test_during_a_fit_what_is_kept_adds_little_to_the_peak():
     with pages_kept():
         first = room((100, MB), np.uint8)
         del first
         assert kept_bytes() == 100 * MB
         second = room((80, MB), np.uint8)
         third = room((60, MB), np.uint8)
-        assert memory._pool.leased + kept_bytes() <= 160 * MB
+        assert memory._pool.leased + kept_bytes() <= 160 * MB + memory.SPARE
         del second, third
         room((150, MB), np.uint8)
-        assert memory._pool.leased + kept_bytes() <= 160 * MB
+        assert memory._pool.leased + kept_bytes() <= 160 * MB + memory.SPARE
 
 
 @NEEDS_PAGES

@@ -37,9 +37,11 @@ class ClassTargets(NamedTuple):
 def class_targets(y: Any, weight: np.ndarray, class_weight: Any) -> ClassTargets:
     """Classes of labels, of which two have to be present."""
     y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
-    if not _clearly_labels(y):
+    if y.dtype.kind not in "biufUS":
         check_classification_targets(y)
     labels, codes = _labels_and_codes(y)
+    if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels == np.trunc(labels))).all():
+        check_classification_targets(y)  # which refuses, with a reason
     if labels.size < 2:
         raise ValueError(
             f"The number of classes has to be greater than one; got {labels.size} class"
@@ -80,10 +82,3 @@ def _labels_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             labels = (np.flatnonzero(present) + int(low)).astype(y.dtype)
             return labels, (present.cumsum() - 1)[above]
     return np.unique(y, return_inverse=True)
-
-
-def _clearly_labels(y: np.ndarray) -> bool:
-    """Whether y holds labels by its type or its values; else scikit-learn is asked, and refuses."""
-    if y.dtype.kind == "f":
-        return bool(np.isfinite(y).all() and (y == np.trunc(y)).all())
-    return y.dtype.kind in "biuUS"

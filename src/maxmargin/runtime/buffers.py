@@ -2,9 +2,9 @@
 
 Memory that a process touches for the first time costs more than what is computed into it: the
 system finds a page, clears it, and on a virtual machine asks its host. Large arrays that a fit
-gives back are therefore kept for its next ones, without ever adding to its peak, and `KEPT` bytes
-of them for the next fit; `release_memory` gives these back too. Processes that others started as
-workers keep nothing between fits: there are often many of them.
+gives back are therefore kept for its next ones, adding no more than `SPARE` bytes to its peak, and
+`KEPT` bytes of them for the next fit; `release_memory` gives these back too. Processes that others
+started as workers keep nothing between fits: there are often many of them.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ except ImportError:  # no such limits on this system
 SMALLEST = 1 << 18
 # Bytes kept between fits.
 KEPT = 64 << 20
+# Of an array that is too large to be kept, whole large pages are: half of one is many small ones.
+LARGE_PAGE = 2 << 20
+# Bytes that a fit may keep beyond the most that it ever used.
+SPARE = 16 << 20
 # Larger arrays are not asked for before it is known that there is so much memory: a container ends
 # processes that use more than there is, where another system refuses.
 CHECKED = 1 << 28
@@ -86,14 +90,15 @@ class Pool:
             self.trim()
 
     def trim(self) -> None:
-        """Give back what is more than may be kept; the largest are worth most."""
+        """Give back what is more than may be kept, of the largest first: the system has large
+        pages for them, and clears a byte of those much sooner than one of a small page."""
         between = kept_between_fits()
-        may_stay = max(self.peak, between) - self.leased if self.fits else between
+        may_stay = max(self.peak + SPARE, between) - self.leased if self.fits else between
         excess = sum(map(_warm, self.kept)) - may_stay
-        self.kept.sort(key=_warm)
+        self.kept.sort(key=_warm, reverse=True)
         while excess > 0:
             pages, warm = self.kept.pop(0)
-            stays = max(0, warm - excess) // mmap.PAGESIZE * mmap.PAGESIZE
+            stays = max(0, warm - excess) // LARGE_PAGE * LARGE_PAGE
             excess -= warm - stays
             if stays:
                 pages.madvise(mmap.MADV_DONTNEED, stays, len(pages) - stays)
@@ -101,13 +106,13 @@ class Pool:
 
     def begin(self) -> None:
         with self.lock:
+            if not self.fits:
+                self.peak = self.leased
             self.fits += 1
 
     def end(self) -> None:
         with self.lock:
             self.fits -= 1
-            if not self.fits:
-                self.peak = self.leased
             self.trim()
 
     def release(self) -> None:

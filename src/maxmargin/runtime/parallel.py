@@ -186,7 +186,13 @@ def in_parts(
 def in_turn(task: Callable[[Any], Any], items: Iterable[Any]) -> None:
     """task(item) for each, in this thread and in helpers, whoever is free; results must not depend
     on who did what."""
+    threads = 1 if getattr(_here, "in_part", False) else own_threads()
     waiting = deque(items)
+    if threads == 1 or len(waiting) < 2:
+        with single_threaded_blas():
+            for item in waiting:
+                _in_part(task, item)
+        return
 
     def some() -> None:
         while True:
@@ -200,9 +206,8 @@ def in_turn(task: Callable[[Any], Any], items: Iterable[Any]) -> None:
                 waiting.clear()
                 raise
 
-    threads = 1 if getattr(_here, "in_part", False) else min(own_threads(), len(waiting))
     with single_threaded_blas():
-        together([some] * threads)
+        together([some] * min(threads, len(waiting)))
 
 
 def part_length(size: int, work: int, grain: int = GRAIN, least: int = 1) -> int:

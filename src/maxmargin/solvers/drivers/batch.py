@@ -156,13 +156,13 @@ def solve_one(
     group, kink = np.zeros(size, np.int64), np.zeros(size)
     gradient[:] = parts.linear - sums - parts.ridge * alpha
     memory.reals[r.DUAL] = 0.5 * float(alpha @ (parts.linear + gradient))
-    lower, upper = parts.lower.copy(), parts.upper.copy()
+    lower, upper = parts.lower, parts.upper
     v = r.Variables(
-        alpha.copy(),
-        gradient.copy(),
+        alpha,
+        gradient,
         lower,
         upper,
-        parts.ridge.copy(),
+        parts.ridge,
         diagonal + parts.ridge,
         group,
         np.where(alpha < upper, 0.0, -np.inf)[None],
@@ -176,11 +176,10 @@ def solve_one(
     if rows.count[1] and alpha.any():
         bring(rows, np.flatnonzero(alpha))
     event, _, _ = run_to_end(v, rows, size, told, MOST_STEPS, memory, None)
-    alpha[:] = v.alpha
-    present = rows.slot >= 0
-    by_slot = np.zeros(np.count_nonzero(present))
-    by_slot[rows.slot[present]] = alpha[present]
-    sums[:] = by_slot @ rows.values[: by_slot.size]
+    held = np.flatnonzero(rows.slot >= 0)
+    by_slot = np.zeros(held.size)
+    by_slot[rows.slot[held]] = alpha[held]
+    np.dot(by_slot, rows.values[: held.size], out=sums)
     integers = memory.integers
     entries[r.ENDED], entries[r.STEPS] = event, integers[r.CLOCK]
     entries[r.ROUNDS], entries[r.BENT] = integers[r.FACE_ROUNDS], integers[r.NEGATIVE]
