@@ -89,7 +89,7 @@ class Parts(NamedTuple):
 def can_be_part(problem: DualProblem) -> bool:
     """Whether a problem is of the kind that `Parts` are made of, and α = 0 is feasible."""
     plain = problem.traits == SOUND + ZERO_FEASIBLE + ZERO_TOTALS
-    return plain and problem.totals.size == 1 and problem.copies == 1
+    return plain and problem.biased and problem.totals.size == 1 and problem.copies == 1
 
 
 @compiled_strict

@@ -180,30 +180,40 @@ def _gap(
             f = scale * f
             squared_norm = float(problem.per_sample(alpha) @ kernel_alpha)
             stretch = 0.5 * (scale - 1.0) * (scale - 1.0) * squared_norm
-            bias = _bias_within(problem, problem.linear - problem.of_samples(f), hard, bias)
+            if problem.biased:
+                residual = problem.linear - problem.of_samples(f)
+                bias = _bias_within(problem, residual, hard, bias)
         else:
             stretch = np.inf
+    totals = problem.totals if problem.biased else problem.sums(alpha)
     gap, infeasibility = gap_and_infeasibility(
         problem.linear, problem.lower, problem.upper, problem.ridge, problem.group,
-        problem.totals, alpha, f, bias,
+        totals, alpha, f, bias,
     )  # fmt: skip
     return stretch + gap, infeasibility
 
 
 def _scale(problem: DualProblem, f: Float, hard: _Constraints) -> float:
-    """A scale s at which a bias can meet all constraints of s·f; ∞ where none is found.
+    """A scale s at which a bias (0 where there is none) can meet all constraints of s·f; ∞ where
+    none is found.
 
     It is the smallest such scale when the constraints are all there is (½‖w‖² is to be least),
     and 1 where that is large enough and there are losses too.
     """
     needed = []
-    for g in range(problem.totals.size):
+    for g in range(problem.totals.size if problem.biased else 0):
         above, below = hard.above & (problem.group == g), hard.below & (problem.group == g)
         if above.any() and below.any():
             asked = problem.linear[above].max() - problem.linear[below].min()
             margin = f[above].min() - f[below].max()
             proven = margin > ROUNDING * np.abs(f[above | below]).max()
             needed.append(float(asked / margin) if proven else np.inf)
+    if not problem.biased:
+        sign = np.where(hard.above, 1.0, -1.0)[hard.above | hard.below]
+        asked, reached = (sign * v[hard.above | hard.below] for v in (problem.linear, f))
+        proven = reached > ROUNDING * np.abs(reached).max(initial=0.0)
+        scales = np.divide(asked, reached, out=np.full(asked.size, np.inf), where=proven)
+        needed += scales[asked > 0.0].tolist()
     with_losses = (problem.lower < problem.upper) & ~hard.above & ~hard.below
     if with_losses.any() or not needed:
         needed.append(1.0)

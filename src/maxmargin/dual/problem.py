@@ -43,6 +43,9 @@ class DualProblem:
     totals : float array
         The sum of α demanded of each group.
     samples : int
+    biased : bool
+        Whether there is a bias. Without one it is 0, `totals` are not demanded, and α is optimal
+        when no variable that may rise has a positive gradient, and none that may fall a negative.
     """
 
     linear: Float
@@ -52,6 +55,7 @@ class DualProblem:
     group: Int
     totals: Float
     samples: int
+    biased: bool = True
 
     def __post_init__(self) -> None:
         if not self._is_sound():
@@ -201,6 +205,9 @@ class DualProblem:
     def bias_and_violation(self, alpha: Float, gradient: Float) -> tuple[Float, float]:
         """Both in one pass."""
         bias = np.zeros(self.totals.size)
+        if not self.biased:
+            rising, falling = gradient[self.can_rise(alpha)], -gradient[self.can_fall(alpha)]
+            return bias, float(max(rising.max(initial=0.0), falling.max(initial=0.0)))
         violation: float = meeting(alpha, gradient, self.lower, self.upper, self.group, bias)
         return bias, violation
 
@@ -222,6 +229,8 @@ class DualProblem:
         if not np.isfinite(alpha).all():
             raise ValueError("alpha contains NaN or infinity")
         alpha = np.clip(alpha, self.lower, self.upper)
+        if not self.biased:
+            return alpha
         for g, total in enumerate(self.totals):
             members = np.flatnonzero(self.group == g)
             alpha[members] = _with_sum(

@@ -19,6 +19,7 @@ from .drivers import continuation
 from .drivers.decomposition import BlockRun
 from .drivers.full import TOO_MANY_ROWS, PairRun
 from .interrupt import Interrupt, held_interrupts
+from .no_bias import PaddedGram, padded, padded_start, without_padding
 from .plan import Plan, planned
 from .result import Progress, Solution
 from .settings import Settings, default_steps
@@ -48,7 +49,8 @@ def solve(
     trace: bool = False,
     random_state: int = 0,
 ) -> Solution:
-    """Maximise ``linear·α − ½ αᵀQα`` over the box and the sums of a `DualProblem`.
+    """Maximise ``linear·α − ½ αᵀQα`` over the box and the sums of a `DualProblem`, or over the box
+    alone where it has no bias.
 
     Parameters
     ----------
@@ -120,8 +122,19 @@ def solve(
     gram = as_gram(gram)
     if gram.n != problem.samples:
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
+    if problem.biased:
+        return optimum(problem, gram, settings, driver, alpha)
+    start = None if alpha is None else problem.feasible(alpha)
+    border, begin = padded(problem, start), padded_start(problem, start)
+    return without_padding(problem, optimum(border, PaddedGram(gram), settings, driver, begin))
+
+
+def optimum(
+    problem: DualProblem, gram: Gram, settings: Settings, driver: str, alpha: np.ndarray | None
+) -> Solution:
+    """The solution of a problem with a bias, by what the plan says."""
     plan = planned(problem, gram, settings, driver, begun=alpha is not None)
-    briefly = problem.samples <= FEW_SAMPLES and callback is None
+    briefly = problem.samples <= FEW_SAMPLES and settings.callback is None
     # Where numbers overflow the status says so.
     quiet = np.errstate(over="ignore", invalid="ignore")
     with single_threaded_blas(), held_interrupts(briefly) as interrupt, quiet:

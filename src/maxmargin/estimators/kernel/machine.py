@@ -140,8 +140,10 @@ class KernelMachine(CertifiedMachine):
         self._warn(tasks, outcomes)
         return trainer.interrupted
 
-    # Whether Σα = 0, so that the function may move with the inputs.
-    _has_free_intercept = True
+    @property
+    def _has_free_intercept(self) -> bool:
+        """Whether Σα = 0, so that the function may move with the inputs."""
+        return True
 
     def _at_origin(
         self,

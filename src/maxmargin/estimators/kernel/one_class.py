@@ -49,8 +49,6 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
     array([ 1, -1])
     """
 
-    _has_free_intercept = False
-
     def __init__(
         self,
         *,
@@ -110,6 +108,10 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         """
         del y
         return self._fit(X, None, sample_weight)
+
+    @property
+    def _has_free_intercept(self) -> bool:
+        return False
 
     _rules: ClassVar[Any] = {"nu": partial(p.check_number, low=0, high=1, closed="right")}
 

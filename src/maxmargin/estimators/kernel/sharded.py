@@ -122,6 +122,11 @@ def refuse(estimator: Any) -> None:
         raise ParameterError(f"{name} cannot be trained on shards")
     if np.isinf(getattr(estimator, "C", 1.0)):
         raise ParameterError(f"C of {name} must be finite where samples are in shards")
+    if not getattr(estimator, "fit_intercept", True):
+        raise ParameterError(
+            f"fit_intercept of {name} must be True where samples are in shards; a linear machine "
+            "without an intercept is LinearSVC or LinearSVR"
+        )
     if getattr(estimator, "probability", False):
         raise ParameterError(
             f"probability of {name} must be False where samples are in shards: calibrate with "
