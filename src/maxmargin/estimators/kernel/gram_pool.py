@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...kernels.row_sums import HeldRows, KnownSums
 from ...runtime.buffers import room
 from ...runtime.parallel import in_parts
 from ...solvers import plan
+from ..conditioning import refuse_overflow
 from ..distinct import chosen
 
 # Elements of inputs that are widened at a time.
@@ -120,10 +120,16 @@ class Grams:
         For a precomputed kernel the Gram matrix itself.
     dtype : float32 or float64
         Of the rows that solvers work with.
+    largest_entry : float, optional
+        Of the matrix of all samples, where it is known.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
+    def __init__(
+        self, kernel: Kernel, X: Any, dtype: Any, largest_entry: float | None = None
+    ) -> None:
         self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
+        known = largest_entry is not None
+        self.largest_entry = largest_entry if known else refuse_overflow(kernel, X)
         self.square = isinstance(kernel, Precomputed)
         self._blocks: dict[int, np.ndarray] = {}
         self.shared: Shared | None = None
@@ -133,12 +139,6 @@ class Grams:
     @property
     def count(self) -> int:
         return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
-
-    @cached_property
-    def largest_entry(self) -> float:
-        """Of the matrix of all samples; of a positive semi-definite one it is on the diagonal."""
-        diagonal = self.X if self.square else self.kernel.diagonal(self.X)
-        return float(np.abs(diagonal).max(initial=0.0))
 
     def whole(self, alone: bool = True) -> KeptGram:
         """Of all samples, kept for the next who asks; a Gram not in memory serves one thread."""

@@ -108,19 +108,20 @@ class KernelMachine(CertifiedMachine):
         with single_threaded_blas(), pages_kept():
             samples = self._samples(X, targets, weight)
             self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
-            refuse_overflow(self.kernel_, samples.X)
+            largest = refuse_overflow(self.kernel_, samples.X)
             centre = offset_of(self.kernel_, samples.X) if self._has_free_intercept else None
             if centre is not None:
                 samples = samples._replace(X=without(samples.X, centre))
+                largest = refuse_overflow(self.kernel_, samples.X)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
             jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
-            settings = self._settings(jobs)
+            settings = self._settings(samples.size, jobs)
             penalty = float(getattr(self, "C", 1.0))
             dtype = plan.working_dtype(
                 self.precision, self.kernel_, samples.X, penalty, settings.tol
             )
             p.check_full_matrix(self, samples.size, dtype.itemsize)
-            grams = Grams(self.kernel_, samples.X, dtype)
+            grams = Grams(self.kernel_, samples.X, dtype, largest)
             as_delivered = partial(delivered, samples)
             trainer = Trainer(grams, settings, clock, reporter, jobs, as_delivered)
             trainer.offset = getattr(self, "_offset_", 0.0)
@@ -216,7 +217,7 @@ class KernelMachine(CertifiedMachine):
             raise ValueError("kernel returned NaN or infinity")
         return block
 
-    def _settings(self, jobs: int) -> Settings:
+    def _settings(self, samples: int, jobs: int) -> Settings:
         return Settings(
             tol=float(self.tol),
             gap=float(self.gap),
@@ -224,7 +225,7 @@ class KernelMachine(CertifiedMachine):
             selection=self.selection,
             planning=int(self.planning),
             shrinking=bool(self.shrinking),
-            cache_bytes=plan.memory_budget(self.cache_size, self.shape_fit_[0], jobs),
+            cache_bytes=plan.memory_budget(self.cache_size, samples, jobs),
             max_steps=None if self.max_iter == -1 else int(self.max_iter),
             precision=self.precision,
             random_state=self._seed(),
