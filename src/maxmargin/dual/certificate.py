@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dnrm2
 
 from ..kernels.base import Gram
 from .kernel_sums import kernel_expansion
@@ -152,7 +153,7 @@ def gap_resolution(problem: DualProblem, alpha: Float, bias: Float, largest: flo
 
     Kα is a sum of entries up to `largest`, whose rounding has either sign.
     """
-    expansion = largest * float(np.linalg.norm(alpha))
+    expansion = largest * float(dnrm2(alpha))
     terms = np.abs(problem.linear) + np.abs(bias)[problem.group] + expansion
     size = np.abs(alpha) @ terms + np.abs(bias) @ np.abs(problem.totals)
     return ROUNDING * float(size)

@@ -23,6 +23,7 @@ HASH_BLOCK = 1 << 16
 FEW_ENTRIES = 1 << 14
 # The types of inputs that are worked on as they are.
 USUAL_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
+EPSILON = float(np.finfo(np.float64).eps)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 SHIFT_1, SHIFT_2 = np.uint64(32), np.uint64(29)
 NOTHING, MINUS_ZERO = np.uint64(0), np.uint64(1 << 63)
@@ -88,18 +89,19 @@ def hand_out(
     spread: np.ndarray,
 ) -> None:
     """Each copy gets its share by weight, or, as far as its level goes, the first ones get all."""
-    before = np.zeros(weight.size)
+    before, met = np.zeros(weight.size), np.zeros(weight.size)
     for i in range(member.size):
         m = member[i]
         if m < 0:
             continue
         share = given[i] / weight[m]
-        if np.isnan(level[m]):
+        met[m] += 1.0
+        if np.isnan(level[m]) or level[m] >= 1.0:
             part = share
         elif level[m] > 0.0:
             # Rounding in the sum before must not give a copy a coefficient of 1e-17.
             rest = level[m] - before[m]
-            part = min(rest, share) / level[m] if rest > 1e-12 * level[m] else 0.0
+            part = min(rest, share) / level[m] if rest > EPSILON * met[m] * level[m] else 0.0
         else:
             part = 1.0 if before[m] == 0.0 else 0.0
         spread[i] = part * coef[m]

@@ -16,6 +16,7 @@ from .. import estimators
 from ..archive import ModelFileError
 from ..dual import Certificate
 from ..estimators import Certificates
+from ..estimators.conditioning import widened
 from ..estimators.inputs import is_precomputed, takes_strings
 from ..estimators.template import learned
 from ..estimators.tree import Candidates, Tree
@@ -207,7 +208,8 @@ def _kernel_expansion(estimator: Any, sizes: Sizes) -> None:
         "one of support_vectors_ and dual_coef_ is sparse, the other is not",
     )
     if vectors:
-        _require(np.isfinite(kernel(inputs[:1], inputs[:1])).all(), "kernel_ is not finite")
+        first = widened(inputs[:1])
+        _require(np.isfinite(kernel(first, first)).all(), "kernel_ is not finite")
 
 
 def _linear_classifier(estimator: Any, sizes: Sizes) -> None:

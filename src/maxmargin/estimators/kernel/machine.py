@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...kernels import Linear, Precomputed
 from ...kernels.precomputed import as_square, check_symmetric
+from ...kernels.vector.base import VectorKernel
 from ...runtime.buffers import pages_kept
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import SELECTIONS, STATUSES, plan
@@ -233,6 +234,13 @@ class KernelMachine(CertifiedMachine):
 
     def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
         for task, outcome in zip(tasks, outcomes):
+            known = isinstance(self.kernel_, VectorKernel) and not may_be_indefinite(self)
+            if outcome.solution.status == "unbounded" and np.isfinite(self.C) and known:
+                raise ValueError(
+                    f"kernel values of these samples are too large for float64: rounding leaves "
+                    f"the problem of {task.name} with kernel {self.kernel_!r} no solution. Scale "
+                    "the inputs, for example with StandardScaler"
+                )
             if outcome.solution.status == "unbounded" and np.isfinite(self.C):
                 raise ValueError(
                     f"kernel {self.kernel_!r} is not positive semi-definite on these samples: "

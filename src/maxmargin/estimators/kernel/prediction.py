@@ -24,7 +24,7 @@ PREDICTION_BLOCK = 1 << 23
 # ... of vectors, where they are summed as soon as they are there; GEMM wants some rows.
 VECTOR_BLOCK, FEWEST_ROWS = 1 << 21, 256
 # Rounding of the coefficients of copies when they are added up.
-ADDED = 1e-11
+ADDED = 1e-13
 # So many functions are summed from float32 values in one pass; for more, values are widened first.
 FEW_FUNCTIONS = 3
 

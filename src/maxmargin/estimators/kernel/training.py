@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dnrm2
 
 from ...dual import (
     Certificate,
@@ -37,6 +38,8 @@ from .gram_pool import Grams
 MOST_RETURNS, NEXT_AIM = 3, 0.5
 # Bounds and sums are met but for this part of Σ|α|.
 FEASIBLE = 1e-9
+# What small problems may leave to rounding; others have their sums repaired.
+ROUNDED = 1e-13
 # Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
 KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
 # The part of max_seconds below which no unfinished problem is taken up again.
@@ -145,7 +148,8 @@ class Trainer:
             return outcomes
         for k, (solution, certificate, bias) in zip(small, solved):
             solution = replace(solution, plan=plan.batched(tasks[k].machine.problem))
-            if self.delivered(tasks[k], solution.alpha) is not solution.alpha:
+            merged = self.delivered(tasks[k], solution.alpha)
+            if merged is not solution.alpha or certificate.infeasibility > ROUNDED:
                 continue
             outcome = Outcome(solution, tasks[k].machine.read(solution.alpha, bias), certificate)
             if self._falls_short(tasks[k], outcome):
@@ -318,6 +322,9 @@ class Trainer:
             callback=listener,
             random_state=s.random_state,
         )
+        if np.isfinite(solution.alpha).all():
+            # Of thousands of steps each leaves the sums to its rounding.
+            solution = replace(solution, alpha=problem.feasible(solution.alpha))
         if solution.status == "step_limit" and s.max_steps is None:
             solution = replace(solution, status="precision")
         if solution.status == "interrupted":
@@ -337,19 +344,15 @@ class Trainer:
         solution, shown, s = outcome.solution, outcome.certificate, self.settings
         if not (shown.violation <= s.tol and shown.infeasibility <= FEASIBLE):
             return False
-        rounding = KNOWN_TO * self.grams.largest_entry * float(np.linalg.norm(solution.alpha))
+        rounding = KNOWN_TO * self.grams.largest_entry * float(dnrm2(solution.alpha))
         if rounding > s.tol:
             return False
         problem, alpha = task.machine.problem, solution.alpha
         if solution.status == "stationary" or np.isinf(s.gap):
             return True
         value = max(abs(shown.primal), abs(shown.dual))
-        # Rounding moves free variables off the margin, at the price of their boxes.
-        boxes = problem.upper - problem.lower
-        price = float(boxes.sum())
-        if not rounding * price <= s.gap * value:
-            price = float(boxes[problem.free(alpha) & np.isfinite(boxes)].sum())
-        if shown.relative_gap <= s.gap and rounding * price <= s.gap * value:
+        allowed = s.gap * value
+        if shown.relative_gap <= s.gap and rounding_is_small(problem, alpha, rounding, allowed):
             return True
         # An optimum of 0 has no relative gap; ν-machines have one where nothing can be told apart.
         bias = problem.bias(alpha, solution.gradient)
@@ -428,3 +431,15 @@ def told_by(problem: DualProblem, solution: Solution) -> np.ndarray:
     n = problem.samples
     known = problem.linear - solution.gradient - problem.ridge * solution.alpha
     return known[:n]
+
+
+def rounding_is_small(problem: DualProblem, alpha: Float, rounding: float, allowed: float) -> bool:
+    """Whether what rounding of the function adds to the losses is allowed: it moves free variables
+    off the margin, at the price of their boxes or, where these are infinite, of squares."""
+    boxes = problem.upper - problem.lower
+    if rounding * float(boxes.sum()) <= allowed:
+        return True
+    free = problem.free(alpha)
+    boxed, squared = free & np.isfinite(boxes), free & (problem.ridge > 0.0)
+    squares = rounding * np.abs(alpha[squared]) + 0.5 * rounding**2 / problem.ridge[squared]
+    return rounding * float(boxes[boxed].sum()) + float(squares.sum()) <= allowed
