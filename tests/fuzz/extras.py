@@ -139,7 +139,7 @@ def copies(case: Case, model: Any) -> list[Failure]:
     weight = np.ones(case.size) if case.weight is None else case.weight
     whole = np.random.default_rng(0).integers(0, 4, case.size).astype(float)
     if case.weight is not None and (weight == np.round(weight)).all() and weight.max() <= 4:
-        whole = weight
+        whole = weight.copy()
     if case.y is not None and case.estimator in ("SVC", "NuSVC"):
         for label in np.unique(case.y):
             whole[np.flatnonzero(case.y == label)[0]] = 1.0
