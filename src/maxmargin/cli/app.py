@@ -12,7 +12,7 @@ import typer
 
 from . import arguments as a
 from .errors import UNFINISHED, UsageError, explained, obey_termination
-from .options import Wishes
+from .options import MachineOptions
 from .screen import Screen
 
 app = typer.Typer(
@@ -69,7 +69,7 @@ def train(
         from .commands.train import Reading, TrainingRun, as_json, read_samples
         from .fitting import finished
 
-        wishes = Wishes(
+        options = MachineOptions(
             linear=linear,
             tree=tree,
             max_depth=max_depth,
@@ -102,7 +102,7 @@ def train(
         run = _checked(
             TrainingRun,
             samples,
-            wishes,
+            options,
             screen=screen,
             output=place,
             holdout=holdout,
@@ -203,7 +203,7 @@ def tune(
         from .commands.train import Reading
         from .commands.tune import tell_of_search
 
-        wishes = Wishes(
+        options = MachineOptions(
             strategy=strategy,
             metric=metric,
             linear=linear,
@@ -219,7 +219,7 @@ def tune(
             tell_of_search,
             data,
             reading,
-            wishes,
+            options,
             screen,
             plot=plot,
             output=output,

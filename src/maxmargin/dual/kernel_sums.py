@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..kernels.base import Gram
 from ..kernels.row_sums import add_rows
-from ..runtime.buffers import room
+from ..runtime.buffers import buffer
 from ..runtime.parallel import WORTH_A_THREAD, in_parts
 from .problem import DualProblem, Float, Int
 
@@ -66,13 +66,13 @@ def sharp_expansion(
     probed = support[:: max(1, support.size // PROBED)]
     asked = coef == 0
     asked[probed] = True
-    rough = np.full(gram.n, np.nan)
-    rough[asked] = _expansion(coef, gram, pause, np.flatnonzero(asked))
-    sharp = rough.copy()
+    approximate = np.full(gram.n, np.nan)
+    approximate[asked] = _expansion(coef, gram, pause, np.flatnonzero(asked))
+    sharp = approximate.copy()
     sharp[support] = _expansion_at_support(coef, exact, pause)
     known = coef != 0
     while True:
-        seen = float(np.nanmax(np.abs(sharp - rough)[known], initial=0.0))
+        seen = float(np.nanmax(np.abs(sharp - approximate)[known], initial=0.0))
         error = max(SAFETY * seen, gram.rounding * float(np.linalg.norm(coef)))
         wanted = np.flatnonzero(~known & ~_decided(problem, alpha, sharp, error))
         if not wanted.size:
@@ -96,9 +96,9 @@ def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
     if gram.whole is not None:
         add_rows(total, gram.whole, support, coef[support])
         return total if samples.size == gram.n else total[samples]
-    if gram.held is not None:
-        present = gram.held.slot[support] >= 0
-        total = gram.held.sums(support[present], coef[support[present]])
+    if gram.stored_rows is not None:
+        present = gram.stored_rows.slot[support] >= 0
+        total = gram.stored_rows.sums(support[present], coef[support[present]])
         support = support[~present]
     result = total[samples]
     if not support.size:
@@ -132,7 +132,7 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     results = []
 
     def some_pairs(start: int, stop: int) -> None:
-        result, memory = np.zeros(support.size), room((side * side,), gram.dtype)
+        result, memory = np.zeros(support.size), buffer((side * side,), gram.dtype)
         results.append((start, result))
         for upper, lower in pairs[start:stop]:
             shape = upper.size, lower.size
@@ -164,5 +164,5 @@ def _decided(
     pull = gradient - problem.bias(alpha, gradient)[problem.group]
     below = ~problem.can_fall(alpha) & (pull < -error)
     above = ~problem.can_rise(alpha) & (pull > error)
-    held = (below | above).reshape(problem.copies, problem.samples)
-    return np.asarray(held.all(axis=0))
+    decided = (below | above).reshape(problem.copies, problem.samples)
+    return np.asarray(decided.all(axis=0))

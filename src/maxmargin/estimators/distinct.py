@@ -127,8 +127,8 @@ def distinct(
         Whether to bring them into an order that depends on their content alone.
     """
     present, given = weight > 0, weight
-    everyone = present.all()
-    if not everyone:
+    all_present = present.all()
+    if not all_present:
         X, given = chosen(X, np.flatnonzero(present), square), weight[present]
         y = None if y is None else y[present]
     keys = content_keys(X, y)
@@ -137,7 +137,7 @@ def distinct(
     else:
         X, y, keys, place = one_of_each(X, y, keys, square, ordered)
     member = place
-    if not everyone:
+    if not all_present:
         member = np.full(weight.size, -1)
         member[present] = place
     total = np.bincount(place, given)

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.buffers import room
-from .row_sums import HeldRows, KnownSums
+from ..runtime.buffers import buffer
+from .row_sums import KnownSums, StoredRows
 from .vector.strides import mirror
 
 Array = NDArray[Any]
@@ -36,7 +36,7 @@ Inputs = Any
 # Rows of a triangle computed at a time: enough for GEMM, little beyond the diagonal.
 STRIPE = 512
 # Sets of columns for which what was prepared is kept.
-MOST_KEPT = 3
+MOST_PREPARED = 3
 # Samples whose pairwise block is computed for the sake of its diagonal.
 DIAGONAL_BATCH = 32
 
@@ -121,13 +121,13 @@ class Kernel(ABC):
         return step
 
 
-class Kept(NamedTuple):
+class PreparedColumns(NamedTuple):
     """What was prepared for the columns last asked for."""
 
     columns: Array
     points: Any
     position: Array
-    around: Kept | None = None  # the larger set of which these are successive columns
+    around: PreparedColumns | None = None  # the larger set of which these are successive columns
 
 
 class Gram:
@@ -147,7 +147,7 @@ class Gram:
     points: Any
     tiled = False  # whether blocks are computed in one pass, faster than they are found in rows
     whole: Array | None = None  # the matrix, where it is in memory
-    held: HeldRows | None = None  # rows in memory
+    stored_rows: StoredRows | None = None  # rows in memory
     summed: KnownSums | None = None  # the last sums that somebody made known
 
     def __init__(self, kernel: Kernel, X: Inputs, dtype: Any = None) -> None:
@@ -159,7 +159,7 @@ class Gram:
             raise ValueError(f"dtype must be float32 or float64, got {self.dtype}")
         self.X = self.points = X
         self.n = count(X)
-        self._kept: tuple[Kept, ...] = ()
+        self._prepared_columns: tuple[PreparedColumns, ...] = ()
 
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
         """Rows `indices` of the matrix, over all columns or the given ones.
@@ -173,7 +173,7 @@ class Gram:
         columns = None if columns is None else np.asarray(columns)
         width = self.n if columns is None else columns.size
         if out is None:
-            out = room((indices.size, width), self.dtype)
+            out = buffer((indices.size, width), self.dtype)
         elif out.shape != (indices.size, width):
             raise ValueError(f"out must have shape {(indices.size, width)}, got {out.shape}")
         if columns is not None and np.array_equal(indices, columns):
@@ -199,7 +199,7 @@ class Gram:
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         """The whole matrix, exactly symmetric; `pause` is called between blocks and may raise."""
-        matrix = room((self.n, self.n), self.dtype)
+        matrix = buffer((self.n, self.n), self.dtype)
         for start in range(0, self.n, STRIPE):
             stripe, rest = slice(start, min(start + STRIPE, self.n)), slice(start, self.n)
             right = self._select(self.points, rest)
@@ -227,7 +227,7 @@ class Gram:
         """The block of some of the inputs with each other, exactly symmetric."""
         return self.among(samples).matrix(pause)
 
-    def keep_rows(self, rows: HeldRows) -> None:
+    def keep_rows(self, rows: StoredRows) -> None:
         """Offered rows that their owner does not need any more; to most of no use."""
 
     def keep_sums(self, sums: KnownSums) -> None:
@@ -251,23 +251,25 @@ class Gram:
     def _restricted(self, columns: Array | None) -> Any:
         return self.points if columns is None else self._prepared(columns).points
 
-    def _prepared(self, columns: Array) -> Kept:
+    def _prepared(self, columns: Array) -> PreparedColumns:
         """What is known of some columns, the last few of which are kept."""
-        known = [kept for kept in self._kept if kept.columns is columns]
+        known = [prepared for prepared in self._prepared_columns if prepared.columns is columns]
         if not known:
             known = [self._prepare(columns)]
-        others = [kept for kept in self._kept if kept.columns is not columns]
+        others = [
+            prepared for prepared in self._prepared_columns if prepared.columns is not columns
+        ]
         # One assignment, so that threads which share the matrix never see half of it.
-        self._kept = (*known, *others)[:MOST_KEPT]
+        self._prepared_columns = (*known, *others)[:MOST_PREPARED]
         return known[0]
 
-    def _prepare(self, columns: Array) -> Kept:
+    def _prepare(self, columns: Array) -> PreparedColumns:
         position = self._position(columns)
-        for around in (kept.around or kept for kept in self._kept):
+        for around in (prepared.around or prepared for prepared in self._prepared_columns):
             part = as_slice(around.position[columns])
             if isinstance(part, slice):
-                return Kept(columns, self._select(around.points, part), position, around)
-        return Kept(columns, self._select(self.points, columns), position)
+                return PreparedColumns(columns, self._select(around.points, part), position, around)
+        return PreparedColumns(columns, self._select(self.points, columns), position)
 
     def _put_diagonal(self, block: Array, indices: Array, columns: Array | None) -> None:
         """K_ii must be the same number whatever batch it came from."""
@@ -275,7 +277,9 @@ class Gram:
         if columns is None:
             block[np.arange(len(indices)), indices] = diagonal[indices]
             return
-        known = [kept.position for kept in self._kept if kept.columns is columns]
+        known = [
+            prepared.position for prepared in self._prepared_columns if prepared.columns is columns
+        ]
         position = known[0] if known else self._position(columns)
         inside = position[indices] >= 0
         block[np.flatnonzero(inside), position[indices][inside]] = diagonal[indices][inside]

@@ -16,7 +16,7 @@ STRIPE = 2048
 ENTRIES_A_PASS = 4
 
 
-class HeldRows(NamedTuple):
+class StoredRows(NamedTuple):
     """Some rows over all columns: that of sample i is ``values[slot[i]]``, unless slot[i] < 0.
 
     `columns` says which sample each column belongs to, where they are not in order.

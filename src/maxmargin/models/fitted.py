@@ -172,7 +172,7 @@ def _one_function(estimator: Any, sizes: Sizes) -> None:
         _require((estimator.offset_ == -estimator.intercept_).all(), "offset_ is not -intercept_")
 
 
-def _several_functions(estimator: Any, sizes: Sizes) -> None:
+def _multiple_functions(estimator: Any, sizes: Sizes) -> None:
     single = sizes["functions"] == 1
     _require(single or not estimator._one_target_, "there are several functions for one target")
     _kernel_expansion(estimator, sizes)
@@ -385,7 +385,7 @@ SCHEMAS: dict[str, Schema] = {
     "NuSVC": Schema(KERNEL_CLASSIFIER, _kernel_classifier),
     "SVR": Schema(ONE_FUNCTION, _one_function),
     "NuSVR": Schema({**ONE_FUNCTION, "epsilon_": Optional(float)}, _one_function),
-    "KernelRidge": Schema({**LEAST_SQUARES, "_one_target_": bool}, _several_functions),
+    "KernelRidge": Schema({**LEAST_SQUARES, "_one_target_": bool}, _multiple_functions),
     "LeastSquaresSVC": Schema(
         {
             **LEAST_SQUARES,

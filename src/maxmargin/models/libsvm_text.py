@@ -295,10 +295,10 @@ def machine_of(head: Head, coef: np.ndarray, vectors: Any) -> Any:
 
 
 def _one(values: dict[str, list[str]], key: str) -> str:
-    return _several(values, key, 1)[0]
+    return _entries(values, key, 1)[0]
 
 
-def _several(values: dict[str, list[str]], key: str, count: int) -> list[str]:
+def _entries(values: dict[str, list[str]], key: str, count: int) -> list[str]:
     if key not in values:
         raise ModelFileError(f"it has no line {key!r}")
     if len(values[key]) != count:
@@ -314,11 +314,11 @@ def _count(values: dict[str, list[str]], key: str, most: int) -> int:
 
 
 def _integers(values: dict[str, list[str]], key: str, count: int) -> np.ndarray:
-    return np.array([int(entry) for entry in _several(values, key, count)], dtype=np.int64)
+    return np.array([int(entry) for entry in _entries(values, key, count)], dtype=np.int64)
 
 
 def _reals(values: dict[str, list[str]], key: str, count: int) -> np.ndarray:
-    numbers = [float(entry) for entry in _several(values, key, count)]
+    numbers = [float(entry) for entry in _entries(values, key, count)]
     if not all(map(math.isfinite, numbers)):
         raise ModelFileError(f"{key} contains NaN or infinity")
     return np.array(numbers)

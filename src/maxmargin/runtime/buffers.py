@@ -50,7 +50,7 @@ NO_LIMIT = float(1 << 60)
 _process = os.getpid()
 
 
-class Kept(NamedTuple):
+class Pages(NamedTuple):
     """Pages that wait for the next array, and how many bytes of them may be in memory."""
 
     pages: mmap.mmap
@@ -63,10 +63,10 @@ class Pool:
     def __init__(self) -> None:
         # Collecting garbage may end a lease at any moment, also while this thread holds the lock.
         self.lock = threading.RLock()
-        self.kept: list[Kept] = []
+        self.kept: list[Pages] = []
         self.leased = self.peak = self.fits = 0
 
-    def take(self, size: int) -> Kept:
+    def take(self, size: int) -> Pages:
         """Pages for so many bytes: the smallest kept ones that suffice, or new ones."""
         with self.lock:
             enough = [kept for kept in self.kept if len(kept.pages) >= size]
@@ -78,12 +78,12 @@ class Pool:
             self.peak = max(self.peak, self.leased)
             self.trim()
         try:
-            return Kept(_fresh(size) if best is None else best.pages, warm)
+            return Pages(_fresh(size) if best is None else best.pages, warm)
         except BaseException:
             self.leased -= warm
             raise
 
-    def give_back(self, kept: Kept) -> None:
+    def give_back(self, kept: Pages) -> None:
         with self.lock:
             self.leased -= kept.warm
             self.kept.append(kept)
@@ -102,7 +102,7 @@ class Pool:
             excess -= warm - stays
             if stays:
                 pages.madvise(mmap.MADV_DONTNEED, stays, len(pages) - stays)
-                self.kept.insert(0, Kept(pages, stays))
+                self.kept.insert(0, Pages(pages, stays))
 
     def begin(self) -> None:
         with self.lock:
@@ -133,7 +133,7 @@ if hasattr(os, "register_at_fork"):
 _warm = attrgetter("warm")
 
 
-def room(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+def buffer(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """An array with any content, like ``numpy.empty``; MemoryError where there is none."""
     dtype = np.dtype(dtype)
     size = math.prod(map(int, shape)) * dtype.itemsize
@@ -155,7 +155,7 @@ def room(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
 class Lease:
     """Pages that belong to an array and its views, and return when the last of them is gone."""
 
-    def __init__(self, kept: Kept, size: int) -> None:
+    def __init__(self, kept: Pages, size: int) -> None:
         self.kept = kept
         address = np.frombuffer(kept.pages, dtype=np.uint8).ctypes.data
         self.__array_interface__ = {
@@ -201,7 +201,7 @@ def kept_between_fits() -> int:
     return 0 if worker else KEPT
 
 
-def _length(kept: Kept) -> int:
+def _length(kept: Pages) -> int:
     return len(kept.pages)
 
 

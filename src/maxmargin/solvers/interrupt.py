@@ -17,7 +17,7 @@ class Interrupt:
 
     def __init__(self, may_be_short):
         self.stop = getattr(_of_thread, "stop", None)
-        self.held = self.listening = False
+        self.received = self.listening = False
         self.unasked = 2 if may_be_short else 0
 
     @property
@@ -26,7 +26,7 @@ class Interrupt:
             self.unasked -= 1
             if not self.unasked:
                 self._listen()
-        return self.held or (self.stop is not None and self.stop())
+        return self.received or (self.stop is not None and self.stop())
 
     def __enter__(self):
         if not self.unasked:
@@ -44,12 +44,12 @@ class Interrupt:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _press(self, signum, frame):
-        if self.held:
+        if self.received:
             signal.default_int_handler(signum, frame)
-        self.held = True
+        self.received = True
 
 
-def held_interrupts(may_be_short: bool = False) -> Interrupt:
+def deferred_interrupts(may_be_short: bool = False) -> Interrupt:
     """Record the first Ctrl-C instead of raising it."""
     return Interrupt(may_be_short)
 

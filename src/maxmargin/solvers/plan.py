@@ -17,7 +17,7 @@ from ..dual.problem import DualProblem
 from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.vector.base import VectorKernel
 from ..kernels.vector.exp import COMPILED
-from ..kernels.vector.gaussian_rows import FEW
+from ..kernels.vector.gaussian_rows import DIRECT_FEATURES
 from ..runtime.buffers import free_memory
 from ..runtime.parallel import own_threads
 from . import costs
@@ -232,7 +232,7 @@ def is_alone_in_batch(kernel: Kernel, X: Any, samples: int) -> bool:
 
 def has_cheap_rows(X: Any) -> bool:
     """Whether the compiled loop makes rows from transposed points sooner than it finds them."""
-    return features(X) <= FEW
+    return features(X) <= DIRECT_FEATURES
 
 
 def shared_by_pairs(
@@ -277,7 +277,7 @@ def row_budget(budget: float, taken: float, jobs: int) -> float:
 
 def certifies_in_single(gram: Gram) -> bool:
     """Whether a certificate in float64 is cheaper if float32 values show what matters."""
-    in_memory = gram.held is not None or gram.whole is not None
+    in_memory = gram.stored_rows is not None or gram.whole is not None
     vectors = isinstance(gram.kernel, VectorKernel)
     return not in_memory and vectors and gram.n >= costs.SINGLE_IN_CERTIFICATE
 

@@ -18,7 +18,7 @@ from ..runtime.parallel import single_threaded_blas
 from .drivers import continuation
 from .drivers.decomposition import BlockRun
 from .drivers.full import TOO_MANY_ROWS, PairRun
-from .interrupt import Interrupt, held_interrupts
+from .interrupt import Interrupt, deferred_interrupts
 from .plan import Plan, planned
 from .result import Progress, Solution
 from .settings import Settings, default_steps
@@ -124,12 +124,12 @@ def solve(
     briefly = problem.samples <= FEW_SAMPLES and callback is None
     # Where numbers overflow the status says so.
     quiet = np.errstate(over="ignore", invalid="ignore")
-    with single_threaded_blas(), held_interrupts(briefly) as interrupt, quiet:
+    with single_threaded_blas(), deferred_interrupts(briefly) as interrupt, quiet:
         spent = None
         boxes = [*(continuation.in_box(problem, size) for size in plan.boxes[:-1]), problem]
         for box, next_box in pairwise(boxes):
-            rough = continuation.roughly(problem, settings, spent)
-            found = run(plan, box, gram, rough, alpha, interrupt)
+            coarse = continuation.coarse_settings(problem, settings, spent)
+            found = run(plan, box, gram, coarse, alpha, interrupt)
             spent = found.after(spent)
             if found.status not in ("converged", "precision"):
                 return continuation.read_in(problem, spent)

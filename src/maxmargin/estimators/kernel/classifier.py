@@ -70,7 +70,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self.classes_, self.class_weight_ = found.classes, found.factors
         return found.codes.astype(np.float64), found.weight
 
-    def _has_several_problems(self) -> bool:
+    def _has_multiple_problems(self) -> bool:
         return self.classes_.size > 2 or bool(self.probability)
 
     # ---- the problems ----------------------------------------------------------------------

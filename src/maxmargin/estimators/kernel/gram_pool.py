@@ -12,8 +12,8 @@ import numpy as np
 from ...kernels import Gram, Kernel, Precomputed
 from ...kernels.base import STRIPE
 from ...kernels.precomputed import PrecomputedGram
-from ...kernels.row_sums import HeldRows, KnownSums
-from ...runtime.buffers import room
+from ...kernels.row_sums import KnownSums, StoredRows
+from ...runtime.buffers import buffer
 from ...runtime.parallel import in_parts
 from ...solvers import plan
 from ..distinct import chosen
@@ -25,7 +25,7 @@ COMBINED_BLOCK = 1 << 22
 NO_MATRIX = np.empty((0, 0))
 
 
-class KeptGram(Gram):
+class CachedGram(Gram):
     """A Gram matrix that stays in memory once it was computed whole; rows and sums that a solver
     leaves do until released."""
 
@@ -34,15 +34,15 @@ class KeptGram(Gram):
         self.inner, self.whole, self.tiled = inner, inner.whole, inner.tiled
         self._computing = threading.Lock()
 
-    def keep_rows(self, rows: HeldRows) -> None:
-        if self.whole is None and self.held is None:
-            self.held = rows
+    def keep_rows(self, rows: StoredRows) -> None:
+        if self.whole is None and self.stored_rows is None:
+            self.stored_rows = rows
 
     def keep_sums(self, sums: KnownSums) -> None:
         self.summed = sums
 
     def release(self) -> None:
-        self.summed = self.held = None
+        self.summed = self.stored_rows = None
 
     def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
         if self.whole is None:
@@ -86,7 +86,7 @@ class WidenedGram(Gram):
     def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
         columns = np.arange(self.n) if columns is None else np.asarray(columns)
         if out is None:
-            out = room((len(indices), columns.size), np.float64)
+            out = buffer((len(indices), columns.size), np.float64)
         left = chosen(self.X, indices).astype(np.float64, copy=False)
         step = max(64, WIDENED_BLOCK // max(self.X.shape[1], len(indices)))
         for start in range(0, columns.size, step):
@@ -128,7 +128,7 @@ class Grams:
         self._blocks: dict[int, np.ndarray] = {}
         self.shared: Shared | None = None
         self._all: Gram | None = None
-        self._whole: KeptGram | None = None
+        self._whole: CachedGram | None = None
 
     @property
     def count(self) -> int:
@@ -140,7 +140,7 @@ class Grams:
         diagonal = self.X if self.square else self.kernel.diagonal(self.X)
         return float(np.abs(diagonal).max(initial=0.0))
 
-    def whole(self, alone: bool = True) -> KeptGram:
+    def whole(self, alone: bool = True) -> CachedGram:
         """Of all samples, kept for the next who asks; a Gram not in memory serves one thread."""
         if self._whole is None or not (alone or self._whole.whole is not None):
             self._whole = self.of()
@@ -166,9 +166,9 @@ class Grams:
             values[part] = self.kernel(left, right) @ coef
         return values
 
-    def of(self, samples: np.ndarray | None = None) -> KeptGram:
+    def of(self, samples: np.ndarray | None = None) -> CachedGram:
         """Of all samples, or of some."""
-        return KeptGram(self._bound(samples, self.dtype))
+        return CachedGram(self._bound(samples, self.dtype))
 
     def exact(self, samples: np.ndarray | None = None) -> Gram:
         """The same in float64, for certificates: inputs are not copied as a whole."""
@@ -178,15 +178,15 @@ class Grams:
             return WidenedGram(self.kernel, X)
         return self._bound(samples, np.float64)
 
-    def rough(self, gram: Gram) -> Gram | None:
+    def low_precision(self, gram: Gram) -> Gram | None:
         """The same in float32, if that is faster than what is in memory, or None."""
         if not plan.certifies_in_single(gram):
             return None
         return self.kernel.bind(gram.X, np.float32)
 
-    def double(self, samples: np.ndarray | None = None) -> KeptGram:
+    def double(self, samples: np.ndarray | None = None) -> CachedGram:
         """The same in float64, to work with."""
-        return KeptGram(self._bound(samples, np.float64))
+        return CachedGram(self._bound(samples, np.float64))
 
     def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
         X = self._inputs(samples)
@@ -259,9 +259,9 @@ class Grams:
         whole = NO_MATRIX if self.shared is None else self.shared.matrix
         if not (whole.size or self._blocks):
             both = np.concatenate(samples)
-            return self.of(both) if self._all is None else KeptGram(self._all.among(both))
+            return self.of(both) if self._all is None else CachedGram(self._all.among(both))
         corner = samples[0].size
-        matrix = room((corner + samples[1].size,) * 2, self.dtype)
+        matrix = buffer((corner + samples[1].size,) * 2, self.dtype)
         if self.shared is not None:
             first, second = (self.shared.of_class[place] for place in places)
 

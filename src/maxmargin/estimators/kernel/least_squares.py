@@ -151,16 +151,16 @@ class LeastSquaresMachine(KernelMachine):
             raise p.ParameterError(
                 "leave_one_out must be False without a penalty: give a small one instead"
             )
-        rough = None
+        low_precision = None
         is_vector = isinstance(self.kernel_, VectorKernel)
         if is_vector and fits_single(self.kernel_, system.gram.X):
-            rough = self.kernel_.bind(system.gram.X, np.float32)
+            low_precision = self.kernel_.bind(system.gram.X, np.float32)
         try:
             solution = solve_ridge(
                 system,
                 gap=float(self.gap),
                 memory=self._memory(),
-                rough=rough,
+                low_precision=low_precision,
                 leave_one_out=self.leave_one_out,
                 watch=watch,
             )

@@ -113,7 +113,7 @@ class KernelMachine(CertifiedMachine):
             if centre is not None:
                 samples = samples._replace(X=without(samples.X, centre))
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
-            jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
+            jobs = effective_n_jobs(self.n_jobs) if self._has_multiple_problems() else 1
             settings = self._settings(jobs)
             penalty = float(getattr(self, "C", 1.0))
             dtype = plan.working_dtype(
@@ -163,7 +163,7 @@ class KernelMachine(CertifiedMachine):
         """Targets as numbers, and the weights with which samples are present."""
         raise NotImplementedError
 
-    def _has_several_problems(self) -> bool:
+    def _has_multiple_problems(self) -> bool:
         return False
 
     def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:

@@ -25,7 +25,7 @@ from ...dual.problem import Float
 from ...kernels import Gram
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import Solution, plan, solve
-from ...solvers.drivers.batch import solve_several
+from ...solvers.drivers.batch import solve_batch
 from ...solvers.interrupt import interrupted_when
 from ..clock import Clock, OutOfTime
 from ..progress import Reporter
@@ -139,7 +139,7 @@ class Trainer:
         parts = Parts.of(problems, places, shared.matrix, shared.points)
         try:
             s = self.settings
-            solved = solve_several(parts, s.tol, shared.evaluations, s.gap)
+            solved = solve_batch(parts, s.tol, shared.evaluations, s.gap)
         except KeyboardInterrupt:
             self._interrupt()
             return outcomes
@@ -244,7 +244,7 @@ class Trainer:
         problem, s = task.machine.problem, self.settings
         solution = self._solve(problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
-            outcome = self._read(task, solution, gram, self.grams.rough(gram))
+            outcome = self._read(task, solution, gram, self.grams.low_precision(gram))
         else:
             outcome = self._read(task, solution, self.grams.exact(task.indices), gram)
         tol, gap = s.tol, s.gap

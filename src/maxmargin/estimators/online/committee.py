@@ -12,7 +12,7 @@ from ...kernels import Kernel
 from ...kernels.base import count, take
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import Solution
-from ...solvers.interrupt import held_interrupts
+from ...solvers.interrupt import deferred_interrupts
 from ...solvers.online.inputs import stacked
 from ...solvers.online.machine import (
     NEVER_TWICE,
@@ -115,7 +115,7 @@ class Committee:
         known = [NEVER_TWICE] * len(self.machines) if places is None else places
         signs = [self.labels(codes, place) for place in range(len(self.machines))]
         last, learned = -1, 0
-        with held_interrupts() as interrupt:
+        with deferred_interrupts() as interrupt:
             for these, chunk in chunks(self.machines[0].kernel, X, bound, order, self._members):
                 for machine, sign, place in zip(self.machines, signs, known):
                     machine.learn_chunk(chunk, sign[these], bound[these], number[these], place)

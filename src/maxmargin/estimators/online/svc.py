@@ -331,8 +331,8 @@ class OnlineSVC(
             )
         if examples is not None:
             proofs = self.machines_.certificates(*examples)
-            several = Certificates(tuple(names), tuple(proofs))
-            self.certificate_ = proofs[0] if len(proofs) == 1 else several
+            together = Certificates(tuple(names), tuple(proofs))
+            self.certificate_ = proofs[0] if len(proofs) == 1 else together
         return self
 
     def _names(self) -> list[str]:

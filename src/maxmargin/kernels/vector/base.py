@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.parallel import WORTH_A_THREAD, in_parts, in_turn, own_threads, product_part
 from ..base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
@@ -84,7 +84,7 @@ class VectorKernel(Kernel):
                 self._fill(left, embedding(B[columns]), block[rows, columns])
         return block
 
-    def facing(
+    def evaluator(
         self, B: Inputs, dtype: Any, others: Inputs | None = None
     ) -> Callable[[Inputs, Array], None]:
         """What writes the block k(A, B) into an array, for many A; B is prepared once, for inputs
@@ -226,7 +226,7 @@ class VectorGram(Gram):
     ) -> Array:
         """The matrix of points, in tiles that stay in the cache."""
         n = len(points)
-        matrix = room((n, n), self.dtype)
+        matrix = buffer((n, n), self.dtype)
         threads = own_threads() if matrix.size >= WORTH_A_THREAD else 1
         # A tile goes to the thread that is done first, of which all but one begin late.
         shares: list[list[int]] = [[] for _ in range(threads)]
@@ -274,7 +274,7 @@ class VectorGram(Gram):
         """The same embedding serves some of the inputs."""
         some = copy(self)
         some.X, some.points, some.n = self.X[samples], self.points.take(samples), samples.size
-        some._kept, some._diagonal = (), self._cached_diagonal()[samples]
+        some._prepared_columns, some._diagonal = (), self._cached_diagonal()[samples]
         return some
 
     def _select(self, points: Any, indices: Array | slice) -> Any:

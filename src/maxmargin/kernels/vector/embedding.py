@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import compiled, inlined
 from ...runtime.parallel import WORTH_A_THREAD, in_parts, product_part
 from ..base import Array, Float, Inputs, as_slice
@@ -64,7 +64,7 @@ class Embedding:
         if rare is not None:
             of_kept, of_rare = ((centre[f], scale[f]) for f in (kept, rare))
         width = kept.size
-        table = room((n, width if self.offset is None else width + 2), dtype=self.dtype)
+        table = buffer((n, width if self.offset is None else width + 2), dtype=self.dtype)
         norms, parts = np.empty(n), {}
 
         def some_rows(first: int, last: int) -> None:
@@ -120,7 +120,7 @@ class DensePoints:
     def products(self, right: DensePoints, out: Array) -> None:
         left = self.table
         if left.shape[1] > self.features:
-            left = turned_table(left)
+            left = swap_offset_columns(left)
 
         def some_rows(start: int, stop: int) -> None:
             np.matmul(left[start:stop], right.table.T, out=out[start:stop])
@@ -346,11 +346,11 @@ def squared_norms(X: Inputs) -> Float:
     return norms
 
 
-def turned_table(table: Array) -> Array:
+def swap_offset_columns(table: Array) -> Array:
     """Rows (φ, 1, o) of rows (φ, o, 1)."""
-    turned = table.copy()
-    turned[:, -2:] = table[:, :-3:-1]
-    return turned
+    swapped = table.copy()
+    swapped[:, -2:] = table[:, :-3:-1]
+    return swapped
 
 
 def taken(table: Array, indices: Array | slice) -> Array:
@@ -359,7 +359,7 @@ def taken(table: Array, indices: Array | slice) -> Array:
         return table[indices]
     if indices.min() < 0 or indices.max() >= len(table):
         return table[indices]
-    copy = room((len(indices), table.shape[1]), table.dtype)
+    copy = buffer((len(indices), table.shape[1]), table.dtype)
 
     def some_rows(start: int, stop: int) -> None:
         # Alone among the modes "clip" writes without a buffer.

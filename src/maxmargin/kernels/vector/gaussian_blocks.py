@@ -14,9 +14,9 @@ from ...runtime.blas import address_for, call
 from ...runtime.jit import borrowing, inlined
 from ...runtime.parallel import in_parts, in_turn
 from ..base import Array
-from .embedding import turned_table
+from .embedding import swap_offset_columns
 from .exp import COMPILED, exponential_line
-from .gaussian_rows import FEW, fill_gaussian_block
+from .gaussian_rows import DIRECT_FEATURES, fill_gaussian_block
 from .strides import memory_line, place_tile, uneven_step
 
 TRANSPOSED, PLAIN = np.uint8(ord("T")), np.uint8(ord("N"))
@@ -34,18 +34,18 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
     where each thread's share says; whether it was done."""
     if not _is_usual(table, table, matrix) or matrix.size * table.shape[1] > AT_ONCE:
         return False
-    turned = turned_table(table)
+    swapped = swap_offset_columns(table)
     step = uneven_step(len(table), table.itemsize)
     gemm, line = address_for(table.dtype, "gemm"), matrix.reshape(-1)
 
     def some_tiles(tops: list[int]) -> None:
         tile = np.empty(rows * step, table.dtype)
-        if table.shape[1] - 2 > FEW:
-            fill_tiles(table, turned, line, np.array(tops, dtype=np.int64), rows, step, gemm, tile)
+        if table.shape[1] - 2 > DIRECT_FEATURES:
+            fill_tiles(table, swapped, line, np.array(tops, dtype=np.int64), rows, step, gemm, tile)
             return
         for top in tops:
             height = min(rows, len(table) - top)
-            fill_gaussian_block(turned[top : top + height], table[top:], tile, step)
+            fill_gaussian_block(swapped[top : top + height], table[top:], tile, step)
             place_tile(tile, step, height, len(table) - top, line, len(table), top)
 
     in_turn(some_tiles, shares)
@@ -59,10 +59,10 @@ def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
     line = memory_line(out) if usual else None
     if line is None:
         return False
-    (memory, step), turned, gemm = line, turned_table(left), address_for(out.dtype, "gemm")
+    (memory, step), swapped, gemm = line, swap_offset_columns(left), address_for(out.dtype, "gemm")
 
     def some_columns(start: int, stop: int) -> None:
-        fill_columns(turned, right[start:stop], memory[start:], step, gemm)
+        fill_columns(swapped, right[start:stop], memory[start:], step, gemm)
 
     in_parts(some_columns, len(right), PASSES * out.size, grain=COLUMNS)
     return True
@@ -85,7 +85,7 @@ def fill_columns(left: Array, right: Array, line: Array, step: int, gemm: int) -
 @borrowing
 def fill_tiles(
     table: Array,
-    turned: Array,
+    swapped: Array,
     line: Array,
     tops: Array,
     rows: int,
@@ -98,7 +98,7 @@ def fill_tiles(
     n = table.shape[0]
     for top in tops:
         height, columns = min(rows, n - top), n - top
-        multiply(gemm, turned[top : top + height], table[top:], tile, step)
+        multiply(gemm, swapped[top : top + height], table[top:], tile, step)
         exponential_line(tile, step, height, columns)
         place_tile(tile, step, height, columns, line, n, top)
 

@@ -16,7 +16,7 @@ from .exp import COMPILED, capped_exp
 from .strides import memory_line
 
 # Features up to which the pass is faster than GEMM.
-FEW = 12
+DIRECT_FEATURES = 12
 # Columns that stay in the first-level cache with their features.
 STRIPE = 256
 # ... where a single row is computed, whose sums alone are to stay there.
@@ -26,7 +26,11 @@ ROW_STRIPE = 512
 def gaussian_block(left: Array, right: Array, out: Array) -> bool:
     """out_ij = exp(−½ ‖φ_i − φ_j‖²) from tables with rows (φ, o, 1); whether it was done, or is
     better left to GEMM."""
-    if not COMPILED or left.shape[1] - 2 > FEW or not left.dtype == right.dtype == out.dtype:
+    if (
+        not COMPILED
+        or left.shape[1] - 2 > DIRECT_FEATURES
+        or not left.dtype == right.dtype == out.dtype
+    ):
         return False
     line = memory_line(out)
     if line is None:

@@ -21,7 +21,7 @@ from ...dual.batch import (
 from ...dual.certificate import Certificate
 from ...dual.passes import gap_and_infeasibility, gradient_and_value, meeting
 from ...dual.problem import Float, Int
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.parallel import in_turn, own_threads
 from ..result import Solution
 from ..rows.lru import FullRows
@@ -42,7 +42,7 @@ NEXT_AIM, LEAST_AIM = 0.05, 1e-6
 WORTH_A_THREAD = 1 << 16
 
 
-def solve_several(
+def solve_batch(
     parts: Parts, tol: float, evaluations: int = 0, gap: float = np.inf
 ) -> list[tuple[Solution, Certificate, Float]]:
     """Solution, certificate and bias of small problems in float64. Where pair steps do not converge
@@ -124,12 +124,12 @@ def optimise(
     most = max(rest, default=0)
 
     def some_problems(_thread: int) -> None:
-        memory, buffer = blank_memory(0, 1), room((most, most), np.float64)
+        memory, values = blank_memory(0, 1), buffer((most, most), np.float64)
         for start in starts:  # the next ones that no other thread has taken
             stop = min(start + step, len(sizes))
             own, here = parts.some(start, stop), slice(ends[start], ends[stop])
             batch = r.Batch(own, alpha[here], sums[here], ledger[start:stop])
-            run_batch(batch, buffer, control, MOST_STEPS, memory)
+            run_batch(batch, values, control, MOST_STEPS, memory)
             certify_parts(own, alpha[here], sums[here], gradient[here], facts[start:stop])
 
     in_turn(some_problems, range(threads))
@@ -176,10 +176,10 @@ def solve_one(
     if rows.count[1] and alpha.any():
         bring(rows, np.flatnonzero(alpha))
     event, _, _ = run_to_end(v, rows, size, told, MOST_STEPS, memory, None)
-    held = np.flatnonzero(rows.slot >= 0)
-    by_slot = np.zeros(held.size)
-    by_slot[rows.slot[held]] = alpha[held]
-    np.dot(by_slot, rows.values[: held.size], out=sums)
+    stored = np.flatnonzero(rows.slot >= 0)
+    by_slot = np.zeros(stored.size)
+    by_slot[rows.slot[stored]] = alpha[stored]
+    np.dot(by_slot, rows.values[: stored.size], out=sums)
     integers = memory.integers
     entries[r.ENDED], entries[r.STEPS] = event, integers[r.CLOCK]
     entries[r.ROUNDS], entries[r.BENT] = integers[r.FACE_ROUNDS], integers[r.NEGATIVE]
@@ -206,7 +206,7 @@ def rows_of(parts: Parts) -> tuple[r.RowStore, Float, float]:
     if is_all_of(source, among):
         return FullRows(source).store, diagonal, scale
     rows = r.RowStore(
-        room((size, size), np.float64),
+        buffer((size, size), np.float64),
         np.full(size, -1),
         np.zeros(size, np.int64),
         source,

@@ -18,16 +18,16 @@ from ..result import Progress, Solution
 from ..settings import Settings
 
 # The solution in a smaller box may violate by this part of the size of the linear term.
-ROUGH = 0.1
+COARSE_TOL = 0.1
 
 
 def in_box(problem: DualProblem, size: float) -> DualProblem:
     return replace(problem, lower=size * problem.lower, upper=size * problem.upper)
 
 
-def roughly(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
+def coarse_settings(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
     """The settings for a box that is not the last one, after an earlier one."""
-    tol = max(settings.tol, ROUGH * float(np.abs(problem.linear).mean()))
+    tol = max(settings.tol, COARSE_TOL * float(np.abs(problem.linear).mean()))
     return replace(after(problem, settings, earlier), tol=tol, gap=np.inf)
 
 
@@ -57,8 +57,8 @@ def after(problem: DualProblem, settings: Settings, earlier: Solution | None) ->
 def start_in(problem: DualProblem, found: Solution, smaller: DualProblem) -> Float:
     """Where to begin, from the solution in a smaller box."""
     alpha = found.alpha
-    held = (alpha <= smaller.lower) | (alpha >= smaller.upper)
-    if 2.0 * np.abs(alpha[held]).sum() < np.abs(alpha).sum():
+    at_bound = (alpha <= smaller.lower) | (alpha >= smaller.upper)
+    if 2.0 * np.abs(alpha[at_bound]).sum() < np.abs(alpha).sum():
         return alpha
     grown = alpha * (width(problem) / width(smaller))
     grown = np.where(alpha >= smaller.upper, problem.upper, grown)

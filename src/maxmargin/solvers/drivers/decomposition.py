@@ -29,7 +29,7 @@ INNER_SHARE, WIDE_SHARE, INNER_STEPS = 0.1, 0.03, 10
 STAGE_GOAL = 100
 # Where at most this part of the samples that violate most is new, what is left is a matter of the
 # free ones, which then form one block, up to so many.
-FEW, WIDEST_FACE = 0.02, 6000
+NEW_SHARE, WIDEST_FACE = 0.02, 6000
 # So many free variables of a block take a face step that stops them at bounds one by one, in at
 # most so many rounds; more are stopped together.
 FEW_FREE, MOST_ROUNDS = 400, 30
@@ -44,9 +44,11 @@ class BlockRun(Run):
         self.size, self.largest = self.plan.block, self.plan.largest_block
         stages = () if self.alpha.any() else self.plan.stages
         self._arrange(len(stages) > 0)
-        self.everyone = Samples(self.problem, self.gram, self.alpha, self.plan, self.pause, stages)
-        self.active = self.everyone.live
-        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
+        self.all_samples = Samples(
+            self.problem, self.gram, self.alpha, self.plan, self.pause, stages
+        )
+        self.active = self.all_samples.live
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.all_samples.gradient)
         self.goal = self.aim
         self.recent = np.zeros(0, dtype=np.int64)
         self.stagnant, self.refreshes = False, 0
@@ -62,18 +64,18 @@ class BlockRun(Run):
             self.problem, self.gram = self.arrangement.problem, self.arrangement.gram
 
     def loop(self):
-        everyone = self.everyone
+        all_samples = self.all_samples
         try:
             status = self._rounds()
         except Ended as ended:
             status = str(ended)
-        if not everyone.complete:
+        if not all_samples.complete:
             # Without everyone's gradient there is no bias: this last product is owed.
-            everyone.rows.pause = lambda: None
-            everyone.return_all()
-        everyone.live.write(everyone.alpha, everyone.gradient)
-        self.gradient, self.active = everyone.gradient, everyone.live
-        everyone.rows.give_back()
+            all_samples.rows.pause = lambda: None
+            all_samples.return_all()
+        all_samples.live.write(all_samples.alpha, all_samples.gradient)
+        self.gradient, self.active = all_samples.gradient, all_samples.live
+        all_samples.rows.give_back()
         self._put_back()
         return status
 
@@ -85,27 +87,27 @@ class BlockRun(Run):
             self.gradient = self.arrangement.put_back(self.gradient)
 
     def _rounds(self):
-        everyone, gain = self.everyone, None
+        all_samples, gain = self.all_samples, None
         while True:
-            self.violation, self.active = everyone.violation(), everyone.live
+            self.violation, self.active = all_samples.violation(), all_samples.live
             if gain is not None:
                 self.stagnant, gain = self.stagnates(gain), None
-            if everyone.growing and self.violation <= STAGE_GOAL * self.settings.tol:
-                everyone.grow()
+            if all_samples.growing and self.violation <= STAGE_GOAL * self.settings.tol:
+                all_samples.grow()
                 continue
             if self.violation <= max(self.goal, self.noise()):
-                if not everyone.complete:
-                    everyone.return_all()
+                if not all_samples.complete:
+                    all_samples.return_all()
                 elif not self._polish() and not self._narrow():
                     return "converged" if self.violation <= self.settings.tol else "precision"
                 continue
             ended = self._budgets()
             if ended:
                 return ended
-            part = everyone.block(self._chosen())
+            part = all_samples.block(self._chosen())
             dual = self.memory.reals[r.DUAL]
             event = self._optimise(part)
-            everyone.apply(part)
+            all_samples.apply(part)
             infinite = event == r.UNBOUNDED and self.may_be_unbounded()
             if self.unbounded or infinite or self.hopeless():
                 return "unbounded"
@@ -113,22 +115,22 @@ class BlockRun(Run):
                 return "target"
             gain = self.memory.reals[r.DUAL] - dual
             if self.settings.shrinking and self.polish_rounds is None:
-                everyone.settle()
+                all_samples.settle()
 
     def _chosen(self):
         """The most violating samples, the free ones if it is their turn, and the recent ones."""
-        everyone, free = self.everyone, self.everyone.free()
+        all_samples, free = self.all_samples, self.all_samples.free()
         # Of many free variables a block has to hold a good part.
         size = max(self.size, min(free.size, costs.LARGE_BLOCK, self.largest))
-        eager = everyone.most_violating(max(2, size // 2))
-        self.wide = self._few_are_new(eager, free)
-        wanted = [eager, self.recent]
+        violators = all_samples.most_violating(max(2, size // 2))
+        self.wide = self._mostly_seen(violators, free)
+        wanted = [violators, self.recent]
         if self.wide or self.polish_rounds is not None:
             wanted.insert(1, free)
         if self.wide:
             wanted.insert(2, self._factored(free))
             size = max(size, sum(samples.size for samples in wanted[:3]))
-        open_to = everyone.is_live()
+        open_to = all_samples.is_live()
         chosen = []
         for samples in wanted:
             chosen.append(samples[open_to[samples]])
@@ -144,11 +146,11 @@ class BlockRun(Run):
         left = np.unique(known[~marked(free, self.problem.samples)[known]])
         return left if left.size <= MOST_LEFT * free.size else left[:0]
 
-    def _few_are_new(self, eager, free):
+    def _mostly_seen(self, violators, free):
         """Whether what is left is a matter of the free variables, which then form one block."""
-        most = min(WIDEST_FACE, self.largest) - eager.size
-        few = self.everyone.new_among(eager) <= FEW * eager.size
-        return self.settings.face and few and free.size <= max(most, self.size)
+        most = min(WIDEST_FACE, self.largest) - violators.size
+        mostly_seen = self.all_samples.new_among(violators) <= NEW_SHARE * violators.size
+        return self.settings.face and mostly_seen and free.size <= max(most, self.size)
 
     def _optimise(self, part):
         """Pair and face steps on a block, as far as the violation outside makes worth while."""
@@ -187,7 +189,7 @@ class BlockRun(Run):
             return "interrupted"
         if self.told_to_stop():
             return "stopped"
-        good = self.everyone.complete and self.violation <= self.settings.tol
+        good = self.all_samples.complete and self.violation <= self.settings.tol
         if self.steps_left() <= 0:
             return "converged" if good else "step_limit"
         if self.out_of_time():
@@ -205,7 +207,7 @@ class BlockRun(Run):
         self.stagnant, self.idle = False, 0
         self.refreshes += 1
         if self.refreshes == 1:
-            self.everyone.refresh()
+            self.all_samples.refresh()
         elif self.goal < self.settings.tol:
             self.goal = self.settings.tol
         else:
@@ -224,7 +226,7 @@ class BlockRun(Run):
         """Whether to go on towards the exact optimum: if a block can hold all free variables."""
         if self.polish_rounds is not None or not self.can_polish():
             return False
-        live = self.everyone.live
+        live = self.all_samples.live
         free = live.free().size
         size = min(max(self.size, 2 * free), live.size)
         if free > LARGEST_POLISHED or size > self.largest:
@@ -235,4 +237,4 @@ class BlockRun(Run):
         return True
 
     def evaluations(self):
-        return int(self.everyone.rows.evaluations)
+        return int(self.all_samples.rows.evaluations)

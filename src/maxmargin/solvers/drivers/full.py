@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from ..rows.lru import CachedRows, FullRows
-from ..rows.on_demand import ArrivingRows
+from ..rows.on_demand import OnDemandRows
 from ..smo import state as r
 from ..smo.loop import forget
 from ..smo.schedule import OVER, POLISHED
@@ -34,7 +34,7 @@ class PairRun(Run):
         super().__init__(problem, gram, settings, plan, alpha, interrupt)
         self.tentative = plan.tentative
         self.whole_matrix = plan.driver == "full" or plan.tentative
-        self.given_up = False
+        self.abandoned = False
         self.renewed = 0  # updates of the gradient before it was last computed from scratch
         self.until_shrink = self._shrink_interval()
         self.stagnant, self.stalls = False, 0
@@ -44,7 +44,7 @@ class PairRun(Run):
         self.gradient = self._true_gradient(rows)
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
-        if isinstance(rows, ArrivingRows):
+        if isinstance(rows, OnDemandRows):
             self.first_violation = self.active.total_violation()
 
     def loop(self):
@@ -52,8 +52,8 @@ class PairRun(Run):
         if not self.whole:
             self._restore_all()
         self.active.write(self.alpha, self.gradient)
-        if isinstance(self.active.rows, ArrivingRows) and not self.given_up:
-            self.gram.keep_rows(self.active.rows.held())
+        if isinstance(self.active.rows, OnDemandRows) and not self.abandoned:
+            self.gram.keep_rows(self.active.rows.stored())
         return status
 
     def _slabs(self):
@@ -107,7 +107,7 @@ class PairRun(Run):
 
     def _budgets(self, event):
         """A reason to end now, or None."""
-        if self.given_up:
+        if self.abandoned:
             return TOO_MANY_ROWS
         if self.interrupt.pressed:
             return "interrupted"
@@ -154,7 +154,7 @@ class PairRun(Run):
         if not self.whole_matrix:
             return CachedRows(self.gram, self._cache_bytes())
         if (self.plan.on_demand or self.tentative) and not self.alpha.any():
-            return ArrivingRows.of(self.gram, self.plan.row_bytes, not self.tentative)
+            return OnDemandRows.of(self.gram, self.plan.row_bytes, not self.tentative)
         return FullRows.of(self.gram, self.pause)
 
     def _cache_bytes(self):
@@ -169,13 +169,13 @@ class PairRun(Run):
         if self.active.rows.go_on(1.0 - now / self.first_violation):
             return
         if self.tentative:
-            self.given_up = True
+            self.abandoned = True
             return
         with suppress(Ended):
             self._complete()
 
     def must_end(self):
-        return self.given_up or super().must_end()
+        return self.abandoned or super().must_end()
 
     def _complete(self):
         """All rows at once, as it is not few of them that are needed."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.row_sums import KnownSums
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import in_parts
-from ..rows.block_cache import LongRows
+from ..rows.block_cache import BlockRowCache
 from ..rows.lru import FullRows
 from .violators import mark_most
 from .working_set import Active, marked
@@ -85,7 +85,9 @@ class Samples:
         self.recompute = plan.recompute
         self.diagonal = gram.diagonal()
         self.stages = [*stages, problem.samples]
-        self.rows = LongRows(gram, plan.row_bytes, plan.block, pause, self.stages[0], plan.features)
+        self.rows = BlockRowCache(
+            gram, plan.row_bytes, plan.block, pause, self.stages[0], plan.features
+        )
         self.returned_with = None  # the coefficients at the last return
         self.in_last = np.full(problem.samples, -1)  # where a sample stands in the last block
         self.seen = np.zeros(problem.samples, dtype=bool)  # which were in a block
@@ -117,7 +119,7 @@ class Samples:
         anew = self.recompute and self.rows.gram.tiled
         matrix = self.rows.among(places) if anew else self._read_off(samples, places)
         # The loop is compiled for float64: to convert a block takes less than one pass over it.
-        values = room(matrix.shape, np.float64)
+        values = buffer(matrix.shape, np.float64)
         values[...] = matrix
         return self.live.part(places, FullRows(matrix, values=values))
 
@@ -128,7 +130,7 @@ class Samples:
         alone, apart = np.flatnonzero(slots < 0), np.flatnonzero(slots >= 0)
         new, fresh = alone[known[alone] < 0], apart[known[apart] < 0]
         small = self.rows.between(places[new], places[alone])
-        matrix = room((samples.size, samples.size), small.dtype)
+        matrix = buffer((samples.size, samples.size), small.dtype)
         last, values = self.last_matrix, self.rows.values
 
         def read(start, stop):
@@ -149,11 +151,11 @@ class Samples:
         moved = part.v.alpha != self.live.v.alpha[variables]
         moved = moved.reshape(-1, places.size).any(axis=0)
         places, alpha = places[moved], part.v.alpha.reshape(-1, places.size)[:, moved]
-        precious = self.live.has_free()
+        protected = self.live.has_free()
         # Where memory is short, the rows of some samples at a time.
         for first in range(0, places.size, self.rows.most):
             some = slice(first, first + self.rows.most)
-            self.rows.ensure(places[some], precious)
+            self.rows.ensure(places[some], protected)
             self.live.place(self.live.variables_of(places[some]), alpha[:, some].ravel())
         self.complete = self.live.size == self.problem.samples
 

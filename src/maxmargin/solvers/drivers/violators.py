@@ -14,13 +14,13 @@ def mark_most(gradient, penalty, sign, limit, count, marks):
     Variable a is of sample a % len(marks). Of variables that want the same, some are marked that
     stand apart from each other.
     """
-    wants = np.empty(gradient.size)
-    eager = gather_wants(gradient, penalty, sign, limit, wants)
-    if eager > count:
-        wants = np.partition(wants[:eager], eager - count)
-        limit = wants[eager - count]
-        equal = np.count_nonzero(wants == limit)
-        missing = np.count_nonzero(wants[eager - count :] == limit)
+    scores = np.empty(gradient.size)
+    above = gather_scores(gradient, penalty, sign, limit, scores)
+    if above > count:
+        scores = np.partition(scores[:above], above - count)
+        limit = scores[above - count]
+        equal = np.count_nonzero(scores == limit)
+        missing = np.count_nonzero(scores[above - count :] == limit)
         if missing < equal:
             mark_equal(gradient, penalty, sign, limit, missing, equal, marks)
         else:
@@ -29,12 +29,12 @@ def mark_most(gradient, penalty, sign, limit, count, marks):
 
 
 @borrowing
-def gather_wants(gradient, penalty, sign, limit, wants):
+def gather_scores(gradient, penalty, sign, limit, scores):
     """Write what is above the limit to the front; returns how many that are."""
     count = 0
     for a in range(gradient.size):
-        wants[count] = want = sign * (gradient[a] + penalty[a])
-        count += want > limit
+        scores[count] = score = sign * (gradient[a] + penalty[a])
+        count += score > limit
     return count
 
 
@@ -47,12 +47,12 @@ def mark_above(gradient, penalty, sign, limit, marks):
 
 
 @borrowing
-def mark_equal(gradient, penalty, sign, want, count, there, marks):
+def mark_equal(gradient, penalty, sign, score, count, there, marks):
     """Mark the samples of `count` of the variables that want just this, of so many that are there,
     evenly spread."""
     passed = 0
     for a in range(gradient.size):
-        if sign * (gradient[a] + penalty[a]) == want:
+        if sign * (gradient[a] + penalty[a]) == score:
             passed += count
             if passed >= there:
                 passed -= there

@@ -98,7 +98,7 @@ class Active:
         Variables a sample; variable a belongs to sample ``a % size``.
     samples : int array
         Which samples of the problem these are.
-    rows : FullRows, CachedRows or LongRows
+    rows : FullRows, CachedRows or BlockRowCache
         With one column for each of the samples.
     folded : bool
         Whether the two variables of each sample are one here, with a kink.

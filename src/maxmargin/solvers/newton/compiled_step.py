@@ -6,7 +6,7 @@ every few pair steps; from Python the call alone would cost more than both.
 
 import numpy as np
 
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import inlined, largest
 from ...runtime.lapack import lapack_factor
 from ..smo.selection import is_free
@@ -24,7 +24,7 @@ ROWS = 4
 def face_buffers(groups):
     """Memory for steps on up to `LARGEST_SMALL` variables: numbers, and indices."""
     vectors = 2 * LARGEST_SMALL + OWN_VECTORS + VECTORS + groups
-    return room((vectors * LARGEST_SMALL,), np.float64), np.empty(4 * LARGEST_SMALL, np.int64)
+    return buffer((vectors * LARGEST_SMALL,), np.float64), np.empty(4 * LARGEST_SMALL, np.int64)
 
 
 @inlined

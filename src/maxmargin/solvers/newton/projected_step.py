@@ -30,7 +30,7 @@ JITTER = 1e-7
 # Sets V that are tried.
 MOST_ROUNDS = 10
 # A step arrived if no more than this part of the spread of gradients is left.
-ARRIVED = 0.1
+CONVERGED = 0.1
 # A factor is kept as long as no more than these parts of its variables have come later, and left.
 MOST_BORDERED, MOST_LEFT = 0.15, 0.1
 
@@ -48,7 +48,7 @@ def wide_face_step(active, must_end=None, known=None):
     for factor, dtype in attempts:
         attempt = newton_step(active, dtype, must_end, factor)
         rounds, gain = rounds + attempt.rounds, gain + attempt.gain
-        if attempt.arrived:
+        if attempt.converged:
             return FaceResult(rounds, gain, False, attempt.factor)
     return FaceResult(rounds, gain, False)
 
@@ -60,7 +60,7 @@ def precisions(active):
 class Attempt(NamedTuple):
     rounds: int
     gain: float
-    arrived: bool
+    converged: bool
     factor: Factor | None = None
 
 
@@ -90,8 +90,8 @@ def newton_step(active, dtype, must_end=None, known=None):
     way = stopped_newton(factor, gradient, lowest, highest, v.group[E], idle)
     if way is None:
         return nothing if known is None else failed
-    direction, held, rounds = way
-    slope, bend = float(direction @ gradient), float(direction @ (gradient - held))
+    direction, reaction, rounds = way
+    slope, bend = float(direction @ gradient), float(direction @ (gradient - reaction))
     if not slope > 0.0:
         return failed
     step = min(1.0, slope / bend) if bend > 0.0 else 1.0
@@ -106,8 +106,8 @@ def newton_step(active, dtype, must_end=None, known=None):
         return failed
     inside = (lower < reached) & (reached < upper)
     left = levelled(after[inside], group[inside])
-    arrived = step < 1.0 or np.abs(left).max(initial=0.0) <= ARRIVED * np.abs(gradient).max()
-    return Attempt(rounds, gain, bool(arrived), factor)
+    converged = step < 1.0 or np.abs(left).max(initial=0.0) <= CONVERGED * np.abs(gradient).max()
+    return Attempt(rounds, gain, bool(converged), factor)
 
 
 def new_factor(active, F, dtype):
@@ -160,9 +160,9 @@ def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
         d[stopped] = c[present.size :]
         out = np.flatnonzero((d < lowest) | (d > highest))
         if not out.size:
-            held = B @ multipliers[: present.size]
-            held[stopped] += multipliers[present.size :]
-            return d, held, rounds
+            reaction = B @ multipliers[: present.size]
+            reaction[stopped] += multipliers[present.size :]
+            return d, reaction, rounds
         stopped = np.append(stopped, out)
         if stopped.size - len(idle) > MOST_STOPPED * size:
             return None
@@ -174,14 +174,14 @@ def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
 def balanced(reached, alpha, lower, upper, group):
     """The point reached, with the sum over each group put back to that of α by the variable
     farthest inside; what rounding makes of a sum is far less than that."""
-    room = np.minimum(reached - lower, upper - reached)
+    slack = np.minimum(reached - lower, upper - reached)
     for g in np.unique(group):
         members = np.flatnonzero(group == g)
         excess = float((reached[members] - alpha[members]).sum())
-        if not room[members].max() > abs(excess):
-            room[members] = (reached - lower if excess > 0.0 else upper - reached)[members]
-        roomiest = members[np.argmax(room[members])]
-        reached[roomiest] -= excess
+        if not slack[members].max() > abs(excess):
+            slack[members] = (reached - lower if excess > 0.0 else upper - reached)[members]
+        widest = members[np.argmax(slack[members])]
+        reached[widest] -= excess
     return np.clip(reached, lower, upper)
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...linalg.cholesky import factored_in_place
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import from_python, inlined, largest, smallest
 
 # Beyond this many free variables the factorisation costs more than it brings.
@@ -86,7 +86,7 @@ def factored(Q):
     scale = float(np.abs(np.diagonal(Q)).max())
     jitter = FIRST_JITTER
     while jitter <= LAST_JITTER:
-        shifted = room(Q.shape, np.float64)
+        shifted = buffer(Q.shape, np.float64)
         shifted[...] = Q
         shifted.flat[:: len(Q) + 1] += jitter * scale
         R = factored_in_place(shifted)
@@ -191,7 +191,7 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, wor
             row, way = Q[inside[k]], direction[k]
             for a in range(alpha.size):
                 bent[a] += way * row[a]
-        slope, bend, room = 0.0, 0.0, np.inf
+        slope, bend, max_step = 0.0, 0.0, np.inf
         for k in range(size):
             slope += direction[k] * gradient[inside[k]]
             bend += direction[k] * bent[inside[k]]
@@ -199,22 +199,22 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, wor
             a, way = inside[k], direction[k]
             limit = upper[a] if way > 0.0 else lower[a]
             reach[k] = (limit - alpha[a]) / way if way != 0.0 else np.inf
-            room = smallest(room, reach[k])
+            max_step = smallest(max_step, reach[k])
         if not slope > 0.0:
             return rounds + 1, size, refined, gain, DONE
-        step = room
+        step = max_step
         if bend > 0.0:
-            step = smallest(slope / bend, room)
+            step = smallest(slope / bend, max_step)
         if step == np.inf:
             return rounds + 1, size, refined, gain, UNBOUNDED
         for a in range(alpha.size):
             gradient[a] -= step * bent[a]
         gain += step * (slope - 0.5 * bend * step)
-        refined += step < room
+        refined += step < max_step
         for k in range(size - 1, -1, -1):
             a, way = inside[k], direction[k]
             alpha[a] += step * way
-            if step >= room and reach[k] <= step:
+            if step >= max_step and reach[k] <= step:
                 alpha[a] = upper[a] if way > 0.0 else lower[a]
                 delete_from_factor(R, k, size)
                 size -= 1

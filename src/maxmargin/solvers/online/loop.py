@@ -282,9 +282,9 @@ def heir(s, n, a, most):
     whole, rises = abs(s.alpha[a]), s.alpha[a] > 0.0
     best, chosen = most / (whole * whole), -1
     for b in range(n):
-        room = s.upper[b] - s.alpha[b] if rises else s.alpha[b] - s.lower[b]
+        slack = s.upper[b] - s.alpha[b] if rises else s.alpha[b] - s.lower[b]
         distance = s.diagonal[a] + s.diagonal[b] - 2.0 * s.rows[a, b]
-        if distance < best and room >= whole and b != a:
+        if distance < best and slack >= whole and b != a:
             best, chosen = distance, b
     return chosen, best * whole * whole
 

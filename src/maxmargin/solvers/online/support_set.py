@@ -116,7 +116,7 @@ class SupportSet:
         )
 
 
-def room_for(places: int, dtype: np.dtype) -> Support:
+def empty_support(places: int, dtype: np.dtype) -> Support:
     real = [np.zeros(places) for _ in range(6)]
     return Support(
         *real,

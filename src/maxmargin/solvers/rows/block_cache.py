@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...kernels.row_sums import HeldRows, add_rows
-from ...runtime.buffers import room
+from ...kernels.row_sums import StoredRows, add_rows
+from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import TERMS_AN_ENTRY, in_parts
 from .lru import BATCH_BYTES
@@ -59,7 +59,7 @@ def successive(slots):
     return slots.size == 0 or slots[-1] - slots[0] == slots.size - 1
 
 
-class LongRows:
+class BlockRowCache:
     """Rows of a Gram matrix over all columns, the first ones, or those that are not settled.
 
     Parameters
@@ -83,7 +83,7 @@ class LongRows:
         self.features = features
         item = gram.dtype.itemsize
         size = int(min(max(budget / item, FEWEST_ROWS * gram.n), gram.n * gram.n))
-        self.memory = room((size,), gram.dtype)
+        self.memory = buffer((size,), gram.dtype)
         share = max(FEWEST_SCRATCH, SCRATCH_SHARE * self.memory.nbytes)
         self.scratch = int(min(SCRATCH_BYTES, share))
         self._begin(gram.n if width is None else width)
@@ -108,16 +108,16 @@ class LongRows:
         """Rows that can be in memory at the same time."""
         return len(self.values)
 
-    def ensure(self, samples, precious=None):
+    def ensure(self, samples, protected=None):
         """Have the rows of samples (indices into the columns, at most `most`) in memory.
 
-        `precious` says of every column whether its row is to be kept as long as others are there.
+        `protected` says of every column whether its row is to be kept as long as others are there.
         """
         self.clock += 1
         slots = self.slot[samples]
         self.used[slots[slots >= 0]] = self.clock
         missing = samples[slots < 0]
-        self._fill(missing, self._given_up(missing.size, precious))
+        self._fill(missing, self._slots_to_overwrite(missing.size, protected))
 
     def between(self, left, right):
         """The block of some samples with others (indices into the columns), without their rows."""
@@ -134,16 +134,16 @@ class LongRows:
         self.evaluations += names.size * (names.size + 1) // 2
         return self.gram.matrix_among(names, self.pause)
 
-    def _given_up(self, count, precious):
+    def _slots_to_overwrite(self, count, protected):
         """Slots for `count` new rows, ascending; what they hold is forgotten."""
         empty = np.flatnonzero(self.owner < 0)
         if empty.size >= count:
             return empty[:count]
         order = self.used.astype(np.float64)
         order[self.owner < 0] = -1.0
-        if precious is not None:
-            held = np.flatnonzero(self.owner >= 0)
-            order[held[precious[self.owner[held]]]] += self.clock
+        if protected is not None:
+            occupied = np.flatnonzero(self.owner >= 0)
+            order[occupied[protected[self.owner[occupied]]]] += self.clock
         order[self.used == self.clock] = np.inf
         slots = np.sort(np.argsort(order, kind="stable")[:count])
         owners = self.owner[slots]
@@ -158,7 +158,7 @@ class LongRows:
             if successive(place):
                 self.gram.rows(ids, self.columns, self.values[place[0] : place[-1] + 1, : self.n])
             else:
-                rows = room((part.size, self.n), self.gram.dtype)
+                rows = buffer((part.size, self.n), self.gram.dtype)
                 self.values[place, : self.n] = self.gram.rows(ids, self.columns, rows)
             self._own(place, part, self.n)
             self.misses += part.size
@@ -219,7 +219,7 @@ class LongRows:
         if not width:
             return total
         batch = max(1, min(self.block, self.scratch // (width * self.gram.dtype.itemsize)))
-        scratch = room((min(batch, support.size), width), self.gram.dtype)
+        scratch = buffer((min(batch, support.size), width), self.gram.dtype)
         for first in range(0, support.size, batch):
             part = support[first : first + batch]
             values = self.gram.rows(part, columns=columns, out=scratch[: part.size])
@@ -284,5 +284,5 @@ class LongRows:
     def give_back(self):
         """End: the matrix may keep the rows, and the run is free of this reference to it."""
         if self.columns is None:
-            self.gram.keep_rows(HeldRows(self.values, self.slot))
+            self.gram.keep_rows(StoredRows(self.values, self.slot))
         self.memory = self.values = self.pause = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...kernels.row_sums import add_rows
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import in_parts
 from ..smo.state import RowStore
@@ -73,7 +73,7 @@ class FullRows:
         return FullRows(self.block(keep, self.matrix.dtype), self.evaluations)
 
     def block(self, samples, dtype=np.float64):
-        block = room((samples.size, samples.size), dtype)
+        block = buffer((samples.size, samples.size), dtype)
 
         def some_rows(start, stop):
             gather_rows(block, self.matrix, samples, samples, start, stop)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.row_sums import HeldRows, add_rows
+from ...kernels.row_sums import StoredRows, add_rows
 from ...kernels.vector.gaussian_rows import fill_gaussian_row
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import borrowing, inlined
 from .. import costs
 from ..smo.state import RowStore
@@ -21,7 +21,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @inlined
-def arrives(rows, sample):
+def compute_row(rows, sample):
     """Make the row of a sample; whether there is a source for it, and it may be."""
     present = rows.count[PRESENT]
     if present >= rows.count[ALLOWED]:
@@ -43,10 +43,10 @@ def bring(rows, samples):
     """Make the rows of samples that are absent."""
     for k in range(samples.size):
         if rows.slot[samples[k]] < 0:
-            arrives(rows, samples[k])
+            compute_row(rows, samples[k])
 
 
-class ArrivingRows:
+class OnDemandRows:
     """Rows of a Gaussian, made by the loop itself from `points`, a column for each sample."""
 
     def __init__(self, gram, points, most, always):
@@ -55,7 +55,7 @@ class ArrivingRows:
         self.progress = 0.0
         self.elsewhere = 0  # evaluations of what did not come to stay
         self.store = RowStore(
-            room((most, self.n), gram.dtype),
+            buffer((most, self.n), gram.dtype),
             np.full(self.n, -1),
             np.zeros(most, dtype=np.int64),
             points,
@@ -91,8 +91,8 @@ class ArrivingRows:
         self.store.count[ALLOWED] = min(2 * present, self.most)
         return True
 
-    def held(self):
-        return HeldRows(self.store.values[: self.misses], self.store.slot)
+    def stored(self):
+        return StoredRows(self.store.values[: self.misses], self.store.slot)
 
     def restricted(self, keep):
         return FullRows(self.block(keep, self.gram.dtype), self.evaluations)

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...kernels.base import MOST_KEPT
-from ...kernels.row_sums import HeldRows, KnownSums, in_places
+from ...kernels.base import MOST_PREPARED
+from ...kernels.row_sums import KnownSums, StoredRows, in_places
 
 
 class Arrangement:
@@ -61,7 +61,7 @@ class ArrangedGram:
 
     def keep_rows(self, rows):
         slot = in_places(self.order, rows.slot)
-        self.natural.keep_rows(HeldRows(rows.values, slot, self.order))
+        self.natural.keep_rows(StoredRows(rows.values, slot, self.order))
 
     def keep_sums(self, sums):
         coef, values = (in_places(self.order, part) for part in sums)
@@ -75,5 +75,5 @@ class ArrangedGram:
         known = [names for names in self._named if names[0] is columns]
         others = [names for names in self._named if names[0] is not columns]
         known = known or [(columns, self.order[columns])]
-        self._named = (*known, *others)[:MOST_KEPT]
+        self._named = (*known, *others)[:MOST_PREPARED]
         return known[0][1]

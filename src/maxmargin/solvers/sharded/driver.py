@@ -26,7 +26,7 @@ from ...dual.certificate import Certificate
 from ...dual.problem import Float, Int
 from ...runtime.parallel import single_threaded_blas
 from .. import plan
-from ..interrupt import held_interrupts, interrupted_when
+from ..interrupt import deferred_interrupts, interrupted_when
 from ..result import Solution
 from ..solver import solve
 from .backend import Backend, Session
@@ -81,7 +81,7 @@ def solve_sharded(
     stop : callable, optional
         Whether somebody else has ended the run.
     """
-    with single_threaded_blas(), held_interrupts() as interrupt:
+    with single_threaded_blas(), deferred_interrupts() as interrupt:
         run = ShardedRun(backend, task, totals, samples, settings, interrupt, stop)
         try:
             return run.finish(start)
@@ -136,9 +136,9 @@ class ShardedRun:
         self.dtype = plan.working_dtype(
             self.settings.precision, self.task.kernel, self.pool.X, self.task.C, self.settings.tol
         )
-        problem = self.pool.restricted(self.everyone(), self.totals, self.task.kernel)
+        problem = self.pool.restricted(self.all_samples(), self.totals, self.task.kernel)
         given = None if start is None else np.concatenate(start[1], axis=-1).ravel()
-        self.pool.write(self.everyone(), problem.feasible(given))
+        self.pool.write(self.all_samples(), problem.feasible(given))
         self.fresh = start is None
         self.session.restart(self.pool.one_block())
 
@@ -235,7 +235,7 @@ class ShardedRun:
 
     def chosen(self) -> Any:
         """The members to optimise: all, or those that violate most and the free ones."""
-        chosen, most = self.everyone(), self.settings.most_members
+        chosen, most = self.all_samples(), self.settings.most_members
         if len(self.pool) <= most:
             return chosen
         at = self.pool.at
@@ -394,7 +394,7 @@ class ShardedRun:
 
     # ---- the end ---------------------------------------------------------------------------
 
-    def everyone(self) -> Any:
+    def all_samples(self) -> Any:
         return np.ones(len(self.pool), dtype=bool)
 
     def certificate(self) -> Certificate:

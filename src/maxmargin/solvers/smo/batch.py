@@ -8,23 +8,23 @@ import numpy as np
 from ...kernels.row_sums import sum_rows
 from ...runtime.jit import called, compiled, inlined
 from ..drivers.working_set import begin
-from ..rows.on_demand import arrives
+from ..rows.on_demand import compute_row
 from . import state as r
 from .loop import forget_pairs
 from .schedule import run_to_end
 
 
 @compiled
-def run_batch(batch, room, control, max_steps, memory):
+def run_batch(batch, buffer, control, max_steps, memory):
     """Solve all problems of a batch, each from its α on; there is some room for rows."""
     for k in range(batch.parts.ends.size):
-        v, rows, size, told = begin_problem(batch, k, room, control, memory)
+        v, rows, size, told = begin_problem(batch, k, buffer, control, memory)
         event, _, _ = run_to_end(v, rows, size, told, max_steps, memory, None)
         end_problem(batch, k, v, rows, memory, event)
 
 
 @called
-def begin_problem(batch, k, room, control, memory):
+def begin_problem(batch, k, buffer, control, memory):
     """The variables of a problem at the α and Kα of the batch, its rows, for which there is some
     room, its size, and what the loop is told."""
     parts = batch.parts
@@ -69,11 +69,11 @@ def begin_problem(batch, k, room, control, memory):
         for s in range(size):
             slot[s] = s
     else:
-        values, count[1] = room.reshape(-1)[: size * size].reshape((size, size)), size
+        values, count[1] = buffer.reshape(-1)[: size * size].reshape((size, size)), size
     store = r.RowStore(values, slot, np.zeros(size, np.int64), source, among, count)
     for s in range(size):
         if alpha[s] != 0.0 and slot[s] < 0:
-            arrives(store, s)
+            compute_row(store, s)
     clear(memory)
     memory.reals[r.DUAL] = dual
     scale = scale if scale > 0.0 else 1.0

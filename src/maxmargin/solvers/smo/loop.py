@@ -14,7 +14,7 @@ more than that is compiled. Else `special` is the trace, which may be empty.
 import numpy as np
 
 from ...runtime.jit import from_python, inlined, smallest
-from ..rows.on_demand import arrives
+from ..rows.on_demand import compute_row
 from . import state as r
 from .selection import curvature, find_extremes, pair_slope, second_order, select
 from .step import PLANNING_ETA, better_recent_pair, move_pair, planned_step, update_gradient
@@ -96,7 +96,7 @@ def run_slab(v, rows, samples, control, tol, max_steps, memory, special):
                 slot_i, slot_j = rows.slot[i % samples], rows.slot[j % samples]
                 if slot_i < 0 or slot_j < 0:
                     missing = (i if slot_i < 0 else j) % samples
-            if missing < 0 or not arrives(rows, missing):
+            if missing < 0 or not compute_row(rows, missing):
                 break
         if missing >= 0:
             return r.ROW_MISSING, missing, violation
@@ -107,8 +107,8 @@ def run_slab(v, rows, samples, control, tol, max_steps, memory, special):
         row_i, row_j = rows.values[slot_i], rows.values[slot_j]
 
         slope, bend = pair_slope(v, i, j), curvature(v, row_i, i, j, samples)
-        room = smallest(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
-        kind, step, believed = r.CLIPPED, room, bend
+        max_step = smallest(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
+        kind, step, believed = r.CLIPPED, max_step, bend
         if bend <= control.floor:
             # What the kernel has of curvature here is rounding; the ridge is exact.
             believed = v.ridge[i] + v.ridge[j]
@@ -116,7 +116,7 @@ def run_slab(v, rows, samples, control, tol, max_steps, memory, special):
             integers[r.NEGATIVE] += 1
         elif believed > 0.0:
             newton = control.overstep * slope / believed
-            if newton < room:
+            if newton < max_step:
                 kind, step = r.FREE, newton
             if special is not None and control.planning and integers[r.LAST_KIND] == r.FREE:
                 found, planned = planned_step(

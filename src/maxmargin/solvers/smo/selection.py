@@ -95,9 +95,9 @@ def curvature(v, row, i, j, samples):
 
 
 @inlined
-def clipped_gain(slope, bend, room):
+def clipped_gain(slope, bend, max_step):
     """Gain of the truncated Newton step along a direction of that slope and curvature."""
-    step = min(slope / bend, room)
+    step = min(slope / bend, max_step)
     return step * (slope - 0.5 * bend * step)
 
 
@@ -117,8 +117,8 @@ def pair_gain(v, i, j, bend, floor, exact):
     bend = max(bend, floor)
     if not exact:
         return 0.5 * slope * slope / bend
-    room = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
-    return clipped_gain(slope, bend, room)
+    max_step = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
+    return clipped_gain(slope, bend, max_step)
 
 
 @inlined
@@ -207,8 +207,8 @@ def most_violating(v, tops, bottoms):
 def related_gain(v, row, fixed, samples, floor, best, i, j):
     """The best of (best, i, j) and all pairs that contain `fixed`."""
     g = v.group[fixed]
-    up_room = v.upper[fixed] - v.alpha[fixed]
-    down_room = v.alpha[fixed] - v.lower[fixed]
+    max_up = v.upper[fixed] - v.alpha[fixed]
+    max_down = v.alpha[fixed] - v.lower[fixed]
     up, down = v.gradient[fixed] + v.rise[g, fixed], v.gradient[fixed] + v.fall[g, fixed]
     for a in range(v.gradient.size):
         if a == fixed:
@@ -216,14 +216,14 @@ def related_gain(v, row, fixed, samples, floor, best, i, j):
         slope = up - (v.gradient[a] + v.fall[g, a])
         rising = slope > 0.0
         if rising:
-            room = min(up_room, v.alpha[a] - v.lower[a])
+            max_step = min(max_up, v.alpha[a] - v.lower[a])
         else:
             slope = (v.gradient[a] + v.rise[g, a]) - down
-            room = min(down_room, v.upper[a] - v.alpha[a])
+            max_step = min(max_down, v.upper[a] - v.alpha[a])
             if slope <= 0.0:
                 continue
         bend = max(curvature(v, row, fixed, a, samples), floor)
-        gain = clipped_gain(slope, bend, room)
+        gain = clipped_gain(slope, bend, max_step)
         if gain > best:
             best = gain
             if rising:

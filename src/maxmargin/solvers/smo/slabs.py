@@ -14,7 +14,7 @@ SMALL_FACE_COST, FACE_COST, FLOP_COST = 2e-6, 1e-4, 5e-11
 GATHER_COST, ROUND_COST = 2e-9, 1e-9
 # Before a step on more free variables than these, pair steps cost so many times as much: which
 # variables are free in the end is to be clearer by then.
-FEW, MANY_PATIENCE = 40, 8.0
+SMALL_FACE, MANY_PATIENCE = 40, 8.0
 # Pair steps between two questions whether a face step is due; when polishing, one is.
 PACE = 20
 # Rounds of a face step, at least.
@@ -43,7 +43,7 @@ def due_face(v, faces, memory):
     free = free_variables(v)
     if free < 2 or free > LARGEST_FACE:
         return 0
-    patience = reals[r.PATIENCE] * (1.0 if free <= FEW else MANY_PATIENCE)
+    patience = reals[r.PATIENCE] * (1.0 if free <= SMALL_FACE else MANY_PATIENCE)
     waits = reals[r.SINCE_FACE] <= patience * face_cost(free, v.alpha.size, 0.0)
     return 0 if waits and faces != r.POLISHING else free
 

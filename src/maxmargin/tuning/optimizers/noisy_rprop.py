@@ -39,7 +39,7 @@ STEP, SUM, OFFSET, LEAST, MOST, LEFT_SUM, RIGHT_SUM, REALS = range(8)
 
 
 @compiled
-def take_gradient(gradient, room_below, room_above, integers, reals, delta):  # type: ignore[no-untyped-def]
+def take_gradient(gradient, below, above, integers, reals, delta):  # type: ignore[no-untyped-def]
     """One iteration; fills `delta` with the step of each coordinate."""
     for i in range(gradient.size):
         delta[i] = 0.0
@@ -51,11 +51,11 @@ def take_gradient(gradient, room_below, room_above, integers, reals, delta):  # 
         reals[SUM, i] = 0.0
         integers[SUMMED, i] = 0
         if total > 0.0:
-            delta[i] = -min(reals[STEP, i], room_below[i])
+            delta[i] = -min(reals[STEP, i], below[i])
             reals[LEFT_SUM, i] += total
             integers[LEFT, i] += 1
         elif total < 0.0:
-            delta[i] = min(reals[STEP, i], room_above[i])
+            delta[i] = min(reals[STEP, i], above[i])
             reals[RIGHT_SUM, i] -= total
             integers[RIGHT, i] += 1
         reals[OFFSET, i] += delta[i]

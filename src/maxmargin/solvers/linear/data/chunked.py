@@ -146,7 +146,7 @@ class ChunkedMatrix:
         # Called before a chunk is read; it may raise.
         self.check: Callable[[], None] = lambda: None
         self._kept: dict[int, Matrix] = {}
-        self._room = memory
+        self._free_bytes = memory
 
     def __len__(self) -> int:
         return len(self.edges) - 1
@@ -157,10 +157,10 @@ class ChunkedMatrix:
         if k not in self._kept:
             chunk = as_matrix(self.source.read(k))
             size = chunk.entries * (16 if isinstance(chunk, SparseMatrix) else 8)
-            if size > self._room:
+            if size > self._free_bytes:
                 return chunk
             self._kept[k] = chunk
-            self._room -= size
+            self._free_bytes -= size
         return self._kept[k]
 
     def chunks(self, wanted: Any = None) -> Iterator[tuple[slice, Matrix]]:

@@ -29,7 +29,7 @@ BLOCK_ENTRIES = 1 << 19
 # A dense matrix with fewer nonzeros than this is worth the price of compressing it.
 DENSE_ABOVE = 0.25
 # Room for a compressed matrix, in units of what a sample of its rows lets one expect.
-ROOM = 2.0
+CAPACITY = 2.0
 # A largest squared norm below this is about to underflow.
 VANISHING = 1e-280
 # Nanoseconds for an entry of a dense inner product inside a matrix product.
@@ -351,13 +351,13 @@ def _from_csr(X: Any) -> SparseMatrix:
 def _compressed(X: Any, density: float) -> SparseMatrix:
     """CSR arrays of a dense matrix, made by parts in threads."""
     n, d = X.shape
-    room = int(ROOM * density * d) + 1
-    indices, data = np.empty(n * room + d, dtype=np.int32), np.empty(n * room + d, dtype=X.dtype)
+    width = int(CAPACITY * density * d) + 1
+    indices, data = np.empty(n * width + d, dtype=np.int32), np.empty(n * width + d, dtype=X.dtype)
     indptr = np.zeros(n + 1, dtype=np.int64)
     bits = X.view(np.int64 if X.dtype == np.float64 else np.int32)
 
     def part(start: int, stop: int) -> Any:
-        ends, own = np.zeros(stop - start + 1, np.int64), slice(start * room, stop * room + d)
+        ends, own = np.zeros(stop - start + 1, np.int64), slice(start * width, stop * width + d)
         done = csr.compress(X[start:stop], bits[start:stop], ends, indices[own], data[own])
         return ends if done else None
 
@@ -366,7 +366,7 @@ def _compressed(X: Any, density: float) -> SparseMatrix:
     if any(ends is None for ends in pieces):
         return _from_csr(sp.csr_array(X))
     for (start, stop), ends in zip(parts, pieces):
-        own, first = slice(start * room, start * room + ends[-1]), indptr[start]
+        own, first = slice(start * width, start * width + ends[-1]), indptr[start]
         indptr[start + 1 : stop + 1] = first + ends[1:]
         if start:
             indices[first : first + ends[-1]] = indices[own]

@@ -60,7 +60,7 @@ def total_response(loss, z, shift, center, inv_sigma):
 
 
 @inlined
-def room_to_shift(loss, z, shift, center, inv_sigma):
+def free_shifts(loss, z, shift, center, inv_sigma):
     """How far all outputs can fall and rise before some β moves, when none moves now."""
     down, up = np.inf, np.inf
     for i in range(z.size):
@@ -116,7 +116,7 @@ def balance(loss, z, center, inv_sigma, total, penalty, intercept, precision):
                 break
         shift = proposal
     if stiffness == 0.0 and smallest <= precision and loss.kind != LOGISTIC:
-        down, up = room_to_shift(loss, z, best, center, inv_sigma)
+        down, up = free_shifts(loss, z, best, center, inv_sigma)
         if down < np.inf and up < np.inf:
             best += 0.5 * (up - down)
     return best
