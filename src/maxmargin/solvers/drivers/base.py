@@ -21,17 +21,17 @@ LONGEST_SLAB = 1000
 LONGEST_SILENCE = 0.2
 # Bytes for each entry of the matrix of free variables, with its factor.
 FACE_BYTES = 16
-# Slabs or rounds without progress above rounding before a run is called finished in its precision.
+# Slabs or rounds without progress above rounding after which a run ends with status "precision".
 PATIENCE = 20
-# The smallest curvature believed, as a part of the largest entry.
+# Curvatures below this fraction of the largest entry are treated as rounding.
 SINGLE_RESOLUTION, DOUBLE_RESOLUTION = 4 * float(np.finfo(np.float32).eps), 1e-12
-# Of the violation allowed, rows in single precision are to leave this part: in double precision it
-# may turn out larger.
+# With float32 rows the run aims at this fraction of the allowed violation, because the violation
+# recomputed in float64 may be larger.
 SINGLE_AIM = 0.9
-# Of the gap allowed, a run is to leave this part: its gradient carries some rounding. Where more is
-# left, the violation aimed at is lowered, to between these parts of it.
+# The run aims at this fraction of the allowed gap, because its gradient carries rounding. If the
+# gap is still larger, the target violation is lowered by a factor between these two.
 GAP_AIM, LOWER_AIM = 0.8, (1e-3, 0.3)
-# A dual beyond this (in units of the squared data radius) means that nothing separates.
+# A dual above this (in units of the squared data radius) means that the data are not separable.
 UNBOUNDED_DUAL = 1e13
 
 
@@ -40,7 +40,7 @@ class Ended(Exception):
 
 
 def blank_memory(planning, groups):
-    """What the loop remembers before its first step."""
+    """Loop memory before the first step."""
     memory = r.Memory(
         np.zeros(r.INTEGERS, dtype=np.int64),
         np.zeros(r.REALS),
@@ -65,7 +65,7 @@ class Run:
         self.settings, self.plan, self.interrupt = settings, plan, interrupt
         self.alpha = problem.feasible(alpha)
         if alpha is not None and problem.folds:
-            # What both variables of a sample have in common only costs.
+            # A common part of both variables of a sample only adds cost.
             both = problem.per_sample(self.alpha)
             self.alpha = np.concatenate([np.maximum(both, 0.0), np.minimum(both, 0.0)])
         self.diagonal = gram.diagonal()
@@ -105,15 +105,15 @@ class Run:
         return self.solution(status)
 
     def prepare(self) -> None:
-        """Make the first gradient and dual value known."""
+        """Compute the first gradient and dual value."""
         raise NotImplementedError
 
     def loop(self) -> str:
-        """Optimise, leave α and its gradient behind, and say how it ended."""
+        """Optimise; set α and its gradient, and return the status."""
         raise NotImplementedError
 
     def slab(self):
-        """A slab of steps, with the rows fetched that the loop finds missing; why it ended."""
+        """Run a slab of steps, fetching rows that the loop reports missing; return the event."""
         steps = int(min(self.slab_length(), self.steps_left()))
         began = self.memory.integers[r.CLOCK]
         dual = self.memory.reals[r.DUAL]
@@ -142,14 +142,14 @@ class Run:
         return event
 
     def fetch(self, sample):
-        """Bring a row into memory that the loop found missing."""
+        """Load a row that the loop reported missing."""
         self.active.rows.fetch(sample, int(self.memory.integers[r.CLOCK]))
 
     def account(self, took, gain):
-        """Take note of a slab of `took` steps that gained that much."""
+        """Record a slab of `took` steps with this gain."""
 
     def stagnates(self, gain):
-        """Whether for long neither the dual nor the violation has got better above rounding."""
+        """Whether neither dual nor violation has improved above rounding for a number of slabs."""
         better = self.violation < 0.9 * self.best_violation
         self.best_violation = min(self.best_violation, self.violation)
         idle = gain <= 1e-15 * abs(self.memory.reals[r.DUAL]) and not better
@@ -176,7 +176,7 @@ class Run:
         )
 
     def told_to_stop(self):
-        """Tell the callback how it goes; whether it ever wanted to stop."""
+        """Report progress to the callback; whether it has ever asked to stop."""
         self.told = time.perf_counter()
         if self.settings.callback is not None and not self.stopped:
             self.stopped = bool(self.settings.callback(self.progress()))
@@ -234,18 +234,18 @@ class Run:
         return lower if lower > self.noise() else None
 
     def can_polish(self):
-        """Whether Newton steps may lead on to the exact optimum; float32 has none."""
+        """Whether Newton steps may lead on to the exact optimum; not with float32 rows."""
         return self.plan.polish
 
     def hopeless(self):
-        """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
+        """Whether a hard-margin dual is too large for any margin representable in float64."""
         dual = float(self.memory.reals[r.DUAL])
         grown = dual * self.scale > UNBOUNDED_DUAL and self.may_be_unbounded()
         return grown or not np.isfinite(dual)
 
     def may_be_unbounded(self):
-        """Whether an infinite step means what it says: else the curvature was lost in rounding.
-        In a finite box nothing is unbounded."""
+        """Whether an infinite step means an unbounded problem; otherwise the curvature was lost in
+        rounding. No problem is unbounded in a finite box."""
         if may_be_unbounded(self.problem):
             return True
         bounds = self.problem.lower, self.problem.upper
@@ -275,7 +275,7 @@ class Run:
         )
 
     def unprepared(self, status) -> Solution:
-        """Ended before the first gradient was known."""
+        """The solution of a run that ended before the first gradient was computed."""
         nothing = np.full(self.problem.size, np.nan)
         return Solution(
             alpha=self.alpha,

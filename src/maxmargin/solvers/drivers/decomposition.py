@@ -1,11 +1,11 @@
-"""The driver `blocks`: many samples, optimised a block of the most violating ones at a time.
+"""The driver `blocks`: decomposition into blocks of the most violating samples.
 
-    choose the samples that violate most, and those chosen last
-    fetch their Gram rows in one matrix product
-    optimise the small problem they form by pair and face steps
-    apply the change of α to everyone's gradient
+    choose the most violating samples, and recently chosen ones
+    compute their Gram rows in one matrix product
+    optimise the subproblem on them by pair and face steps
+    apply the change of α to the gradients of all samples
 
-`Samples` stands for everyone.
+`Samples` holds α, gradients and rows of all samples.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from .base import Ended, Run
 from .shards import Samples
 from .working_set import MOST_SAMPLES, marked
 
-# A block is optimised to this part of the violation found outside it, further where it holds all
-# free samples, with at most so many steps for each of its variables.
+# A block is optimised to this fraction of the violation outside it (the second one if it holds all
+# free samples), with at most INNER_STEPS steps per variable.
 INNER_SHARE, WIDE_SHARE, INNER_STEPS = 0.1, 0.03, 10
-# A stage with some of the samples ends at so many times tol.
+# A stage on a part of the samples ends at this multiple of tol.
 STAGE_GOAL = 100
-# Where at most this part of the samples that violate most is new, what is left is a matter of the
-# free ones, which then form one block, up to so many.
+# If at most this fraction of the most violating samples has not been in a block before, all free
+# samples (up to WIDEST_FACE) form one block.
 NEW_SHARE, WIDEST_FACE = 0.02, 6000
-# So many free variables of a block take a face step that stops them at bounds one by one, in at
-# most so many rounds; more are stopped together.
+# Blocks with at most this many free variables use the exact active-set Newton step, in at most this
+# many rounds; larger ones use the projected Newton step.
 FEW_FREE, MOST_ROUNDS = 400, 30
-# The end is polished in at most so many rounds.
+# Largest number of polishing rounds.
 POLISH_ROUNDS = 20
 
 
@@ -52,11 +52,11 @@ class BlockRun(Run):
         self.goal = self.aim
         self.recent = np.zeros(0, dtype=np.int64)
         self.stagnant, self.refreshes = False, 0
-        self.polish_rounds = None  # rounds left for polishing, once it began
+        self.polish_rounds = None  # polishing rounds left, once polishing has begun
         self.wide, self.factor = False, None  # the factor of the last block of all free samples
 
     def _arrange(self, in_stages):
-        """Put samples that come in stages in random order: the first ones are to stand for all."""
+        """Shuffle the samples if there are stages, so that each stage is a random subset."""
         self.arrangement = None
         if in_stages:
             order = np.random.default_rng(0).permutation(self.problem.samples)
@@ -70,7 +70,7 @@ class BlockRun(Run):
         except Ended as ended:
             status = str(ended)
         if not all_samples.complete:
-            # Without everyone's gradient there is no bias: this last product is owed.
+            # The bias needs the gradients of all samples: compute them even if time is up.
             all_samples.rows.pause = lambda: None
             all_samples.return_all()
         all_samples.live.write(all_samples.alpha, all_samples.gradient)
@@ -80,7 +80,7 @@ class BlockRun(Run):
         return status
 
     def _put_back(self):
-        """The samples in the order in which they were given."""
+        """Restore the original order of the samples."""
         if self.arrangement is not None:
             self.problem, self.gram = self.arrangement.given
             self.alpha = self.arrangement.put_back(self.alpha)
@@ -118,9 +118,9 @@ class BlockRun(Run):
                 all_samples.settle()
 
     def _chosen(self):
-        """The most violating samples, the free ones if it is their turn, and the recent ones."""
+        """The most violating samples, the free ones in wide rounds, and the recent ones."""
         all_samples, free = self.all_samples, self.all_samples.free()
-        # Of many free variables a block has to hold a good part.
+        # If there are many free variables, a block must hold a large share of them.
         size = max(self.size, min(free.size, costs.LARGE_BLOCK, self.largest))
         violators = all_samples.most_violating(max(2, size // 2))
         self.wide = self._mostly_seen(violators, free)
@@ -139,7 +139,7 @@ class BlockRun(Run):
         return np.sort(self.recent)
 
     def _factored(self, free):
-        """Samples that are in the factor of the last such block, and no more free."""
+        """Samples in the factor of the last wide block that are no longer free."""
         if self.factor is None:
             return free[:0]
         known = self.factor.names % MOST_SAMPLES
@@ -147,13 +147,13 @@ class BlockRun(Run):
         return left if left.size <= MOST_LEFT * free.size else left[:0]
 
     def _mostly_seen(self, violators, free):
-        """Whether what is left is a matter of the free variables, which then form one block."""
+        """Whether most violators were in a block before, and one can hold all free samples."""
         most = min(WIDEST_FACE, self.largest) - violators.size
         mostly_seen = self.all_samples.new_among(violators) <= NEW_SHARE * violators.size
         return self.settings.face and mostly_seen and free.size <= max(most, self.size)
 
     def _optimise(self, part):
-        """Pair and face steps on a block, as far as the violation outside makes worth while."""
+        """Pair and face steps on a block, to a tolerance relative to the violation outside it."""
         self.active = part
         forget(self.memory.integers)
         self.memory.reals[r.FREE_SHARE] = 0.0
@@ -203,7 +203,7 @@ class BlockRun(Run):
         return None
 
     def _stalled(self):
-        """No gain above rounding: gradients anew, then no more polishing, then admit it."""
+        """No gain above rounding: recompute gradients; next, stop polishing; then end the run."""
         self.stagnant, self.idle = False, 0
         self.refreshes += 1
         if self.refreshes == 1:
@@ -215,7 +215,7 @@ class BlockRun(Run):
         return None
 
     def _narrow(self):
-        """Whether to go on because the duality gap is still too large."""
+        """Whether to continue because the duality gap is still too large."""
         aim = None if self.refreshes else self.lower_aim(self.goal)
         if aim is None:
             return False
@@ -223,7 +223,7 @@ class BlockRun(Run):
         return True
 
     def _polish(self):
-        """Whether to go on towards the exact optimum: if a block can hold all free variables."""
+        """Whether to continue towards the exact optimum: if a block can hold all free variables."""
         if self.polish_rounds is not None or not self.can_polish():
             return False
         live = self.all_samples.live

@@ -15,19 +15,19 @@ from ..smo.slabs import FEWEST_ROUNDS, ROUND_COST
 from .base import LONGEST_SLAB, Ended, Run
 from .working_set import Active
 
-# How a tentative run ends.
+# Status of a tentative run that needs too many rows.
 TOO_MANY_ROWS = "too_many_rows"
-# Copying a smaller problem out pays when at least this part of it leaves.
+# Shrinking copies the active problem only if at least this fraction of it leaves.
 LEAST_LEAVING = 0.1
-# So many samples are copied out in any case.
+# Active sets of at most this many samples are always copied.
 FEWEST_COPIED = 1000
 
 
 class PairRun(Run):
-    """Optimises over all variables, or those that shrinking left, at once.
+    """Optimises over all variables, or over those that shrinking has left active.
 
-    A run on the whole matrix, of which rows arrive, is `tentative` where the rest of them must not
-    follow: it ends instead.
+    A `tentative` run with rows on demand ends as soon as it needs too many of them, instead of
+    computing the rest of the matrix.
     """
 
     def __init__(self, problem, gram, settings, plan, alpha, interrupt):
@@ -35,7 +35,7 @@ class PairRun(Run):
         self.tentative = plan.tentative
         self.whole_matrix = plan.driver == "full" or plan.tentative
         self.abandoned = False
-        self.renewed = 0  # updates of the gradient before it was last computed from scratch
+        self.renewed = 0  # number of gradient updates at the last recomputation from scratch
         self.until_shrink = self._shrink_interval()
         self.stagnant, self.stalls = False, 0
 
@@ -57,7 +57,7 @@ class PairRun(Run):
         return status
 
     def _slabs(self):
-        """Slabs until a reason to end; the reason."""
+        """Run slabs until there is a reason to end; return it."""
         while True:
             event = self.slab()
             ended = self._budgets(event)
@@ -79,7 +79,7 @@ class PairRun(Run):
                 self._shrink()
 
     def _narrow(self):
-        """Whether to go on because the duality gap is still too large."""
+        """Whether to continue because the duality gap is still too large."""
         aim = None if self.stalls else self.lower_aim(self.control.tol)
         if aim is None:
             return False
@@ -99,7 +99,8 @@ class PairRun(Run):
         self.stagnant = self.stagnates(gain)
 
     def face(self, most=None):
-        """Its rounds cost no more than the pair steps before it, or than is left for polishing."""
+        """A face step whose rounds cost no more than the pair steps before it, or than the rest of
+        the polishing budget."""
         reals, polishing = self.memory.reals, self.polish_until > 0.0
         affordable = self.polish_until - reals[r.SPENT] if polishing else reals[r.SINCE_FACE]
         rounds = int(affordable / (ROUND_COST * self.active.free().size ** 2))
@@ -121,7 +122,7 @@ class PairRun(Run):
             return "stopped"
         if event == r.CONVERGED:
             return None
-        # Budgets that run out while polishing leave a converged point behind if it is one.
+        # If a budget runs out while polishing, the point may still have converged.
         if self.steps_left() <= 0:
             return self._out_of("step_limit")
         if self.out_of_time():
@@ -136,7 +137,7 @@ class PairRun(Run):
         return status
 
     def _stalled(self):
-        """No gain above rounding: look at everything anew, then stop polishing, then admit it."""
+        """No gain above rounding: recompute gradients; next, stop polishing; then end the run."""
         self.stagnant, self.idle = False, 0
         self.stalls += 1
         if self.stalls == 1:
@@ -158,7 +159,7 @@ class PairRun(Run):
         return FullRows.of(self.gram, self.pause)
 
     def _cache_bytes(self):
-        """Shrinking takes rows from one cache into another."""
+        """Memory of one row cache; shrinking copies rows from one cache to another."""
         return self.settings.cache_bytes / (2 if self.settings.shrinking else 1)
 
     def fetch(self, sample):
@@ -178,7 +179,7 @@ class PairRun(Run):
         return self.abandoned or super().must_end()
 
     def _complete(self):
-        """All rows at once, as it is not few of them that are needed."""
+        """Compute the whole matrix: more than a few rows are needed."""
         evaluations = self.active.rows.evaluations
         rows = FullRows.of(self.gram, self.pause)
         rows.evaluations += evaluations
@@ -201,7 +202,7 @@ class PairRun(Run):
         forget(self.memory.integers)
 
     def _refresh(self):
-        """The gradient anew, free of accumulated rounding."""
+        """Recompute the gradient, free of accumulated rounding."""
         self.active.write(self.alpha, self.gradient)
         self.gradient = self._true_gradient(self.active.rows)
         self.active.take_gradient(self.gradient)
@@ -209,15 +210,15 @@ class PairRun(Run):
         self.renewed = self._updates()
 
     def _updates(self):
-        """How often the gradient was changed."""
+        """Number of gradient updates so far."""
         return int(self.memory.integers[r.CLOCK]) + self.memory.integers[r.FACE_ROUNDS]
 
     def _drift(self):
-        """What rounding may have added to the gradient since it was computed from scratch."""
+        """Bound on the rounding in the gradient since it was last computed from scratch."""
         return (self._updates() - self.renewed) * self.noise()
 
     def _restore_all(self):
-        """End shrinking: all variables return, with their gradient reconstructed."""
+        """End shrinking: reactivate all variables and reconstruct their gradient."""
         self.active.write(self.alpha, self.gradient)
         rows = self.active.rows
         if self.whole_matrix:
@@ -232,7 +233,7 @@ class PairRun(Run):
         self.until_shrink = self._shrink_interval()
 
     def _fits_beside(self, size):
-        """Whether the matrix of so many samples fits beside that of all."""
+        """Whether a matrix of `size` samples fits into memory beside the whole one."""
         matrix = 0 if self.gram.whole is not None else self.gram.n**2
         least = FEWEST_COPIED**2
         return matrix + size**2 <= max(self.settings.cache_bytes / self.gram.dtype.itemsize, least)

@@ -1,4 +1,4 @@
-"""Which variables violate most: so many of those that want to rise, or to fall, beyond a limit."""
+"""Selection of the most violating variables, upwards or downwards."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from ...runtime.jit import borrowing
 
 
 def mark_most(gradient, penalty, sign, limit, count, marks):
-    """Mark the samples of the `count` variables with the largest sign·(gradient + penalty) above a
-    limit, or of all of them if they are fewer.
+    """Mark the samples of the `count` variables with the largest score above a limit, or of all of
+    them if they are fewer. The score is sign·(gradient + penalty).
 
-    Variable a is of sample a % len(marks). Of variables that want the same, some are marked that
-    stand apart from each other.
+    Variable a belongs to sample a % len(marks). Ties are broken evenly over the variables.
     """
     scores = np.empty(gradient.size)
     above = gather_scores(gradient, penalty, sign, limit, scores)
@@ -30,7 +29,7 @@ def mark_most(gradient, penalty, sign, limit, count, marks):
 
 @borrowing
 def gather_scores(gradient, penalty, sign, limit, scores):
-    """Write what is above the limit to the front; returns how many that are."""
+    """Write the scores above the limit to the front of `scores`; returns their number."""
     count = 0
     for a in range(gradient.size):
         scores[count] = score = sign * (gradient[a] + penalty[a])
@@ -40,7 +39,7 @@ def gather_scores(gradient, penalty, sign, limit, scores):
 
 @borrowing
 def mark_above(gradient, penalty, sign, limit, marks):
-    """Mark the samples of all variables that want more."""
+    """Mark the samples of all variables with a score above the limit."""
     for a in range(gradient.size):
         if sign * (gradient[a] + penalty[a]) > limit:
             marks[a % marks.size] = True
@@ -48,8 +47,7 @@ def mark_above(gradient, penalty, sign, limit, marks):
 
 @borrowing
 def mark_equal(gradient, penalty, sign, score, count, there, marks):
-    """Mark the samples of `count` of the variables that want just this, of so many that are there,
-    evenly spread."""
+    """Mark the samples of `count` of the `there` variables with just this score, evenly spread."""
     passed = 0
     for a in range(gradient.size):
         if sign * (gradient[a] + penalty[a]) == score:

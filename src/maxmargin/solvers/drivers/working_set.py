@@ -1,9 +1,8 @@
-"""The variables worked on: a set of samples, the arrays of their variables, and their rows.
+"""The active set: some samples, the arrays of their variables, and their rows.
 
-Shrinking (4.2.5) leaves out variables that sit at a bound and want to stay there. A shrunk
-problem is a smaller problem of the same form, so it is copied out whole and the loop never
-knows; samples leave when all their variables do. The blocks of the driver `blocks` are parts in
-the same sense.
+Shrinking (4.2.5) leaves out variables at a bound whose gradient keeps them there. A shrunk problem
+is a smaller problem of the same form, so it is copied and the loop sees no difference; a sample
+leaves when all its variables do. The blocks of the driver `blocks` are subsets in the same sense.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 @borrowing
 def renew(v, variables):
-    """Make `rise`, `fall` and the bounds of some variables those of their α."""
+    """Update `rise`, `fall` and the bounds of some variables after a change of their α."""
     for k in range(variables.size):
         set_penalties(v, variables[k])
 
@@ -39,7 +38,7 @@ def begin(v):
 
 @borrowing
 def note_free(rise, fall, free):
-    """Set what is true of free variables: they may rise and fall, and gain as much by both."""
+    """Mark the free variables: those that may rise and fall with the same gradient."""
     for g in range(rise.shape[0]):
         for a in range(free.size):
             free[a] |= rise[g, a] == fall[g, a]
@@ -71,7 +70,7 @@ def largest_entry(values):
 
 @borrowing
 def sum_violations(gradient, rise, fall, tops, bottoms):
-    """Σ over variables of how far each wants to pass the middle of the extremes of its group."""
+    """Σ over variables of how far the gradient exceeds the middle of the extremes of its group."""
     total = 0.0
     for g in range(tops.size):
         middle = 0.5 * (tops[g] + bottoms[g])
@@ -82,7 +81,7 @@ def sum_violations(gradient, rise, fall, tops, bottoms):
 
 
 def marked(places, size):
-    """Of so many places, which these are."""
+    """Mask of length `size` that is true at these places."""
     marks = np.zeros(size, dtype=np.bool_)
     marks[places] = True
     return marks
@@ -99,9 +98,9 @@ class Active:
     samples : int array
         Which samples of the problem these are.
     rows : FullRows, CachedRows or BlockRowCache
-        With one column for each of the samples.
+        One column per sample.
     folded : bool
-        Whether the two variables of each sample are one here, with a kink.
+        Whether the two variables of each sample are folded into one with a kink.
     """
 
     def __init__(self, v, copies, samples, rows, folded):
@@ -125,7 +124,7 @@ class Active:
             alpha, gradient = alpha[:n] + alpha[n:], gradient[:n] + kink
             ridge, group, lower, upper = ridge[:n], group[:n], lower[n:], upper[:n]
         groups = problem.totals.size
-        # Where there are no kinks, both pairs of bounds are the same and stay so.
+        # Without kinks both pairs of bounds are the same arrays.
         lower, upper = lowest, highest = lower.copy(), upper.copy()
         if folded:
             lower, upper = lowest.copy(), highest.copy()
@@ -152,7 +151,7 @@ class Active:
         return self.samples.size
 
     def names(self):
-        """A number for each variable that it keeps in any other set, ascending."""
+        """Ascending identifiers of the variables that are the same in every set."""
         return (self.samples + MOST_SAMPLES * np.arange(self.copies)[:, None]).ravel()
 
     def variables_of(self, samples):
@@ -166,7 +165,7 @@ class Active:
         return Active(v, self.copies, self.samples[keep], rows, self.folded)
 
     def write(self, alpha, gradient):
-        """Put α and G where they belong in arrays of all variables."""
+        """Copy α and G into arrays of all variables."""
         v, places = self.v, self._places(alpha.size)
         if self.folded:
             alpha[places] = np.append(np.maximum(v.alpha, 0.0), np.minimum(v.alpha, 0.0))
@@ -176,21 +175,21 @@ class Active:
             gradient[places] = v.gradient
 
     def take_gradient(self, gradient):
-        """Take G over from an array of all variables."""
+        """Copy G from an array of all variables."""
         v = self.v
         v.gradient[:] = gradient[self._places(gradient.size)][: v.gradient.size]
         if self.folded:
             v.gradient[:] += v.kink
 
     def _places(self, size):
-        """Where the variables of these samples stand among all, which are so many."""
+        """Places of the variables of these samples among all `size` variables."""
         copies = 2 if self.folded else self.copies
         if self.size * copies == size:
             return slice(None)
         return (np.arange(copies)[:, None] * (size // copies) + self.samples).ravel()
 
     def inside(self):
-        """Of every variable, whether it is free: neither at a bound nor at its kink."""
+        """Mask of the free variables: neither at a bound nor at a kink."""
         inside = np.zeros(self.v.alpha.size, dtype=np.bool_)
         note_free(self.v.rise, self.v.fall, inside)
         return inside
@@ -199,7 +198,7 @@ class Active:
         return np.flatnonzero(self.inside())
 
     def has_free(self):
-        """Of every sample, whether one of its variables is free."""
+        """Mask of the samples with a free variable."""
         return self.inside().reshape(self.copies, self.size).any(axis=0)
 
     def slopes(self, free):
@@ -240,8 +239,8 @@ class Active:
         return sum_violations(self.v.gradient, self.v.rise, self.v.fall, *self.extremes())
 
     def settled(self):
-        """Variables that want neither to rise nor to fall, by the shrinking rule: held at a bound,
-        or at a kink."""
+        """Mask of the variables that the shrinking rule leaves out: at a bound or a kink, with a
+        gradient that keeps them there."""
         v = self.v
         tops, bottoms = self.extremes()
         if tops.size == 1:
@@ -258,7 +257,7 @@ class Active:
         these variables; those left out by shrinking contribute nothing at the optimum."""
         v, free = self.v, self.inside()
         tops, bottoms = self.extremes()
-        # Where nothing may rise, or nothing fall, one of them is infinite.
+        # If no variable may rise, or none fall, one of the extremes is infinite.
         tops, bottoms = (np.where(np.isinf(a), b, a) for a, b in ((tops, bottoms), (bottoms, tops)))
         bias = np.where(np.isinf(tops), 0.0, 0.5 * tops + 0.5 * bottoms)
         for g in range(bias.size):

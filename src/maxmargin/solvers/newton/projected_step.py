@@ -1,15 +1,15 @@
-"""The face step for many free variables: all that would leave the box are stopped at once.
+"""The face step for many free variables: all that would leave the box are fixed at once.
 
-With the free variables F, the groups A and variables V stopped at their bounds, the optimum
-α_F + d of the rest satisfies
+With the free variables F, the groups A and variables V fixed at their bounds, the optimum α_F + d
+of the rest satisfies
 
-    Q_FF d + Bλ = G_F,   Bᵀd = c      (B: Aᵀ and the unit vectors of V, c: 0 and the way of V)
+    Q_FF d + Bλ = G_F,   Bᵀd = c      (B: Aᵀ and the unit vectors of V, c: 0 and the moves of V)
 
     Lᵀd = x − Sλ,   (SᵀS) λ = Sᵀx − c,   x = L⁻¹ G_F,   S = L⁻¹ B,   LLᵀ = Q_FF
 
-so that one factorisation serves however many are stopped. V grows until all others stay inside.
-The next step likewise begins with the factor of the last one: variables that are new border it,
-those that have left are stopped where they are.
+so that one factorisation suffices for any V. V grows until all other variables stay inside. The
+next step reuses the factor: new variables are added as a border, and those that are no longer free
+are fixed where they are.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from ...linalg.bordered import Factor
 from ..drivers.working_set import marked
 from .step import FaceResult, curvature
 
-# Stopping more than this part of the variables is left to pair steps.
+# If more than this fraction of the variables has to be fixed, the step is left to pair steps.
 MOST_STOPPED = 0.25
-# Added to the diagonal, in parts of it: rounded Gram matrices are not quite positive.
+# Relative shift of the diagonal: rounded Gram matrices are not quite positive definite.
 JITTER = 1e-7
-# Sets V that are tried.
+# Largest number of sets V that are tried.
 MOST_ROUNDS = 10
-# A step arrived if no more than this part of the spread of gradients is left.
+# A step has converged if at most this fraction of the spread of the gradients is left.
 CONVERGED = 0.1
-# A factor is kept as long as no more than these parts of its variables have come later, and left.
+# A factor is reused while at most these fractions of its variables were added later, and have left.
 MOST_BORDERED, MOST_LEFT = 0.15, 0.1
 
 
 def wide_face_step(active, must_end=None, known=None):
-    """Go to the optimum of the free variables of an `Active` set, stopping those it would take out
-    of the box at their bounds; a point that is feasible and no worse.
+    """Move the free variables of an `Active` set to their optimum, fixing those that would leave
+    the box at their bounds. The new point is feasible and not worse.
 
-    Where rows are float32 the factorisation is too, if that gets there. A factor that is known
-    already, of almost these variables, serves again if it can; the result has the last one.
+    With float32 rows the factorisation is in float32 if that is precise enough. `known` is a factor
+    of nearly the same variables, reused if possible; the result holds the latest one.
     """
     rounds, gain, attempts = 0, 0.0, [(None, dtype) for dtype in precisions(active)]
     if known is not None:
@@ -65,10 +65,10 @@ class Attempt(NamedTuple):
 
 
 def newton_step(active, dtype, must_end=None, known=None):
-    """A step with the factor in this precision, or with the one known, taken if it gains.
+    """A step with a factor in this precision, or with the known one, taken if its gain is positive.
 
-    It arrived if little is left of the spread of gradients that it was to level, or if more than
-    precision was in the way.
+    It has converged if little is left of the spread of the gradients, or if it was cut short for
+    another reason than precision.
     """
     v = active.v
     F = active.free()
@@ -111,14 +111,14 @@ def newton_step(active, dtype, must_end=None, known=None):
 
 
 def new_factor(active, F, dtype):
-    """The factor of some variables, or None, and which they are."""
+    """A new factor of some variables (None if it fails), and its variables."""
     Q = curvature(active, F, dtype=dtype)
     Q.flat[:: F.size + 1] *= 1.0 + JITTER
     return Factor.of(Q, active.names()[F]), F
 
 
 def grown_factor(active, F, known):
-    """The factor that is known with all of these variables in it, or None, and which it has."""
+    """The known factor extended to these variables (None if not possible), and its variables."""
     names = active.names()
     E = np.searchsorted(names, known.names)
     if E.max() >= names.size or (names[E] != known.names).any():
@@ -137,14 +137,14 @@ def grown_factor(active, F, known):
 
 
 def levelled(gradient, group):
-    """The gradient without its mean in each group, which the sums over groups hold anyway."""
+    """The gradient without its mean in each group, which the sum constraints cancel anyway."""
     totals, counts = np.bincount(group, gradient), np.bincount(group)
     return gradient - (totals / np.maximum(counts, 1))[group]
 
 
 def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
-    """The direction d of the system above with lowest ≤ d ≤ highest, what Bλ is there, and the
-    rounds it took; None where too many variables have to be stopped. Those idle are at 0."""
+    """The direction d of the system above with lowest ≤ d ≤ highest, its Bλ, and the number of
+    rounds; None if too many variables have to be fixed. Variables in `idle` do not move."""
     size = gradient.size
     present = np.unique(group)
     B = (group[:, None] == present).astype(np.float64)
@@ -172,8 +172,8 @@ def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
 
 
 def balanced(reached, alpha, lower, upper, group):
-    """The point reached, with the sum over each group put back to that of α by the variable
-    farthest inside; what rounding makes of a sum is far less than that."""
+    """The point `reached`, with the sum over each group restored to that of α by moving the
+    variable farthest from its bounds; the rounding of a sum is far smaller than that distance."""
     slack = np.minimum(reached - lower, upper - reached)
     for g in np.unique(group):
         members = np.flatnonzero(group == g)

@@ -5,9 +5,9 @@ On the free variables F the problem is an equality-constrained quadratic one. It
 
     Q_FF d + Aᵀλ = G_F,   A d = 0        (A: one row of ones a group)
 
-Go to it, or along d to the first bound; fix what arrived there and solve again with the rest.
-Where pairs crawl, this arrives. Q_FF is factored once, and a variable that leaves is deleted
-from the factor in O(f²).
+Move there, or along d to the first bound; fix the variables at that bound and solve again for the
+rest. This converges where pair steps are slow. Q_FF is factored once, and a variable that leaves is
+deleted from the factor in O(f²).
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from ...linalg.cholesky import factored_in_place
 from ...runtime.buffers import buffer
 from ...runtime.jit import from_python, inlined, largest, smallest
 
-# Beyond this many free variables the factorisation costs more than it brings.
+# With more free variables than this the factorisation costs more than it saves.
 LARGEST_FACE = 3000
 FIRST_JITTER, LAST_JITTER = 1e-14, 1e-6
-# Newton steps are repeated so often, to undo rounding, unless no more than this part of the spread
-# of gradients is left.
+# Newton steps are repeated this often to remove rounding, unless at most this fraction of the
+# spread of the gradients is left.
 REFINEMENTS, LEVEL = 2, 1e-12
-# Rounds between two questions whether to end take about this many operations.
+# Operations between two checks whether the run must end.
 ROUNDS_WORK = 4_000_000
-# Vectors that rounds work with, besides one for each group.
+# Number of work vectors of the rounds, besides one per group.
 VECTORS = 3
-# The sum of a direction over a group is 0, but for this part of its length.
+# The sum of a direction over a group must be 0 up to this fraction of its length.
 SUM_ROUNDING = 1e-9
-# How rounds ended.
+# How the rounds ended.
 UNDECIDED, DONE, UNBOUNDED = range(3)
 
 
@@ -40,7 +40,7 @@ class FaceResult(NamedTuple):
     rounds: int
     gain: float
     unbounded: bool
-    factor: object = None  # what a next step may begin with
+    factor: object = None  # for the next step to reuse
 
 
 @inlined
@@ -82,7 +82,7 @@ def solve_factored(R, b, size):
 
 
 def factored(Q):
-    """Upper Cholesky factor of Q, with as little added to the diagonal as it takes, or None."""
+    """Upper Cholesky factor of Q with the smallest sufficient shift of the diagonal, or None."""
     scale = float(np.abs(np.diagonal(Q)).max())
     jitter = FIRST_JITTER
     while jitter <= LAST_JITTER:
@@ -105,12 +105,12 @@ def curvature(active, F, **precision):
 
 @inlined
 def newton_direction(R, inside, size, gradient, group, units, renew, direction, ones):
-    """d of the system above for the variables inside, which are so many.
+    """d of the system above for the `size` variables inside.
 
-    The units are w_g = (RᵀR)⁻¹ 1_g without what they have of the groups before, so that leaving
-    out the sum over group g by means of w_g keeps those that are left out already. They belong to
-    the variables inside; `renew` says that these have changed. `ones` is overwritten. Returns
-    whether d is a direction: whether its sums are 0, but for rounding.
+    The units are w_g = (RᵀR)⁻¹ 1_g, made orthogonal to the earlier groups, so that subtracting a
+    multiple of w_g to cancel the sum over group g keeps the earlier sums at 0. They depend on the
+    variables inside; `renew` says that these have changed. `ones` is overwritten. Returns whether d
+    is feasible: whether its sums are 0 up to rounding.
     """
     groups = units.shape[0]
     for g in range(0 if renew else groups, groups + 1):
@@ -124,12 +124,12 @@ def newton_direction(R, inside, size, gradient, group, units, renew, direction, 
         solve_factored(R, x, size)
         for h in range(g):
             subtract(x, units[h], inside, size, group, h)
-    # Twice: what the first pass leaves of a direction may be no more than its rounding.
+    # Twice: if little is left of the direction after the first pass, it may be mostly rounding.
     for g in range(2 * groups):
         for k in range(size):
             ones[k] = 1.0 if group[inside[k]] == g % groups else 0.0
         subtract(direction, ones, inside, size, group, g % groups)
-    # Where Q is singular along (1, …, 1) and the gradient is level, only rounding is left, whose
+    # If Q is singular along (1, …, 1) and the gradient is constant, only rounding is left, and its
     # sums are not 0.
     for g in range(groups):
         total, length = 0.0, 0.0
@@ -144,7 +144,7 @@ def newton_direction(R, inside, size, gradient, group, units, renew, direction, 
 
 @inlined
 def subtract(x, unit, inside, size, group, g):
-    """Make the sum of x over a group 0 by a multiple of a unit."""
+    """Cancel the sum of x over a group by subtracting a multiple of a unit."""
     total, part = 0.0, 0.0
     for k in range(size):
         if group[inside[k]] == g:
@@ -158,10 +158,10 @@ def subtract(x, unit, inside, size, group, g):
 
 @inlined
 def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, work, most):
-    """At most so many rounds; returns (rounds, variables still inside, refinements, gain, state).
+    """At most `most` rounds; returns (rounds, variables still inside, refinements, gain, state).
 
-    Each goes to the optimum of the variables inside, or along the way there to the first bound,
-    where the variables that meet theirs leave. `work` has `VECTORS` rows and one for each group.
+    Each moves to the optimum of the variables inside, or towards it up to the first bound, where
+    the variables that reach theirs leave. `work` has `VECTORS` rows and one more per group.
     """
     size, gain, solved, first = inside.size, 0.0, 0, 0.0
     direction, bent, reach, units = work[0], work[1], work[2], work[VECTORS:]
@@ -227,9 +227,9 @@ some_rounds = from_python(face_rounds)
 
 
 def face_step(active, must_end=None, most=None):
-    """Maximise over the face of the free variables of an `Active` set, in at most so many rounds.
+    """Maximise over the face of the free variables of an `Active` set, in at most `most` rounds.
 
-    Each round leaves a feasible point that is no worse; `must_end` is asked before the next ones.
+    Each round ends at a feasible point that is not worse; `must_end` is checked between rounds.
     """
     v = active.v
     F = active.free()

@@ -1,9 +1,8 @@
-"""Long Gram rows for the driver `blocks`: computed in batches, kept in memory touched once.
+"""Row cache of the driver `blocks`: rows computed in batches into one preallocated buffer.
 
-A new row overwrites the one that was of use longest ago, of those that are not called precious
-as long as there are any. When more samples come, rows in memory are completed, where they are if
-there is room for all of their columns. When columns settle, they are packed in place, and more of
-them fit.
+A new row overwrites the least recently used one, protected rows last. When samples are added, rows
+in memory are extended, in place if there is space for all of their columns. When columns settle,
+rows are packed in place, and more of them fit.
 """
 
 from __future__ import annotations
@@ -18,24 +17,24 @@ from ...runtime.jit import compiled
 from ...runtime.parallel import TERMS_AN_ENTRY, in_parts
 from .lru import BATCH_BYTES
 
-# There is memory for at least this many rows.
+# Memory for at least this many rows is always allocated.
 FEWEST_ROWS = 8
-# Rows of some columns leave room for all others if that many fit, as a part of all such rows.
+# Rows of a stage are laid out with space for all columns if at least this fraction of them fits.
 ENOUGH_ROWS = 0.5
-# Rows that stay where they are computed come in batches of so many products of numbers of four
-# bytes, which take a good third of a second at 200 GFLOP/s.
+# Rows computed in place come in batches of this many float32 multiplications, about a third of a
+# second at 200 GFLOP/s.
 BATCH_PRODUCTS = 4e10
-# Rows that do not stay where they are computed come in smaller batches: memory that is touched for
-# the first time costs as much as what is computed into it. They take no more than this part of the
-# memory for rows, or the fewest bytes.
+# Rows that are copied after they are computed come in smaller batches, because the first touch of
+# memory costs as much as the computation. Scratch memory is limited to SCRATCH_BYTES and to this
+# share of the row memory, but at least FEWEST_SCRATCH bytes.
 SCRATCH_BYTES, SCRATCH_SHARE, FEWEST_SCRATCH = 32 << 20, 0.3, 8 << 20
 
 
 def pack_rows(memory, width, slots, keep):
-    """Move some rows to the front, keeping only some columns; both ascending, in place."""
+    """Move some rows to the front in place, keeping only some columns; both indices ascending."""
     first = 0
     while first < slots.size:
-        # Rows that all go to where none of them is now may move at the same time.
+        # Rows whose targets do not overlap their sources may move at the same time.
         last = min(max(first + 1, slots[first] * width // keep.size), slots.size)
 
         def some_rows(start, stop, first=first):
@@ -55,12 +54,12 @@ def move_rows(memory, width, slots, keep, start, stop):
 
 
 def successive(slots):
-    """Whether slots, ascending, have no others in between."""
+    """Whether ascending slots are consecutive."""
     return slots.size == 0 or slots[-1] - slots[0] == slots.size - 1
 
 
 class BlockRowCache:
-    """Rows of a Gram matrix over all columns, the first ones, or those that are not settled.
+    """Rows of a Gram matrix over all columns, the first ones, or those that have not settled.
 
     Parameters
     ----------
@@ -68,13 +67,13 @@ class BlockRowCache:
     budget : float
         Bytes of memory for rows.
     block : int
-        The largest number of rows asked for at once.
+        Largest number of rows in one request.
     pause : callable
         Called between batches; may raise.
     width : int, optional
-        Columns to begin with; all by default.
+        Number of columns at first; all by default.
     features : float
-        Numbers in an input, 0 where it is no vector.
+        Numbers per input; 0 if inputs are not vectors.
     """
 
     def __init__(self, gram, budget, block, pause, width=None, features=0):
@@ -89,29 +88,29 @@ class BlockRowCache:
         self._begin(gram.n if width is None else width)
 
     def _begin(self, width):
-        """The first columns; no row is known."""
+        """Start with the first columns and no rows."""
         # None stands for all columns.
         self.columns = np.arange(width) if width < self.gram.n else None
         roomy = self.memory.size // self.gram.n >= ENOUGH_ROWS * width
         self._lay_out(width, self.gram.n if roomy else width)
 
     def _lay_out(self, n, step):
-        """Arrange the memory as rows of n columns, so many entries apart, none of them known."""
+        """Divide the memory into empty rows of n columns that begin `step` entries apart."""
         slots = min(self.memory.size // step, n)
         self.n, self.step, self.clock = n, step, 0
-        self.values = self.memory[: slots * step].reshape(slots, step)  # n columns of it
+        self.values = self.memory[: slots * step].reshape(slots, step)  # the first n columns
         self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
         self.used = np.zeros(slots, dtype=np.int64)
 
     @property
     def most(self):
-        """Rows that can be in memory at the same time."""
+        """Number of rows that fit into memory."""
         return len(self.values)
 
     def ensure(self, samples, protected=None):
-        """Have the rows of samples (indices into the columns, at most `most`) in memory.
+        """Load the rows of samples (indices into the columns, at most `most`).
 
-        `protected` says of every column whether its row is to be kept as long as others are there.
+        `protected` is a mask over the columns: their rows are overwritten only after all others.
         """
         self.clock += 1
         slots = self.slot[samples]
@@ -135,7 +134,7 @@ class BlockRowCache:
         return self.gram.matrix_among(names, self.pause)
 
     def _slots_to_overwrite(self, count, protected):
-        """Slots for `count` new rows, ascending; what they hold is forgotten."""
+        """Ascending slots for `count` new rows; their current rows are dropped."""
         empty = np.flatnonzero(self.owner < 0)
         if empty.size >= count:
             return empty[:count]
@@ -165,7 +164,7 @@ class BlockRowCache:
             self.pause()
 
     def _batches(self, count, columns, in_place=True):
-        """Parts of `count` rows, about equal, to be computed one after the other."""
+        """Slices of `count` rows, about equal, to be computed one after the other."""
         size = columns * self.gram.dtype.itemsize
         if not in_place:
             most = self.scratch / size
@@ -178,7 +177,7 @@ class BlockRowCache:
         return [slice(start, stop) for start, stop in pairwise(edges)]
 
     def _own(self, slots, samples, columns):
-        """Rows of samples are in these slots, so many columns of them new."""
+        """Record that rows of samples are in these slots, with `columns` new entries each."""
         self.owner[slots], self.slot[samples] = samples, slots
         self.used[slots] = self.clock
         self.evaluations += samples.size * columns
@@ -189,17 +188,17 @@ class BlockRowCache:
         return np.count_nonzero(self.owner < 0) < self.block
 
     def has(self, samples):
-        """Of some samples (indices into the columns), whether their rows are in memory."""
+        """Mask of the samples (indices into the columns) whose rows are in memory."""
         return self.slot[samples] >= 0
 
     def combine(self, samples, coefficients, start=0):
-        """Σ coefficients·rows over all columns, or from one on, of rows in memory."""
+        """Σ coefficients·rows over all columns from `start` on, of rows in memory."""
         total = np.zeros(self.n)
         add_rows(total, self.values, self.slot[samples], coefficients, start)
         return total[start:]
 
     def sums(self, support, coefficients):
-        """Σ coefficients·K[support] for every sample, from rows in memory where there are any."""
+        """Σ coefficients·K[support] for every sample, from rows in memory where possible."""
         columns = np.arange(self.gram.n) if self.columns is None else self.columns
         place = np.full(self.gram.n, -1)
         place[columns] = np.arange(columns.size)
@@ -229,8 +228,8 @@ class BlockRowCache:
         return total
 
     def widen(self, width, samples):
-        """More columns behind those there are. Rows of some samples are completed, as far as they
-        are in memory and there is room; others are forgotten."""
+        """Append columns. Rows of the given samples that are in memory are extended as far as there
+        is space; all others are dropped."""
         samples = self._moved_together(samples[self.has(samples)])
         before, step = self.n, self.step
         self._begin(width)
@@ -243,7 +242,7 @@ class BlockRowCache:
             self.pause()
 
     def _moved_together(self, samples):
-        """Move the rows of some samples to the first slots; the samples in the order of these."""
+        """Move the rows of some samples to the first slots; return the samples in that order."""
         slots = self.slot[samples]
         behind = np.flatnonzero(slots >= samples.size)
         gaps = np.setdiff1d(np.arange(samples.size), slots)
@@ -253,10 +252,10 @@ class BlockRowCache:
         return samples[np.argsort(slots)]
 
     def _move(self, rows, columns, step):
-        """Take the first rows over, of so many columns, from where they began `step` apart."""
+        """Move the first rows, of `columns` entries, from their old places `step` entries apart."""
         if step == self.step:
             return
-        # None is overwritten before it has moved.
+        # In this order no row is overwritten before it is moved.
         order = range(rows) if step > self.step else reversed(range(rows))
         for k in order:
             self.values[k, :columns] = self.memory[k * step : k * step + columns]
@@ -276,13 +275,13 @@ class BlockRowCache:
         self.slot[owners] = np.arange(owners.size)
 
     def reset(self, columns):
-        """Start anew with the given columns of the whole matrix; None stands for all."""
+        """Start again with the given columns of the whole matrix; None stands for all."""
         self.columns = columns
         n = self.gram.n if columns is None else columns.size
         self._lay_out(n, n)
 
     def give_back(self):
-        """End: the matrix may keep the rows, and the run is free of this reference to it."""
+        """Offer the rows to the Gram matrix and release the memory."""
         if self.columns is None:
             self.gram.keep_rows(StoredRows(self.values, self.slot))
         self.memory = self.values = self.pause = None

@@ -1,8 +1,8 @@
-"""Where the loop finds Gram rows: the whole matrix in memory, or an LRU cache of rows.
+"""Gram rows for the compiled loop: the whole matrix in memory, or an LRU cache of rows.
 
-Both answer the same questions about a set of samples (the *columns*, all samples or those that
-shrinking left active): the rows in memory for the compiled loop, one missing row, a small dense
-block, a linear combination of rows, and the same for fewer columns.
+Both have the same interface over a set of samples (the *columns*: all samples, or those that
+shrinking has left active): the row store for the compiled loop, one missing row, a small dense
+block, a linear combination of rows, and a restriction to fewer columns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...runtime.jit import compiled
 from ...runtime.parallel import in_parts
 from ..smo.state import RowStore
 
-# No source for rows, in either precision.
+# Placeholder for "no source of rows", in both precisions.
 NOWHERE = {
     np.dtype(kind): (np.empty((0, 0), kind), np.empty(0, np.int64), np.zeros(2, np.int64))
     for kind in (np.float32, np.float64)
@@ -46,7 +46,7 @@ def gather_block(values, rows, columns):
 class FullRows:
     """The whole Gram matrix in memory.
 
-    The loop works on `values`, the same numbers in another precision, where these are given.
+    If `values` is given (the same matrix in another precision), the loop works on it instead.
     """
 
     def __init__(self, matrix, evaluations=0, values=None):
@@ -64,7 +64,7 @@ class FullRows:
 
     @classmethod
     def of(cls, gram, pause=None):
-        """Computed block by block; `pause` is called between blocks and may raise."""
+        """Compute the matrix block by block; `pause` is called between blocks and may raise."""
         if gram.whole is not None:
             return cls(gram.whole)
         return cls(gram.matrix(pause), gram.n**2)
@@ -89,7 +89,7 @@ class FullRows:
 
 
 class CachedRows:
-    """Rows computed on demand, the least recently used one leaving when memory is full."""
+    """Rows computed on demand; when memory is full, the least recently used one is overwritten."""
 
     def __init__(self, gram, budget, columns=None, evaluations=0, misses=0):
         self.gram = gram
@@ -110,7 +110,7 @@ class CachedRows:
         self.filled = 0
 
     def fetch(self, sample, clock):
-        """Bring the row of a sample (an index into the columns) into memory."""
+        """Load the row of a sample (an index into the columns)."""
         if self.filled < self.owner.size:
             slot = self.filled
             self.filled += 1
@@ -132,7 +132,7 @@ class CachedRows:
         self.evaluations += samples.size * self.n
 
     def restricted(self, keep):
-        """A cache for fewer columns that keeps the rows it can, most recent first."""
+        """A cache for fewer columns that keeps as many rows as fit, most recent first."""
         fewer = CachedRows(
             self.gram, self.budget, self.columns[keep], self.evaluations, self.misses
         )

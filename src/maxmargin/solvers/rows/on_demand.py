@@ -1,7 +1,7 @@
-"""Rows that arrive when the loop asks for them, made in compiled code.
+"""Rows computed by compiled code when the loop first needs them.
 
-A problem with few support vectors needs few of its rows. How many it will be cannot be known, but
-it shows early: each row that moved so far has lessened the violations of all samples by its part.
+A problem with few support vectors needs few rows. Their number is not known in advance, but can be
+extrapolated early from how much the rows so far have reduced the sum of violations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 @inlined
 def compute_row(rows, sample):
-    """Make the row of a sample; whether there is a source for it, and it may be."""
+    """Compute the row of a sample; false if there is no source or no more rows are allowed."""
     present = rows.count[PRESENT]
     if present >= rows.count[ALLOWED]:
         return False
@@ -40,20 +40,20 @@ def compute_row(rows, sample):
 
 @borrowing
 def bring(rows, samples):
-    """Make the rows of samples that are absent."""
+    """Compute the missing rows of samples."""
     for k in range(samples.size):
         if rows.slot[samples[k]] < 0:
             compute_row(rows, samples[k])
 
 
 class OnDemandRows:
-    """Rows of a Gaussian, made by the loop itself from `points`, a column for each sample."""
+    """Rows of a Gaussian, computed by the loop itself from `points`, one column per sample."""
 
     def __init__(self, gram, points, most, always):
         self.gram, self.n = gram, gram.n
         self.most, self.always = most, always
         self.progress = 0.0
-        self.elsewhere = 0  # evaluations of what did not come to stay
+        self.elsewhere = 0  # kernel evaluations that were not stored as rows
         self.store = RowStore(
             buffer((most, self.n), gram.dtype),
             np.full(self.n, -1),
@@ -65,7 +65,7 @@ class OnDemandRows:
 
     @classmethod
     def of(cls, gram, budget, always):
-        """Of a Gram matrix, in at most so many bytes; `always` goes on whatever rows cost."""
+        """Rows of a Gram matrix in at most `budget` bytes; `always` allows rows at any cost."""
         points = gram.transposed_points()
         most = int(min(gram.n, budget / (gram.n * gram.dtype.itemsize)))
         cheapest = len(points) <= costs.CHEAPEST_FEATURES
@@ -80,7 +80,7 @@ class OnDemandRows:
         return self.elsewhere + self.misses * self.n
 
     def go_on(self, progress):
-        """Whether more rows may come, if those present lessened violations by this part."""
+        """Whether to allow more rows, given that those present reduced violations by this part."""
         features, present = len(self.store.source), self.misses
         forth, self.progress = progress > self.progress, progress
         to_come = costs.CAUTION * present * (1.0 - progress) / max(progress, TINY)

@@ -1,7 +1,7 @@
-"""A problem with its samples in another order.
+"""A problem with its samples permuted.
 
-Those of an early stage of the driver `blocks` are then the first ones of the next, and so are their
-Gram values in every row.
+The samples of each stage of the driver `blocks` are then the first ones of the next stage, and
+their values are the first entries of every row.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ...kernels.row_sums import KnownSums, StoredRows, in_places
 
 
 class Arrangement:
-    """A problem and its Gram matrix with the samples in another order.
+    """A problem and its Gram matrix with the samples permuted.
 
     Parameters
     ----------
     problem : DualProblem
     gram : Gram
     order : int array
-        Which sample stands at each place.
+        The sample at each place.
     """
 
     def __init__(self, problem, gram, order):
@@ -34,14 +34,14 @@ class Arrangement:
         self.problem, self.gram = replace(problem, **arrays), ArrangedGram(gram, order)
 
     def put_back(self, values):
-        """Values of all variables, in the order of the problem that was given."""
+        """Values of all variables in the original order."""
         return in_places(self.variables, values)
 
 
 class ArrangedGram:
-    """What the driver asks of a Gram matrix, with the samples in another order.
+    """The part of the Gram interface that the driver uses, with the samples permuted.
 
-    All columns are prepared at once: successive ones are then a view of them.
+    All columns are prepared at once, so that a consecutive range of them is a view.
     """
 
     def __init__(self, gram, order):
@@ -68,8 +68,8 @@ class ArrangedGram:
         self.natural.keep_sums(KnownSums(coef, values))
 
     def _names(self, columns):
-        """What columns are called in the matrix; the same array for the same ones, as it is by the
-        array that the matrix finds what it prepared for them."""
+        """Original indices of columns. Equal columns give the same array object, because the Gram
+        matrix finds prepared columns by object identity."""
         if columns is None:
             return self.order
         known = [names for names in self._named if names[0] is columns]

@@ -1,6 +1,6 @@
-"""A batch of small problems in one call of the loop: where one ends, the next begins.
+"""A batch of small problems solved in one compiled call, one after the other.
 
-A pair of classes with a hundred samples is solved in less time than Python takes to pose it.
+A pair of classes with a hundred samples is solved in less time than Python takes to set it up.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from .schedule import run_to_end
 
 @compiled
 def run_batch(batch, buffer, control, max_steps, memory):
-    """Solve all problems of a batch, each from its α on; there is some room for rows."""
+    """Solve all problems of a batch, each from its α; `buffer` is memory for rows."""
     for k in range(batch.parts.ends.size):
         v, rows, size, told = begin_problem(batch, k, buffer, control, memory)
         event, _, _ = run_to_end(v, rows, size, told, max_steps, memory, None)
@@ -25,8 +25,8 @@ def run_batch(batch, buffer, control, max_steps, memory):
 
 @called
 def begin_problem(batch, k, buffer, control, memory):
-    """The variables of a problem at the α and Kα of the batch, its rows, for which there is some
-    room, its size, and what the loop is told."""
+    """Variables of problem k at the α and Kα of the batch, its rows (in `buffer`), its size, and
+    the control record of the loop."""
     parts = batch.parts
     start, stop = parts.ends[k - 1] if k else 0, parts.ends[k]
     places, size = parts.places[start:stop], stop - start
@@ -93,7 +93,7 @@ def begin_problem(batch, k, buffer, control, memory):
 
 @inlined
 def is_all_of(matrix, places):
-    """Whether the samples of a matrix at these places are all, in their order."""
+    """Whether these places are all samples of the matrix, in their order."""
     same = matrix.shape[0] == places.size
     for s in range(places.size):
         same = same and places[s] == s
@@ -102,7 +102,7 @@ def is_all_of(matrix, places):
 
 @inlined
 def clear(memory):
-    """Forget everything but the address of LAPACK's function."""
+    """Reset all slots except the address of LAPACK's function."""
     integers, reals = memory.integers, memory.reals
     potrf = integers[r.POTRF]
     for i in range(integers.size):
@@ -115,7 +115,7 @@ def clear(memory):
 
 @called
 def columns_of(points, places):
-    """Some columns, as an array of their own."""
+    """A copy of some columns."""
     some = np.empty((points.shape[0], places.size), points.dtype)
     for k in range(points.shape[0]):
         row, whole = some[k], points[k]
@@ -126,7 +126,7 @@ def columns_of(points, places):
 
 @called
 def end_problem(batch, k, v, rows, memory, event):
-    """Write down what became of a problem; its sums are added up anew."""
+    """Write the result of a problem to the ledger and recompute its sums Kα."""
     start, stop = batch.parts.ends[k - 1] if k else 0, batch.parts.ends[k]
     integers, ledger = memory.integers, batch.ledger[k]
     alpha, sums = batch.alpha[start:stop], batch.sums[start:stop]

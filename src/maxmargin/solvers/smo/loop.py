@@ -4,11 +4,11 @@
                         μ ← step along e_i − e_j
                         α ← α + μ(e_i − e_j),   G ← G − μQ(e_i − e_j)
 
-The loop owns no memory and knows nothing of time, caches or people: it returns an event
-(`state`) and is called again.
+The loop allocates nothing and knows nothing of clocks, caches or callbacks: it returns an event
+(see `state`) and is called again.
 
-Where nothing is `special` (None), pairs are selected by second order and take Newton steps, and no
-more than that is compiled. Else `special` is the trace, which may be empty.
+With `special` None, pairs are selected by second order and take Newton steps, and nothing else is
+compiled. Otherwise `special` is the trace, which may be empty.
 """
 
 import numpy as np
@@ -24,8 +24,8 @@ NOTHING = -1
 
 @inlined
 def choose_specially(v, rows, tops, bottoms, samples, control, tol, memory):
-    """(missing row, i, j) by any policy, unless a pair is pending; after a planned step as modified
-    by Algorithm 7.2."""
+    """(missing row, i, j): the pending pair if there is one, else by the policy in force, modified
+    by Algorithm 7.2 after a planned step."""
     integers = memory.integers
     i, j = integers[r.PENDING_I], integers[r.PENDING_J]
     after_planning = integers[r.LAST_KIND] == r.PLANNED
@@ -42,14 +42,14 @@ def choose_specially(v, rows, tops, bottoms, samples, control, tol, memory):
             row = rows.values[slot]
             i, j = better_recent_pair(v, row, i, j, samples, control, memory, exact)
     if missing < 0:
-        # A policy that keeps count of its answers is not asked twice.
+        # Policies with a state must not be called twice for one step.
         integers[r.PENDING_I], integers[r.PENDING_J] = i, j
     return missing, i, j
 
 
 @inlined
 def forget_pairs(integers):
-    """What was chosen or planned before something else moved the variables."""
+    """Discard pending and planned pairs after something else has moved the variables."""
     integers[r.PENDING_I] = integers[r.PENDING_J] = -1
     integers[r.RECENT] = integers[r.CURSOR] = 0
     integers[r.LAST_KIND] = r.CLIPPED
@@ -60,7 +60,7 @@ forget = from_python(forget_pairs)
 
 @inlined
 def remember_pair(memory, i, j, bend, kind, ratio):
-    """What special policies and planning look back at."""
+    """Record a step for policies and planning that use recent pairs."""
     recent, integers = memory.recent, memory.integers
     for n in range(recent.shape[0] - 1, 0, -1):
         recent[n, 0], recent[n, 1] = recent[n - 1, 0], recent[n - 1, 1]
@@ -75,15 +75,15 @@ def remember_pair(memory, i, j, bend, kind, ratio):
 
 @inlined
 def run_slab(v, rows, samples, control, tol, max_steps, memory, special):
-    """Up to ``max_steps`` steps, until the violation is at most `tol`; returns (event, sample asked
-    for, violation)."""
+    """Up to ``max_steps`` steps, until the violation is at most `tol`; returns (event, sample whose
+    row is missing, violation)."""
     tops, bottoms, integers, reals = memory.tops, memory.bottoms, memory.integers, memory.reals
     violation = find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
     for _ in range(max_steps):
         if violation <= tol:
             return r.CONVERGED, NOTHING, violation
         missing, i, j, slot_i, slot_j = NOTHING, -1, -1, 0, 0
-        while True:  # until all rows are there, or one cannot be made here
+        while True:  # until all rows are present, or one cannot be computed here
             if i >= 0:
                 missing = NOTHING
             elif special is None:
@@ -110,7 +110,7 @@ def run_slab(v, rows, samples, control, tol, max_steps, memory, special):
         max_step = smallest(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
         kind, step, believed = r.CLIPPED, max_step, bend
         if bend <= control.floor:
-            # What the kernel has of curvature here is rounding; the ridge is exact.
+            # The curvature of the kernel is only rounding here; the ridge is exact.
             believed = v.ridge[i] + v.ridge[j]
         if bend < -1e3 * control.floor:
             integers[r.NEGATIVE] += 1

@@ -1,7 +1,7 @@
 """Working-set selection: which pair (i, j) moves next, i up and j down.
 
-Every policy answers with (event argument, i, j): a pair, or the sample whose Gram row it needs
-first (argument ≥ 0), or no pair at all (i = -1). Ties go to the lowest index.
+Every policy returns (sample, i, j): a pair, or the sample whose Gram row it needs first
+(sample ≥ 0), or no pair (i = -1). Ties are broken by the lowest index.
 
 References: chapter 4.3 (`mvp`, `second_order`), 6.1 (`greedy`, `max_gain`), Algorithm 6.1
 (`hybrid_max_gain`) of the thesis; Platt (1999) for `platt`; the lecture sketch for `random`.
@@ -14,9 +14,9 @@ from . import state as r
 
 NO_ROW = -1
 HYBRID_ETA = 1e-8
-# Related pairs stay inside one group: leave it when its part of the violation falls below this.
+# Related pairs stay in one group, until its share of the violation falls below this.
 LEAST_SHARE = 0.5
-# Elements compared at a time without a branch.
+# Number of elements compared at a time without branching.
 SPAN = 64
 
 
@@ -103,7 +103,7 @@ def clipped_gain(slope, bend, max_step):
 
 @inlined
 def pair_slope(v, i, j):
-    """What moving i up and j down gains at first; −∞ where one of them cannot."""
+    """Derivative of the dual along e_i − e_j; −∞ if one of the two cannot move."""
     g = v.group[i]
     return (v.gradient[i] + v.rise[g, i]) - (v.gradient[j] + v.fall[g, j])
 
@@ -123,7 +123,8 @@ def pair_gain(v, i, j, bend, floor, exact):
 
 @inlined
 def newton_scores(gradient, fall, diagonal, row, scores, top, q_i, floor, slope_unit, bend_unit):
-    """Twice the free gain (4.7) of each variable with i, in float32 and the units; the largest."""
+    """Write twice the unclipped gain (4.7) of each variable with i, in float32 and the given units;
+    returns the largest."""
     best, zero = np.float32(0.0), np.float32(0.0)
     for s in range(gradient.size):
         slope = largest(np.float32((top - (gradient[s] + fall[s])) * slope_unit), zero)
@@ -136,7 +137,7 @@ def newton_scores(gradient, fall, diagonal, row, scores, top, q_i, floor, slope_
 
 @inlined
 def exact_partner(v, row, i, g, samples, floor):
-    """j of the largest truncated gain with i rising, and that gain."""
+    """j of the largest truncated gain with i moving up, and that gain."""
     best, partner = 0.0, -1
     for a in range(v.gradient.size):
         if a != i and v.fall[g, a] < np.inf:
@@ -149,8 +150,8 @@ def exact_partner(v, row, i, g, samples, floor):
 
 @inlined
 def second_order(v, rows, tops, bottoms, samples, control, tol, exact):
-    """i of the largest gradient, j of the largest gain with it, over all groups: of a free step, or
-    of a truncated one where it is to be `exact` (not None)."""
+    """i of the largest gradient and j of the largest gain with it, over all groups: the gain of the
+    unclipped step, or of the truncated one if `exact` is not None."""
     best, i, j = -1.0, -1, -1
     bend_unit = 1.0 / control.scale
     for g in range(tops.size):
@@ -212,7 +213,7 @@ def related_gain(v, row, fixed, samples, floor, best, i, j):
     up, down = v.gradient[fixed] + v.rise[g, fixed], v.gradient[fixed] + v.fall[g, fixed]
     for a in range(v.gradient.size):
         if a == fixed:
-            continue  # compiled code may see a slope of some rounding here
+            continue  # rounding may give a nonzero slope in compiled code
         slope = up - (v.gradient[a] + v.fall[g, a])
         rising = slope > 0.0
         if rising:
@@ -248,14 +249,14 @@ def max_gain(v, rows, memory, samples, floor):
 
 @inlined
 def is_free(v, a):
-    """Whether variable a may rise and fall, and its gradient is the same for both."""
+    """Whether variable a may move up and down, with the same gradient for both."""
     g = v.group[a]
     return v.rise[g, a] == v.fall[g, a]
 
 
 @inlined
 def well_inside(v, a):
-    """Whether variable a keeps the distance of Algorithm 6.1 from both bounds."""
+    """Whether variable a is at least the distance of Algorithm 6.1 away from both bounds."""
     if not is_free(v, a):
         return False
     width = v.upper[a] - v.lower[a]
@@ -275,7 +276,7 @@ def greedy(v, rows, samples, floor):
 
 @inlined
 def violates(v, a, threshold, slack):
-    """Whether variable a wants to move across the threshold by more than the slack."""
+    """Whether variable a violates its KKT condition at this threshold by more than the slack."""
     g, excess = v.group[a], v.gradient[a] - threshold
     return excess + v.rise[g, a] > slack or excess + v.fall[g, a] < -slack
 

@@ -1,4 +1,4 @@
-"""How far a pair moves: the truncated Newton step (4.4), or a step planned ahead.
+"""Step length of a pair: the truncated Newton step (4.4), or a step planned ahead.
 
 Planning ahead (chapter 7) chooses the step along the current pair that is best if a recent pair
 (p, r) is taken next. With w₁, w₂ the slopes along both and Q their 2 × 2 curvature,
@@ -14,9 +14,9 @@ from ...runtime.jit import inlined, largest, smallest
 from . import state as r
 from .selection import curvature, pair_gain, pair_slope
 
-# A planned step this close to the Newton step gains by itself (Algorithm 7.2).
+# A planned step within this relative range of the Newton step is a gain by itself (Algorithm 7.2).
 PLANNING_ETA = 0.9
-# Below this, det Q relative to Q₁₁Q₂₂ is rounding.
+# If det Q / (Q₁₁Q₂₂) is below this, it is rounding.
 SMALLEST_DETERMINANT = 1e-10
 
 
@@ -48,13 +48,13 @@ def at_kink(v, a):
 
 @inlined
 def level(v, a):
-    """The gradient of variable a on the side where it is."""
+    """The gradient of variable a on its current side of the kink."""
     return v.gradient[a] + (v.kink[a] if v.alpha[a] < 0.0 else -v.kink[a])
 
 
 @inlined
 def moved_by(a, i, j, step):
-    """What a step along (i, j) adds to variable a."""
+    """The change of variable a by a step along (i, j)."""
     if a == i:
         return step
     if a == j:
@@ -97,7 +97,7 @@ def planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
 
 @inlined
 def better_recent_pair(v, row_i, i, j, samples, control, memory, exact):
-    """The pair (i, j), or the recent pair it was planned with if that gains more."""
+    """The pair (i, j), or the recent pair of the last plan if its gain is larger."""
     floor = control.floor
     best = pair_gain(v, i, j, curvature(v, row_i, i, j, samples), floor, exact)
     for n in range(1, min(control.planning + 1, memory.integers[r.RECENT])):
@@ -112,7 +112,7 @@ def better_recent_pair(v, row_i, i, j, samples, control, memory, exact):
 
 @inlined
 def set_penalties(v, a):
-    """Renew what variable a may do after it moved."""
+    """Update `rise`, `fall` and bounds of variable a after a move."""
     g, alpha, kink = v.group[a], v.alpha[a], v.kink[a]
     if kink > 0.0:
         v.upper[a] = 0.0 if alpha < 0.0 else v.highest[a]
@@ -123,7 +123,7 @@ def set_penalties(v, a):
 
 @inlined
 def move_pair(v, i, j, step):
-    """α_i += step, α_j −= step, landing on bounds exactly."""
+    """α_i += step, α_j −= step; bounds are hit exactly."""
     up = v.upper[i] - v.alpha[i]
     down = v.alpha[j] - v.lower[j]
     v.alpha[i] = v.upper[i] if step >= up else v.alpha[i] + step
