@@ -1,7 +1,7 @@
-"""Kα for every sample: in float64, or as sharply as a certificate needs it.
+"""Kα for every sample: in float64, or with the accuracy that a certificate needs.
 
-A certificate depends on the value of Kα at support vectors and near the margin. Of samples at a
-bound that are held there by more than rounding, it needs only to know that they are.
+A certificate depends on the value of Kα at support vectors and near the margin. For samples whose
+gradient keeps them at a bound by more than rounding, only that fact matters.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ..runtime.buffers import buffer
 from ..runtime.parallel import WORTH_A_THREAD, in_parts
 from .problem import DualProblem, Float, Int
 
-# A block of at most this many rows and columns of the Gram matrix is held at a time: 32 MB, or what
-# stays in the cache where inputs have so few features that reading values takes as long as
-# computing them.
+# Largest number of rows and columns of a block of the Gram matrix in memory: 32 MB, or, for inputs
+# with few features, what stays in the cache, as reading values then takes as long as computing
+# them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (1024, 4096), (512, 1024), 64
-# Up to so many support vectors are met in one block.
+# Up to this many support vectors are processed in one block.
 ONE_BLOCK = 1000
-# Rows and columns of a block that serves twice; of few features, where there are not so many that
-# they are shared among threads, fewer: the block stays in the cache.
+# Rows and columns of a block that is used twice by symmetry; fewer for inputs with few features if
+# the work is not divided among threads, so that the block stays in the cache.
 SIDE, CACHED_SIDE = 512, 256
-# Where values of few features are worth a second thread, there are so many times as many of them.
+# With few features a second thread pays off from this many times as many values.
 FEW_FEATURES_SHARE = 6
-# Rounding is taken to be this many times the largest error seen at about so many support vectors.
+# Rounding is estimated as this multiple of the largest error at about this many support vectors.
 SAFETY, PROBED = 4.0, 1000
-# Parts of the pairs of blocks, at most: each has sums of its own.
+# Largest number of parts of the pairs of blocks; each part has its own sums.
 MOST_SUMS = 64
 
 Pause = Callable[[], object]
@@ -57,8 +57,8 @@ def kernel_expansion(
 def sharp_expansion(
     problem: DualProblem, alpha: Float, gram: Gram, exact: Gram, pause: Pause | None = None
 ) -> Float:
-    """Kα for every sample, from `gram` in float32 and, wherever more than a sign depends on it,
-    from `exact` in float64."""
+    """Kα for every sample, from `gram` in float32 and, where more than a sign depends on it, from
+    `exact` in float64."""
     coef = problem.per_sample(alpha)
     if problem.constrained:
         return kernel_expansion(coef, exact, pause)
@@ -82,7 +82,7 @@ def sharp_expansion(
 
 
 def _expansion(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
-    """The same, of sums that are known only what changed."""
+    """Kα, of which only the change since the known sums of `gram` is computed."""
     known = gram.summed
     if known is not None:
         change = coef - known.coef
@@ -116,7 +116,7 @@ def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
 
 
 def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float:
-    """The same for the samples with a coefficient, each block serving twice."""
+    """Kα at the samples with a coefficient; each block is used twice by symmetry."""
     support = np.flatnonzero(coef)
     weights = coef[support]
     if support.size <= ONE_BLOCK:
@@ -127,7 +127,7 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
         work //= FEW_FEATURES_SHARE
         side = SIDE if work >= WORTH_A_THREAD else CACHED_SIDE
     blocks = [places[top : top + side] for top in range(0, support.size, side)]
-    # What is prepared for the columns of a block serves all pairs with these columns.
+    # The prepared columns of a block are used by all pairs with these columns.
     pairs = [(upper, lower) for k, lower in enumerate(blocks) for upper in blocks[: k + 1]]
     results = []
 
@@ -159,7 +159,8 @@ def _has_few_features(gram: Gram) -> bool:
 def _decided(
     problem: DualProblem, alpha: Float, kernel_alpha: Float, error: float
 ) -> NDArray[np.bool_]:
-    """Samples all of whose variables are held at their bounds by more than the error."""
+    """Mask of the samples whose gradients keep all variables at their bounds by more than the
+    error."""
     gradient = problem.gradient(alpha, kernel_alpha)
     pull = gradient - problem.bias(alpha, gradient)[problem.group]
     below = ~problem.can_fall(alpha) & (pull < -error)

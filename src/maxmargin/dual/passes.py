@@ -1,6 +1,6 @@
-"""What is asked of all variables of a problem, each answered in one compiled pass.
+"""Queries over all variables of a problem, each in one compiled pass.
 
-On a few hundred variables a dozen calls of NumPy take longer than the answer.
+For a few hundred variables the overhead of a dozen NumPy calls exceeds the computation.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ def are_two_classes(labels: NDArray[np.float64], penalty: NDArray[np.float64]) -
     return bool(above.any() and not above.all())
 
 
-# What `traits` tells, added up: all arrays are in order; a loss is a constraint (an infinite bound
-# without ridge); α = 0 is feasible; no sum is demanded to be other than 0.
+# Flags returned by `traits`: all arrays are valid; a loss is a constraint (an infinite bound
+# without ridge); α = 0 is feasible; all totals are 0.
 SOUND, CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS = 1, 2, 4, 8
 
 
 @borrowing_fused
 def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[no-untyped-def]
-    """What is true of a problem; not even `SOUND` where these arrays make no feasible one: NaN, or
-    something infinite other than bounds."""
+    """The flags of a problem; without `SOUND` if these arrays do not form a feasible problem (NaN,
+    infinite values other than bounds)."""
     constrained, inside, plain = False, True, True
     for a in range(linear.size):
         low, high, bend = lower[a], upper[a], ridge[a]
@@ -57,8 +57,8 @@ def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[n
 
 @borrowing_fused
 def meeting(alpha, gradient, lower, upper, group, bias):  # type: ignore[no-untyped-def]
-    """Find where up and down meet in each group (`DualProblem.bias`); returns how far rising
-    exceeds falling in the worst one."""
+    """Compute the bias of each group (`DualProblem.bias`); returns the violation ψ(α) of the worst
+    group."""
     violation = 0.0
     for g in range(bias.size):
         top, bottom, total, count, level = -np.inf, np.inf, 0.0, 0, 0.0
@@ -72,7 +72,7 @@ def meeting(alpha, gradient, lower, upper, group, bias):  # type: ignore[no-unty
             if falls and not value >= bottom:
                 bottom = value
             if rises and falls:
-                # Almost equal at the optimum: their differences lose nothing in a sum.
+                # Almost equal at the optimum, so that summing differences loses no digits.
                 if count == 0:
                     level = value
                 total += value - level
@@ -110,11 +110,11 @@ def gap_and_infeasibility(  # type: ignore[no-untyped-def]
         if bend > 0.0:
             best = error / bend
             best = low if best < low else high if best > high else best
-        elif abs(best) == np.inf:  # a constraint, and what holds is no reward
+        elif abs(best) == np.inf:  # a constraint contributes nothing when it holds
             best = 0.0 if abs(other) == np.inf else other
         gap += (best - value) * (error - 0.5 * bend * (best + value))
     for g in range(totals.size):
-        # Compensated, as it is the rounding of these sums that the gap must not see.
+        # Compensated summation, so that rounding of the sums does not show in the gap.
         total, lost = 0.0, 0.0
         for a in range(alpha.size):
             if group[a] == g:

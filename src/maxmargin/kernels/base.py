@@ -10,8 +10,8 @@ A kernel is a small immutable value. It holds parameters and no data::
     kernel.bind(X, dtype)     the Gram matrix of X, rows on demand
 
 To add a kernel, subclass `Kernel` with `__call__` and `diagonal`, and, if it has parameters, with
-`parameter_names`, `theta`, `moved` and `gradient`. What is left has defaults that are right for
-every kernel and may be overridden by faster ones.
+`parameter_names`, `theta`, `moved` and `gradient`. All other methods have defaults that are correct
+for every kernel and may be overridden by faster versions.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from .vector.strides import mirror
 
 Array = NDArray[Any]
 Float = NDArray[np.float64]
-# Dense 2-D arrays, CSR matrices, or what a special kernel takes (strings, indices).
+# Dense 2-D arrays, CSR matrices, or the inputs of a special kernel (strings, indices).
 Inputs = Any
 
-# Rows of a triangle computed at a time: enough for GEMM, little beyond the diagonal.
+# Rows of a triangle computed at a time: enough for GEMM, with little waste beyond the diagonal.
 STRIPE = 512
-# Sets of columns for which what was prepared is kept.
+# Number of column sets whose prepared points are cached.
 MOST_PREPARED = 3
-# Samples whose pairwise block is computed for the sake of its diagonal.
+# The diagonal is read from pairwise blocks of this many samples.
 DIAGONAL_BATCH = 32
 
 
@@ -122,33 +122,33 @@ class Kernel(ABC):
 
 
 class PreparedColumns(NamedTuple):
-    """What was prepared for the columns last asked for."""
+    """Prepared points of a set of columns."""
 
     columns: Array
     points: Any
     position: Array
-    around: PreparedColumns | None = None  # the larger set of which these are successive columns
+    around: PreparedColumns | None = None  # a larger set that contains these as a consecutive range
 
 
 class Gram:
     """Gram matrix of fixed inputs: rows in batches, restricted columns, exact diagonal.
 
-    A subclass that prepares the inputs once sets `points` to what it made of them and overrides
-    `_select` and `_block`.
+    A subclass that prepares the inputs once stores the result in `points` and overrides `_select`
+    and `_block`.
 
     Parameters
     ----------
     kernel : Kernel
     X : inputs
     dtype : float32 or float64
-        Of the blocks handed out. The diagonal is always float64.
+        Precision of the blocks. The diagonal is always float64.
     """
 
     points: Any
-    tiled = False  # whether blocks are computed in one pass, faster than they are found in rows
-    whole: Array | None = None  # the matrix, where it is in memory
+    tiled = False  # whether computing a block in one pass is faster than reading it from rows
+    whole: Array | None = None  # the matrix, if it is in memory
     stored_rows: StoredRows | None = None  # rows in memory
-    summed: KnownSums | None = None  # the last sums that somebody made known
+    summed: KnownSums | None = None  # the last sums offered by `keep_sums`
 
     def __init__(self, kernel: Kernel, X: Inputs, dtype: Any = None) -> None:
         self.kernel = kernel
@@ -164,10 +164,9 @@ class Gram:
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
         """Rows `indices` of the matrix, over all columns or the given ones.
 
-        What was prepared for `columns` is kept until a few other array objects have come: pass the
-        same one again, and do not change it in between. Successive ones of columns that were
-        prepared are not copied again. Equal `indices` and `columns` give an exactly symmetric
-        block.
+        The points of `columns` are cached by object identity, for the last few arrays: pass the
+        same array again, and do not change it in between. A consecutive range of cached columns is
+        not copied. Equal `indices` and `columns` give an exactly symmetric block.
         """
         indices = np.asarray(indices)
         columns = None if columns is None else np.asarray(columns)
@@ -194,7 +193,7 @@ class Gram:
 
     @property
     def rounding(self) -> float:
-        """About the largest error that the precision of the blocks leaves in an entry."""
+        """Approximate largest rounding error of an entry of a block."""
         return float(np.finfo(self.dtype).eps * np.abs(self._cached_diagonal()).max(initial=0.0))
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
@@ -211,12 +210,12 @@ class Gram:
         return matrix
 
     def transposed_points(self) -> Array | None:
-        """Points φ, a column for each input, with k(x, z) = exp(−½‖φ(x) − φ(z)‖²) and a multiple of
-        four rows, if that is the kernel and rows may be computed one by one."""
+        """Points φ, one column per input, with k(x, z) = exp(−½‖φ(x) − φ(z)‖²), padded to a
+        multiple of four rows; None if the kernel is another one or has no cheap single rows."""
         return None
 
     def transposed_width(self) -> int:
-        """Rows of `transposed_points`; 0 where there are none."""
+        """Number of rows of `transposed_points`; 0 if it is None."""
         return 0
 
     def among(self, samples: Array) -> Gram:
@@ -228,16 +227,16 @@ class Gram:
         return self.among(samples).matrix(pause)
 
     def keep_rows(self, rows: StoredRows) -> None:
-        """Offered rows that their owner does not need any more; to most of no use."""
+        """Accept rows that their owner no longer needs; ignored by default."""
 
     def keep_sums(self, sums: KnownSums) -> None:
-        """Offered sums; to most of no use."""
+        """Accept known sums; ignored by default."""
 
     def release(self) -> None:
-        """Let go of what was offered."""
+        """Drop rows and sums that were kept."""
 
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
-        """Write the rows `indices` over what `_select` made of the columns."""
+        """Write the rows `indices` over the columns selected by `_select`."""
         self._block(self._select(self.points, indices), right, out)
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
@@ -252,14 +251,14 @@ class Gram:
         return self.points if columns is None else self._prepared(columns).points
 
     def _prepared(self, columns: Array) -> PreparedColumns:
-        """What is known of some columns, the last few of which are kept."""
+        """The prepared points of some columns, from the cache of the last few."""
         known = [prepared for prepared in self._prepared_columns if prepared.columns is columns]
         if not known:
             known = [self._prepare(columns)]
         others = [
             prepared for prepared in self._prepared_columns if prepared.columns is not columns
         ]
-        # One assignment, so that threads which share the matrix never see half of it.
+        # A single assignment, so that threads that share the matrix see a consistent state.
         self._prepared_columns = (*known, *others)[:MOST_PREPARED]
         return known[0]
 
@@ -272,7 +271,7 @@ class Gram:
         return PreparedColumns(columns, self._select(self.points, columns), position)
 
     def _put_diagonal(self, block: Array, indices: Array, columns: Array | None) -> None:
-        """K_ii must be the same number whatever batch it came from."""
+        """Overwrite K_ii, so that it is the same number in every batch."""
         diagonal = self._cached_diagonal()
         if columns is None:
             block[np.arange(len(indices)), indices] = diagonal[indices]
@@ -285,7 +284,7 @@ class Gram:
         block[np.flatnonzero(inside), position[indices][inside]] = diagonal[indices][inside]
 
     def _position(self, columns: Array) -> Array:
-        """Where each sample stands among the columns, or -1."""
+        """Place of each sample among the columns, or -1."""
         position = np.full(self.n, -1)
         position[columns] = np.arange(columns.size)
         return position
@@ -302,14 +301,14 @@ def count(X: Inputs) -> int:
 
 
 def take(X: Inputs, indices: Array | slice) -> Inputs:
-    """Some of the inputs, in the container they came in."""
+    """Some of the inputs, in a container of the same type."""
     if hasattr(X, "shape") or isinstance(indices, slice):
         return X[indices]
     return [X[i] for i in indices]
 
 
 def as_slice(indices: Array | slice) -> Array | slice:
-    """A range of successive indices as a slice, so that taking them copies nothing."""
+    """Consecutive indices as a slice, so that indexing with it copies nothing."""
     if isinstance(indices, slice) or len(indices) < 2:
         return indices
     first, last = int(indices[0]), int(indices[-1])

@@ -3,9 +3,9 @@
     [A₁₁     ]   [L₁₁    ] [L₁₁ᵀ L₂₁ᵀ]      L₁₁L₁₁ᵀ = A₁₁,   L₂₁ = A₂₁L₁₁⁻ᵀ,
     [A₂₁  A₂₂] = [L₂₁ L₂₂] [     L₂₂ᵀ]      L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ
 
-BLAS has one thread during a fit, and SciPy's wrappers keep the GIL; its functions themselves are
-called here from several threads, each for some rows of L₂₁ or a part of A₂₂. All matrices are in
-the order of Fortran, and of triangles only the lower one counts.
+BLAS is limited to one thread during a fit, and SciPy's wrappers hold the GIL; the functions
+themselves are called here from several threads, each for some rows of L₂₁ or a part of A₂₂. All
+matrices are in Fortran order, and only lower triangles are read.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from scipy.linalg.lapack import dpotrf, dtrtrs, spotrf, strtrs
 from ..runtime.blas import address_of
 from ..runtime.parallel import in_parts, in_turn
 
-# Matrices of fewer rows are left to LAPACK in one thread, parts of larger ones up to so many; right
-# sides of fewer columns are.
+# Matrices with fewer rows, parts of larger ones with at most LEAF rows, and right sides
+# with fewer columns are left to LAPACK in one thread.
 FEWEST_ROWS, LEAF, FEWEST_COLUMNS = 1200, 384, 8
 # Halves begin at multiples of this many rows.
 ROUND = 64
-# Right sides of a part, at least.
+# Smallest number of right sides of a part.
 SOLVED_PART = 128
 LETTERS = {letter: c_char(letter.encode()) for letter in "LRNT"}
 
 
 def cholesky(A: np.ndarray) -> bool:
-    """A ← L, zeros above the diagonal; whether A is positive definite."""
+    """A ← L with zeros above the diagonal; returns whether A is positive definite."""
     n = len(A)
     if n < FEWEST_ROWS:
         potrf = spotrf if A.dtype == np.float32 else dpotrf
@@ -71,8 +71,8 @@ def halved_cholesky(A):
 
 
 def factored_in_place(Q):
-    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
-    # In the order of Fortran this is the lower factor of the transpose.
+    """Upper Cholesky factor of Q, which is overwritten; None if Q is not positive definite."""
+    # In Fortran order this is the lower factor of the transpose.
     return Q if cholesky(Q.T) else None
 
 
@@ -98,7 +98,7 @@ def triangular(L: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.nda
 
 @cache
 def routine(name, module="cython_blas"):
-    """A function that is called without the GIL, all arguments by reference."""
+    """A BLAS or LAPACK function, called without the GIL and with all arguments by reference."""
     return CFUNCTYPE(None)(address_of(name, module))
 
 
@@ -120,12 +120,12 @@ def as_c(argument, number):
 
 
 def step(A):
-    """Entries from one column to the next."""
+    """Leading dimension: entries from one column to the next."""
     return A.strides[1] // A.itemsize if A.shape[1] > 1 else len(A)
 
 
 def lapack_cholesky(A):
-    """A ← L, whatever is above the diagonal; whether A is positive definite."""
+    """A ← L, leaving entries above the diagonal; returns whether A is positive definite."""
     *_, info = call("potrf", A.dtype, "L", len(A), A, step(A), 0, module="cython_lapack")
     return info.value == 0
 

@@ -1,11 +1,11 @@
-"""What all compiled code shares: the decorator, its flags, and vectorisable extrema.
+"""Decorators for compiled code, their flags, and vectorisable extrema.
 
-Numba does not vectorise ``if x > best: best = x``; a call of LLVM's ``maxnum`` it does. That is
-the difference between 1.7 and 0.45 ns an element in the passes of the loop.
+Numba does not vectorise ``if x > best: best = x``, but does vectorise calls of LLVM's ``maxnum``:
+0.45 instead of 1.7 ns per element in the passes of the loop.
 
-A loop that adds up and also stores is compiled twice by LLVM, in vectors and one by one, and takes
-the second where arrays are so small that they begin within a few vectors of each other in memory:
-the last bits of its sum then depend on where arrays happen to be. Sums have loops of their own.
+LLVM compiles a loop that both sums and stores twice, vectorised and scalar, and takes the scalar
+version if arrays begin within a few vectors of each other in memory. The last bits of the sum then
+depend on the addresses of the arrays. Therefore sums have loops of their own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FASTMATH = {"nnan", "nsz", "contract", "arcp", "reassoc"}
 
 
 def on_disk(**options: Any) -> Callable[[Any], Any]:
-    """A decorator that compiles, and keeps what it compiled on disk."""
+    """A decorator that compiles a function and caches the result on disk."""
 
     def decorate(function: Any) -> Any:
         dispatcher = numba.njit(**options)(function)
@@ -36,31 +36,31 @@ def on_disk(**options: Any) -> Callable[[Any], Any]:
     return decorate
 
 
-# Nothing here calls compiled code by a C function pointer.
+# No C wrapper: nothing here calls compiled code through a C function pointer.
 SHARED = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 FAST = {**SHARED, "fastmath": FASTMATH}
 compiled = on_disk(**FAST)
-# For code that allocates no array and returns none: no references are counted. Passed from function
-# to function, a dozen arrays cost more than a step on hundreds of variables does.
+# For code that neither allocates nor returns arrays: without reference counting. Passing a dozen
+# arrays between functions would cost more than a step on hundreds of variables.
 borrowing = on_disk(**FAST, _nrt=False)
-# What only compiled code calls: no wrapper to make it callable from Python, which takes about as
-# long to compile as a loop does.
+# For functions called by compiled code only: without the Python wrapper, which takes about as long
+# to compile as a loop.
 CALLED = {**FAST, "no_cpython_wrapper": True}
 called = numba.njit(**CALLED)
-# The same where no array is allocated or returned.
+# The same for code that neither allocates nor returns arrays.
 inlined = numba.njit(**CALLED, _nrt=False)
-# Where the order of additions is the point (compensated sums, exact comparisons).
+# For code that depends on the order of additions (compensated sums, exact comparisons).
 compiled_strict = on_disk(**SHARED)
-# Where NaN must stay NaN and rounding in order, but products may fuse with sums.
+# For code in which NaN must propagate and operations stay in order, but may fuse to multiply-adds.
 FUSED = {**SHARED, "fastmath": {"contract"}}
 compiled_fused = on_disk(**FUSED)
-# Both where no array is allocated or returned.
+# The previous two for code that neither allocates nor returns arrays.
 borrowing_strict, borrowing_fused = on_disk(**SHARED, _nrt=False), on_disk(**FUSED, _nrt=False)
 inlined_fused = numba.njit(**FUSED, no_cpython_wrapper=True, _nrt=False)
 
 
 def from_python(function: Any, decorator: Callable[[Any], Any] = borrowing) -> Any:
-    """A function that compiled code calls, callable from Python too; compiled when it is."""
+    """Make a function for compiled code callable from Python too; compiled at the first call."""
     return decorator(getattr(function, "py_func", function))
 
 

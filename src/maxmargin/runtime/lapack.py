@@ -13,9 +13,9 @@ LOWER = np.uint8(ord("L"))
 
 @inlined
 def lapack_factor(address, R):
-    """R ← its upper Cholesky factor, reading and writing what is right of the diagonal; whether
-    it is positive definite."""
-    # In the order of Fortran it is the lower factor of the transpose.
+    """R ← its upper Cholesky factor, using only entries on and right of the diagonal; returns
+    whether it is positive definite."""
+    # In Fortran order it is the lower factor of the transpose.
     size = R.shape[0]
     return call(address, (LOWER, size, R, size, 0)) == 0
 

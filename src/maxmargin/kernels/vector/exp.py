@@ -1,9 +1,9 @@
-"""exp of what is not positive, in compiled code: of blocks in place, and of single numbers.
+"""exp of non-positive numbers in compiled code: of blocks in place, and of single numbers.
 
     exp(x) = 2^k·exp(r),   k = x / ln 2 rounded,   |r| ≤ ½ ln 2
 
-exp(r) is a polynomial through Chebyshev points. NumPy takes as long for float64, and as long again
-to cap what is positive by rounding.
+exp(r) is a polynomial through Chebyshev points. NumPy needs as much time for float64, and as much
+again to clip arguments that are positive by rounding.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from .elementwise import chunks
 from .strides import memory_line
 
 COMPILED = not config.DISABLE_JIT  # type: ignore[attr-defined]
-# Below these exp leaves the normal numbers, and is taken for 0.
+# Below these arguments exp would be subnormal, and 0 is returned.
 LOWEST32, LOWEST64 = float32(-87.3), -708.3
-# Added to a number, these leave it rounded to an integer in the last bits.
+# Adding these to a number rounds it to an integer in the last bits.
 ROUNDER32, ROUNDER64 = float32(1.5 * 2**23), 1.5 * 2**52
 LOG2_E32, LOG2_E64 = float32(1.4426950408889634), 1.4426950408889634
-# ln 2 in two parts, the first with so few bits that small multiples of it are exact.
+# ln 2 in two parts; the first has so few bits that small multiples of it are exact.
 HIGH32, LOW32 = float32(0.693359375), float32(-2.1219444005469057e-4)
 HIGH64, LOW64 = 0.693147180369123816490, 1.90821492927058770002e-10
-# Of degree 6, which leaves 3e-9 of exp(r), and of degree 11, which leaves 4e-18.
+# Degree 6 has a relative error of 3e-9 in exp(r), degree 11 of 4e-18.
 A0, A1, A2, A3, A4, A5, A6 = map(
     float32,
     (
