@@ -164,9 +164,6 @@ def refusal(name: str, wrong: int, text: np.ndarray, state: np.ndarray) -> DataE
     )
 
 
-# ---- compiled ------------------------------------------------------------------------------
-
-
 @compiled_strict
 def counted(text, stop):
     """How many colons there are, and how many lines."""

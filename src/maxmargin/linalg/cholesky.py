@@ -93,9 +93,6 @@ def triangular(L: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.nda
     return x
 
 
-# ---- BLAS and LAPACK ---------------------------------------------------------------------------
-
-
 @cache
 def routine(name, module="cython_blas"):
     """A BLAS or LAPACK function, called without the GIL and with all arguments by reference."""

@@ -148,9 +148,6 @@ def _check_labels(name: str, value: Any) -> None:
     _require(len(set(value.tolist())) == value.size, f"{name} holds a label twice")
 
 
-# ---- what must hold between attributes -----------------------------------------------------
-
-
 def _kernel_classifier(estimator: Any, sizes: Sizes) -> None:
     classes = sizes["classes"]
     _require(classes >= 2, f"there are {classes} classes; two are needed")
@@ -273,8 +270,6 @@ def _require(fulfilled: Any, otherwise: str) -> None:
     if not fulfilled:
         raise ModelFileError(otherwise)
 
-
-# ---- the schemas ---------------------------------------------------------------------------
 
 VECTORS = Array("real", ("vectors", "features"), sparse=True)
 EVERY = {

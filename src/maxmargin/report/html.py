@@ -132,8 +132,6 @@ class Report:
         kind = "decision tree" if hasattr(self.machine, "tree_") else "support vector machine"
         return page(title, f"maxmargin {__version__} · report of a {kind}", sections)
 
-    # ---- text ------------------------------------------------------------------------------
-
     def _subject(self) -> str:
         schema, training = self.model.schema, self.training
         source = training.source if training is not None else self.source or "data"
@@ -260,8 +258,6 @@ class Report:
             "the data and all settings."
         )
         return section("How to reproduce", code(training.command), text, rows(pairs))
-
-    # ---- plots -----------------------------------------------------------------------------
 
     def _plots(self) -> list[str]:
         """Pictures with their captions; what cannot be drawn for this model is left out."""

@@ -221,9 +221,6 @@ def _fresh(size: int) -> mmap.mmap:
     return pages
 
 
-# ---- how much there is -------------------------------------------------------------------------
-
-
 def free_memory(swap: bool = False, system: Path = Path("/")) -> float:
     """Bytes of available memory: of the machine, optionally with its swap space, limited by the
     control groups (containers) of this process."""

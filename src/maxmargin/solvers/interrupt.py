@@ -1,4 +1,4 @@
-"""Ctrl-C between slabs: the state of a solver is never torn in the middle of an update."""
+"""Ctrl-C is handled between slabs, so that the state of a solver is always consistent."""
 
 import signal
 import threading
@@ -8,11 +8,11 @@ _of_thread = threading.local()
 
 
 class Interrupt:
-    """Whether the run is to end: Ctrl-C was pressed, or whoever started the thread says so.
+    """Whether the run must end: Ctrl-C was pressed, or the starter of this thread asks for it.
 
-    While it is entered, the first Ctrl-C is recorded instead of raised, a second one is not held
-    back; other handlers and threads are left alone. Where the run may be over in less time than it
-    takes to change the handler, that is left until somebody asks for the second time.
+    Inside its context the first Ctrl-C is recorded instead of raised, a second one is raised; other
+    handlers and threads are not affected. For runs that may be shorter than the installation of a
+    handler, this is deferred to the second query of `pressed`.
     """
 
     def __init__(self, may_be_short):
@@ -56,7 +56,8 @@ def deferred_interrupts(may_be_short: bool = False) -> Interrupt:
 
 @contextmanager
 def interrupted_when(stop):
-    """Runs in this thread end as by Ctrl-C when stop() is true; only the main thread hears it."""
+    """Runs in this thread end as by Ctrl-C when stop() is true; signals reach the main thread
+    only."""
     _of_thread.stop = stop
     try:
         yield

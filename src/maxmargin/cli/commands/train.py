@@ -120,8 +120,6 @@ class TrainingRun:
             raise ValueError("it tests, and no samples are held out")
         state.begun(self.plan.estimator())._check_parameters()
 
-    # ---- the course of it ------------------------------------------------------------------
-
     def run(self) -> Model:
         """Train and save."""
         notes = [self._described_data(), *self.samples.notes, *self.split_notes]
@@ -197,8 +195,6 @@ class TrainingRun:
     def _seconds_left(self) -> float | None:
         limit = self.options.max_seconds
         return None if limit is None else max(0.1, limit - (time.perf_counter() - self.began))
-
-    # ---- what is said ----------------------------------------------------------------------
 
     def _described_data(self) -> str:
         X, y = self.samples.X, self.samples.y

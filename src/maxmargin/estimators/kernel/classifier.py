@@ -63,8 +63,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """
         return self._fit(X, y, sample_weight)
 
-    # ---- classes ---------------------------------------------------------------------------
-
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         found = class_targets(y, weight, self.class_weight)
         self.classes_, self.class_weight_ = found.classes, found.factors
@@ -72,8 +70,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _has_multiple_problems(self) -> bool:
         return self.classes_.size > 2 or bool(self.probability)
-
-    # ---- the problems ----------------------------------------------------------------------
 
     @abstractmethod
     def _machine(
@@ -140,8 +136,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self._write_support(X, dual_coef, support)
         self.intercept_ = intercept + 0.0
         self.n_iter_ = np.array([outcome.solution.steps for outcome in outcomes], dtype=np.int32)
-
-    # ---- prediction ------------------------------------------------------------------------
 
     def _in_pairs(self) -> bool:
         """Whether several pairs vote; as fitted, not as `multi_class` says now."""
@@ -211,8 +205,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if self.break_ties:
             return np.argmax(scores(values, count), axis=1)
         return np.argmax(votes(values, count), axis=1)
-
-    # ---- probabilities ---------------------------------------------------------------------
 
     def _complete(
         self, samples: Samples, tasks: list[Task], outcomes: list[Outcome], trainer: Trainer

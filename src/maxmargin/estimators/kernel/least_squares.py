@@ -64,8 +64,6 @@ class LeastSquaresMachine(KernelMachine):
         "leave_one_out": p.check_boolean,
     }
 
-    # ---- what the estimators say -----------------------------------------------------------
-
     def _penalty(self) -> float:
         """λ"""
         raise NotImplementedError
@@ -81,8 +79,6 @@ class LeastSquaresMachine(KernelMachine):
     def _factors(self, codes: np.ndarray) -> np.ndarray:
         """What the weights of samples are multiplied by."""
         return np.ones(codes.size)
-
-    # ---- fit -------------------------------------------------------------------------------
 
     def _train(
         self,
@@ -217,8 +213,6 @@ class LeastSquaresMachine(KernelMachine):
         residuals = leave_one_out(rows, solution.coef[member], solution.inverse[member], given)
         residuals[member < 0] = np.nan
         return residuals
-
-    # ---- what was learned ------------------------------------------------------------------
 
     def _write(self, X: Any, samples: Samples, solution: RidgeSolution, centre: Any) -> None:
         coef = np.stack([samples.spread(column) for column in solution.coef.T])

@@ -272,8 +272,6 @@ class KernelMachine(CertifiedMachine):
             stacklevel=4,
         )
 
-    # ---- the fitted function ---------------------------------------------------------------
-
     def _functions(self) -> tuple[Any, np.ndarray]:
         """Coefficients of the support vectors, one row for each function, and the intercepts."""
         return self.dual_coef_, self.intercept_

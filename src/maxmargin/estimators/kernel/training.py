@@ -227,8 +227,6 @@ class Trainer:
             raise OutOfTime
         self.clock.overtime()
 
-    # ---- one task --------------------------------------------------------------------------
-
     def _solved(self, task: Task, number: int, seconds: float) -> Outcome:
         try:
             gram = self._gram(task)

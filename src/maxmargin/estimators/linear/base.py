@@ -78,8 +78,6 @@ class LinearMachine(CertifiedMachine):
         "random_state": p.check_seed,
     }
 
-    # ---- fit -------------------------------------------------------------------------------
-
     def _prepare(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
         if self._chooses_C():
             self.C_ = chosen_C(estimator, X, y, sample_weight)
@@ -269,8 +267,6 @@ class LinearMachine(CertifiedMachine):
             ConvergenceWarning,
             stacklevel=6,
         )
-
-    # ---- the fitted function ---------------------------------------------------------------
 
     def _outputs(self, X: Any) -> np.ndarray:
         """Every function at every sample, shape (samples, functions)."""

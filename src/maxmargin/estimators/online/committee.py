@@ -160,8 +160,6 @@ class Committee:
     def __getstate__(self) -> dict[str, Any]:
         return {"machines": self.machines, "_function": None}
 
-    # ---- the function ----------------------------------------------------------------------
-
     def function(self) -> Function:
         """What the machines have learned so far; joined again only after they have changed."""
         if self._function is None:
@@ -234,8 +232,6 @@ class Committee:
         fall = np.where(labels > 0, alpha > 0, alpha > -bound)
         top = gradient[rise & (bound > 0)].max(initial=-np.inf)
         return max(0.0, float(top - gradient[fall & (bound > 0)].min(initial=np.inf)))
-
-    # ---- proof -----------------------------------------------------------------------------
 
     def certificates(self, X: Any, codes: np.ndarray, bound: np.ndarray) -> list[Certificate]:
         """One for each machine, on these examples and the members of its support set that are

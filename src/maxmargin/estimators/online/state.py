@@ -88,9 +88,6 @@ class SavedToFile(BaseEstimator):
             ) from error
 
 
-# ---- the model -----------------------------------------------------------------------------
-
-
 def encoded(model: Any, rows: bool) -> Contents:
     parameters = model.get_params(deep=False)
     parameters.pop("callback", None)
@@ -337,9 +334,6 @@ def _decoded_inputs(
         return csr_from(parts, described["shape"], bool(described["matrix"])), frame
     array = arrays[name]
     return (array.tolist() if kind == "list" else array), frame
-
-
-# ---- values and kernels --------------------------------------------------------------------
 
 
 def encoded_value(name: str, value: Any) -> Any:

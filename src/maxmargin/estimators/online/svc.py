@@ -215,8 +215,6 @@ class OnlineSVC(
         "random_state": p.check_seed,
     }
 
-    # ---- learning --------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples that are all at hand, in `epochs` passes.
 

@@ -98,8 +98,6 @@ class Samples:
         self.gradient = problem.gradient(alpha, np.zeros(problem.samples))
         self._go_live(0)
 
-    # ---- the four questions ----------------------------------------------------------------
-
     def violation(self):
         return self.live.violation()
 
@@ -160,8 +158,6 @@ class Samples:
             self.live.place(self.live.variables_of(places[some]), alpha[:, some].ravel())
         self.complete = self.live.size == self.problem.samples
 
-    # ---- growing ---------------------------------------------------------------------------
-
     @property
     def growing(self):
         """Whether there are further stages."""
@@ -195,8 +191,6 @@ class Samples:
             self.rows.ensure(support[part])
             pull += self.rows.combine(support[part], coefficients[part], start)
         return pull
-
-    # ---- settling --------------------------------------------------------------------------
 
     def settle(self):
         """Leave out the samples that have settled, if enough have."""

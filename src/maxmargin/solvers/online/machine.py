@@ -115,8 +115,6 @@ class OnlineMachine(SupportSet):
         self.scale = 0.0
         self.support = empty_support(0, self.dtype)
 
-    # ---- learning --------------------------------------------------------------------------
-
     def learn(
         self,
         X: Any,
@@ -226,8 +224,6 @@ class OnlineMachine(SupportSet):
                 support.rows[place, :n] = self.support.rows[a, kept]
         return support
 
-    # ---- the end ---------------------------------------------------------------------------
-
     def finish(
         self,
         tol: float,
@@ -287,8 +283,6 @@ class OnlineMachine(SupportSet):
             self.counters[REMOVED] += self.size - kept.size
             self.counters[SIZE] = kept.size
         self.counters[ZEROS] = int((self.alpha == 0).sum())
-
-    # ---- memory ----------------------------------------------------------------------------
 
     def state(self) -> OnlineState:
         n, s = self.size, self.support

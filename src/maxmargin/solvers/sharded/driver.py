@@ -190,8 +190,6 @@ class ShardedRun:
         # An optimum of 0 has no relative gap.
         return near or (standing.violation == 0.0 and standing.gap == 0.0)
 
-    # ---- a round ---------------------------------------------------------------------------
-
     def optimise(self, allowance: float) -> None:
         """Solve the problem of the members, as far as all samples make it worth while."""
         s, chosen = self.settings, self.chosen()
@@ -332,8 +330,6 @@ class ShardedRun:
         wanted = int(CANDIDATE_SHARE * len(self.pool))
         return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, wanted))
 
-    # ---- budgets and people ----------------------------------------------------------------
-
     def seconds(self) -> float:
         return time.perf_counter() - self.began
 
@@ -391,8 +387,6 @@ class ShardedRun:
             own = [support & (at.shard == k) for k in range(self.shards)]
             rows = [at.row[members] for members in own]
             self.settings.checkpoint(rows, [at.alpha[:, members] for members in own])
-
-    # ---- the end ---------------------------------------------------------------------------
 
     def all_samples(self) -> Any:
         return np.ones(len(self.pool), dtype=bool)

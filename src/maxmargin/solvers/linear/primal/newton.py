@@ -174,8 +174,6 @@ class ProximalNewton:
         beta[self.index] = self.dual
         return beta
 
-    # ---- where we are ----------------------------------------------------------------------
-
     def respond(self) -> None:
         """Balances the intercept and brings β, h, w_β and the gap up to date."""
         s = self.awake
@@ -260,8 +258,6 @@ class ProximalNewton:
         for losses with kinks mostly get there anyway."""
         most = HARD if self.smooth or self.system.inexact else HARD_EXACTLY
         return self.inner >= most and 0.0 < self.inv_sigma < self.first_pull
-
-    # ---- steps -----------------------------------------------------------------------------
 
     def sharpen(self) -> None:
         """The centre moves to β and the pull is weakened, the more the easier it has been."""
@@ -348,8 +344,6 @@ class ProximalNewton:
                 break
             reach = 0.5 * (low + high)
         return high
-
-    # ---- who is awake ----------------------------------------------------------------------
 
     def set_aside(self) -> None:
         """Lets samples rest that are far from the face, where many are."""
