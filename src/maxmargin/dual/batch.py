@@ -93,7 +93,7 @@ def can_be_part(problem: DualProblem) -> bool:
 
 
 @compiled_strict
-def certify_parts(parts, alpha, sums, gradient, facts):  # type: ignore[no-untyped-def]
+def certify_parts(parts: Parts, alpha: Float, sums: Float, gradient: Float, facts: Float) -> None:
     """Write the gradient and the facts about α of all problems, given Kα."""
     totals, bias = np.zeros(1), np.zeros(1)
     for k in range(parts.ends.size):

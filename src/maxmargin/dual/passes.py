@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from ..runtime.jit import borrowing_fused, borrowing_strict
 
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
 
 def are_two_classes(labels: NDArray[np.float64], penalty: NDArray[np.float64]) -> bool:
     """Whether labels are ±1, penalties not negative, and both classes have a positive one."""
@@ -25,7 +28,9 @@ SOUND, CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS = 1, 2, 4, 8
 
 
 @borrowing_fused
-def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[no-untyped-def]
+def traits(
+    linear: Float, lower: Float, upper: Float, ridge: Float, group: Int, totals: Float, slack: float
+) -> int:
     """The flags of a problem; without `SOUND` if these arrays do not form a feasible problem (NaN,
     infinite values other than bounds)."""
     constrained, inside, plain = False, True, True
@@ -56,7 +61,9 @@ def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[n
 
 
 @borrowing_fused
-def meeting(alpha, gradient, lower, upper, group, bias):  # type: ignore[no-untyped-def]
+def meeting(
+    alpha: Float, gradient: Float, lower: Float, upper: Float, group: Int, bias: Float
+) -> float:
     """Compute the bias of each group (`DualProblem.bias`); returns the violation ψ(α) of the worst
     group."""
     violation = 0.0
@@ -91,9 +98,17 @@ def meeting(alpha, gradient, lower, upper, group, bias):  # type: ignore[no-unty
 
 
 @borrowing_strict
-def gap_and_infeasibility(  # type: ignore[no-untyped-def]
-    linear, lower, upper, ridge, group, totals, alpha, kernel_alpha, bias
-):
+def gap_and_infeasibility(
+    linear: Float,
+    lower: Float,
+    upper: Float,
+    ridge: Float,
+    group: Int,
+    totals: Float,
+    alpha: Float,
+    kernel_alpha: Float,
+    bias: Float,
+) -> tuple[float, float]:
     """The sum of `certificate`, and the largest excess over a bound or a sum as a part of Σ|α|."""
     samples = kernel_alpha.size
     gap, excess, size = 0.0, 0.0, 0.0
@@ -130,7 +145,9 @@ def gap_and_infeasibility(  # type: ignore[no-untyped-def]
 
 
 @borrowing_strict
-def gradient_and_value(linear, ridge, alpha, kernel_alpha, gradient):  # type: ignore[no-untyped-def]
+def gradient_and_value(
+    linear: Float, ridge: Float, alpha: Float, kernel_alpha: Float, gradient: Float
+) -> float:
     """gradient ← linear − Kα − ridge·α; returns the dual value ½ α·(linear + gradient)."""
     samples, total, lost = kernel_alpha.size, 0.0, 0.0
     for a in range(alpha.size):

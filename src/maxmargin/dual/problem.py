@@ -70,14 +70,16 @@ class DualProblem:
         return bool(self.traits)
 
     @property
-    def _arrays(self) -> tuple[Any, ...]:
+    def _arrays(self) -> tuple[Float, Float, Float, Float, Int, Float]:
         return self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
 
     @cached_property
     def traits(self) -> int:
         """The flags of `passes.traits`."""
-        plain = (np.asarray(array, dtype=kind) for array, kind in zip(self._arrays, PLAIN))
-        return int(traits(*plain, ROUNDING))
+        linear, lower, upper, ridge, group, totals = (
+            np.asarray(array, kind) for array, kind in zip(self._arrays, PLAIN)
+        )
+        return int(traits(linear, lower, upper, ridge, group, totals, ROUNDING))
 
     def _explain(self) -> None:
         """Raise an error that says what is wrong."""

@@ -53,7 +53,14 @@ class KnownSums(NamedTuple):
 
 
 @compiled
-def sum_rows(total, values, slots, coefficients, start, stop):  # type: ignore[no-untyped-def]
+def sum_rows(
+    total: NDArray[np.float64],
+    values: NDArray[np.floating],
+    slots: NDArray[np.intp],
+    coefficients: NDArray[np.float64],
+    start: int,
+    stop: int,
+) -> None:
     """total[start:stop] += Σ_k coefficients_k · values[slots_k, start:stop], four rows a pass"""
     sums = np.empty(STRIPE)
     for left in range(start, stop, STRIPE):

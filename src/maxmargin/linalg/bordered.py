@@ -6,9 +6,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from .cholesky import factored_in_place, triangular
+import numpy as np
+from numpy.typing import NDArray
+
+from .cholesky import Array, factored_in_place, triangular
+from .jitter import Float
+
+Int = NDArray[np.int64]
 
 
 class Factor:
@@ -22,31 +28,31 @@ class Factor:
         Identifiers of the variables.
     """
 
-    def __init__(self, lower, names):
+    def __init__(self, lower: Array, names: Int) -> None:
         self.lower, self.names = lower, names
         self.Y = np.zeros((len(lower), 0), lower.dtype, order="F")
         self.M = np.zeros((0, 0), lower.dtype, order="F")
 
     @classmethod
-    def of(cls, Q, names):
+    def of(cls, Q: Array, names: Int) -> Factor | None:
         """The factor of Q, which is overwritten; None if Q is not positive definite."""
         R = factored_in_place(Q)
         return None if R is None else cls(R.T, names)
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         return self.lower.dtype
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.names.size
 
     @property
-    def bordered(self):
+    def bordered(self) -> int:
         """Number of variables added later."""
         return len(self.M)
 
-    def border(self, beside, corner, names):
+    def border(self, beside: Array, corner: Array, names: Int) -> bool:
         """Add variables: `beside` has a column for each new variable and a row for each present
         one, `corner` is the matrix of the new ones. Returns whether the result is positive
         definite."""
@@ -62,14 +68,14 @@ class Factor:
         self.names = np.append(self.names, names)
         return True
 
-    def forward(self, b):
+    def forward(self, b: Array) -> Float:
         """L⁻¹b of a vector or of columns, in float64."""
         b, old = np.asfortranarray(b, dtype=self.dtype), len(self.lower)
         above = triangular(self.lower, b[:old])
         below = triangular(self.M, b[old:] - self.Y.T @ above)
         return np.concatenate([above, below]).astype(np.float64, copy=False)
 
-    def back(self, b):
+    def back(self, b: Array) -> Float:
         """L⁻ᵀb."""
         b, old = np.asfortranarray(b, dtype=self.dtype), len(self.lower)
         below = triangular(self.M, b[old:], transposed=True)

@@ -21,6 +21,7 @@ def factor(A: Float) -> Float:
 
     If no factor exists (the matrix has overflowed), the identity is returned.
     """
+    result: Float
     result, info = lapack.dpotrf(A, lower=1, clean=0)
     for lift in LIFTS:
         if info == 0:
@@ -33,7 +34,8 @@ def factor(A: Float) -> Float:
 
 
 def factored_solve(factored: Float, right: Float) -> Float:
-    return lapack.dpotrs(factored, right, lower=1)[0]
+    x: Float = lapack.dpotrs(factored, right, lower=1)[0]
+    return x
 
 
 def solve(A: Float, right: Float) -> Float:

@@ -29,12 +29,12 @@ def address_for(dtype: Any, name: str, module: str = "cython_blas") -> int:
 
 
 @intrinsic
-def call(_typing, address, arguments):  # type: ignore[no-untyped-def]
+def call(_typing: Any, address: Any, arguments: Any) -> Any:
     """Call a routine with arrays, and with numbers by reference: np.uint8 is passed as a char,
     other integers as C's int. Returns the value of the last argument if that is a number, like
     LAPACK's `info`, else 0."""
 
-    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+    def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         byte, kinds = ir.IntType(8).as_pointer(), signature.args[1]
         pointers = []
         for kind, value in zip(kinds, cgutils.unpack_tuple(builder, values[1], len(kinds))):

@@ -152,7 +152,8 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
             f"{dtype}; {free_memory(swap=True):,.0f} bytes are free. Lower cache_size, train on "
             'fewer samples or, where solver="full" was chosen, leave solver at "auto"'
         ) from None
-    return np.asarray(lease).view(dtype).reshape(shape)
+    array: NDArray[Any] = np.asarray(lease).view(dtype).reshape(shape)
+    return array
 
 
 class Lease:

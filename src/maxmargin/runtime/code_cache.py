@@ -117,14 +117,14 @@ def opened(function: Any) -> Any:
     if directory is None:
         tell_once(f"no place for compiled code, so each process compiles it again; {ADVICE}")
         return NullCache()
-    before, config.CACHE_DIR = config.CACHE_DIR, directory  # type: ignore[attr-defined]
+    before, config.CACHE_DIR = config.CACHE_DIR, directory
     try:
         cache = CheckedCache(function)
     except (RuntimeError, OSError) as error:
         tell_once(f"compiled code cannot be saved ({error}); {ADVICE}")
         return NullCache()
     finally:
-        config.CACHE_DIR = before  # type: ignore[attr-defined]
+        config.CACHE_DIR = before
     tell_once(f"compiled code is kept in {directory}; {ADVICE}")
     return cache
 

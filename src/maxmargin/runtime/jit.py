@@ -11,7 +11,7 @@ depend on the addresses of the arrays. Therefore sums have loops of their own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numba
 from llvmlite import ir
@@ -20,16 +20,24 @@ from numba.extending import intrinsic
 from . import notice as _notice  # noqa: F401  (listens from now on)
 from .code_cache import CodeCache
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 # No 'ninf': infinite bounds and penalties are ordinary values here.
 FASTMATH = {"nnan", "nsz", "contract", "arcp", "reassoc"}
 
 
-def on_disk(**options: Any) -> Callable[[Any], Any]:
+class Decorator(Protocol):
+    """Compiles a function; its type stays that of the Python function."""
+
+    def __call__(self, function: Function, /) -> Function: ...
+
+
+def on_disk(**options: Any) -> Decorator:
     """A decorator that compiles a function and caches the result on disk."""
 
     def decorate(function: Any) -> Any:
         dispatcher = numba.njit(**options)(function)
-        if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        if not numba.config.DISABLE_JIT:
             dispatcher._cache = CodeCache(function)
         return dispatcher
 
@@ -37,7 +45,7 @@ def on_disk(**options: Any) -> Callable[[Any], Any]:
 
 
 # No C wrapper: nothing here calls compiled code through a C function pointer.
-SHARED = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+SHARED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 FAST = {**SHARED, "fastmath": FASTMATH}
 compiled = on_disk(**FAST)
 # For code that neither allocates nor returns arrays: without reference counting. Passing a dozen
@@ -46,9 +54,9 @@ borrowing = on_disk(**FAST, _nrt=False)
 # For functions called by compiled code only: without the Python wrapper, which takes about as long
 # to compile as a loop.
 CALLED = {**FAST, "no_cpython_wrapper": True}
-called = numba.njit(**CALLED)
+called: Decorator = numba.njit(**CALLED)
 # The same for code that neither allocates nor returns arrays.
-inlined = numba.njit(**CALLED, _nrt=False)
+inlined: Decorator = numba.njit(**CALLED, _nrt=False)
 # For code that depends on the order of additions (compensated sums, exact comparisons).
 compiled_strict = on_disk(**SHARED)
 # For code in which NaN must propagate and operations stay in order, but may fuse to multiply-adds.
@@ -56,18 +64,19 @@ FUSED = {**SHARED, "fastmath": {"contract"}}
 compiled_fused = on_disk(**FUSED)
 # The previous two for code that neither allocates nor returns arrays.
 borrowing_strict, borrowing_fused = on_disk(**SHARED, _nrt=False), on_disk(**FUSED, _nrt=False)
-inlined_fused = numba.njit(**FUSED, no_cpython_wrapper=True, _nrt=False)
+inlined_fused: Decorator = numba.njit(**FUSED, no_cpython_wrapper=True, _nrt=False)
 
 
-def from_python(function: Any, decorator: Callable[[Any], Any] = borrowing) -> Any:
+def from_python(function: Function, decorator: Decorator = borrowing) -> Function:
     """Make a function for compiled code callable from Python too; compiled at the first call."""
-    return decorator(getattr(function, "py_func", function))
+    original: Function = getattr(function, "py_func", function)
+    return decorator(original)
 
 
-def _extremum(name):
+def _extremum(name: str) -> Callable[[Any, Any], Any]:
     @intrinsic
-    def extremum(_typing, a, _b):
-        def codegen(_context, builder, _signature, args):
+    def extremum(_typing: Any, a: Any, _b: Any) -> Any:
+        def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
             kind = args[0].type
             function = builder.module.declare_intrinsic(
                 name, (kind,), ir.FunctionType(kind, [kind, kind])
@@ -76,9 +85,12 @@ def _extremum(name):
 
         return a(a, a), codegen
 
-    return extremum
+    result: Callable[[Any, Any], Any] = extremum
+    return result
 
 
+largest: Callable[[Any, Any], Any]
+smallest: Callable[[Any, Any], Any]
 if numba.config.DISABLE_JIT:
     largest, smallest = max, min
 else:

@@ -44,7 +44,7 @@ class Settings:
         most = min(costs.FACE_SHARE * self.cache_bytes / entry, float(costs.LARGEST_SIDE) ** 2)
         return max(costs.SMALL_SIDE, int(most**0.5))
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.tol > 0:
             raise ValueError(f"tol must be positive, got {self.tol}")
         if not self.gap > 0:

@@ -79,7 +79,7 @@ class Fit(NamedTuple):
 
 
 @compiled_fused
-def position(values, value):  # type: ignore[no-untyped-def]
+def position(values: Float, value: float) -> int:
     """Of the first entry that is at least `value`, or of the largest where none is."""
     best = 0
     for a in range(values.size):
@@ -91,7 +91,9 @@ def position(values, value):  # type: ignore[no-untyped-def]
 
 
 @compiled_fused
-def pair_steps(Q, alpha, gradient, lower, upper, tol, most):  # type: ignore[no-untyped-def]
+def pair_steps(
+    Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float, tol: float, most: int
+) -> tuple[int, float]:
     """Second-order SMO in place; (steps taken, violation), or (−1, ·) where a step is endless."""
     n = alpha.size
     rise, fall = np.empty(n), np.empty(n)
@@ -142,7 +144,7 @@ def pair_steps(Q, alpha, gradient, lower, upper, tol, most):  # type: ignore[no-
 
 
 @compiled_fused
-def shift_pair(alpha, lower, upper, i, j, move):  # type: ignore[no-untyped-def]
+def shift_pair(alpha: Float, lower: Float, upper: Float, i: int, j: int, move: float) -> None:
     """α_i up and α_j down, onto a bound where one is reached up to the rounding of this step."""
     up, down = upper[i] - alpha[i], alpha[j] - lower[j]
     risen, fallen = alpha[i] + move, alpha[j] - move
@@ -152,7 +154,9 @@ def shift_pair(alpha, lower, upper, i, j, move):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def newton_steps(Q, R, alpha, gradient, lower, upper):  # type: ignore[no-untyped-def]
+def newton_steps(
+    Q: Float, R: Float, alpha: Float, gradient: Float, lower: Float, upper: Float
+) -> bool:
     """Maximise over variables of which all start free: to the optimum under Σ α, or to the first
     bound and on without the variable that reached it. R is the factor of Q up to a constant.
 
@@ -212,7 +216,7 @@ def newton_steps(Q, R, alpha, gradient, lower, upper):  # type: ignore[no-untype
 
 
 @compiled
-def repaired(alpha, lower, upper, total):  # type: ignore[no-untyped-def]
+def repaired(alpha: Float, lower: Float, upper: Float, total: float) -> None:
     """α clipped to its box, then free variables and after them the others moved until the sum
     is right."""
     missing, size = total, abs(total)

@@ -108,4 +108,4 @@ def multiply(gemm: int, left: Array, right: Array, tile: Array, step: int) -> No
     one, zero = tile.dtype.type(1.0), tile.dtype.type(0.0)
     n, m, k = right.shape[0], left.shape[0], left.shape[1]
     # In Fortran order all of them are transposed.
-    call(gemm, (TRANSPOSED, PLAIN, n, m, k, one, right, k, left, k, zero, tile, step))  # type: ignore[call-arg]
+    call(gemm, (TRANSPOSED, PLAIN, n, m, k, one, right, k, left, k, zero, tile, step))

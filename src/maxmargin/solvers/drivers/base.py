@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import time
+from typing import cast
 
 import numpy as np
 
+from ...dual.problem import DualProblem, Float
+from ...kernels.base import Gram
 from ...runtime.lapack import POTRF
+from ..interrupt import Interrupt
 from ..newton.compiled_step import face_buffers
 from ..newton.step import FaceResult, face_step
+from ..plan import Plan
 from ..result import Progress, Solution, TraceBuilder
-from ..settings import may_be_unbounded
+from ..rows.base import LoopRows
+from ..rows.lru import CachedRows
+from ..settings import Settings, may_be_unbounded
 from ..smo import state as r
 from ..smo.schedule import run_to_end
 from ..smo.slabs import note_face
-from .working_set import EPSILON, largest_entry, rounding
+from .working_set import EPSILON, Active, largest_entry, rounding
 
 LONGEST_SLAB = 1000
 # Seconds without a call of the callback while rows are computed.
@@ -39,7 +46,7 @@ class Ended(Exception):
     """A budget ran out; the message is the status."""
 
 
-def blank_memory(planning, groups):
+def blank_memory(planning: int, groups: int) -> r.Memory:
     """Loop memory before the first step."""
     memory = r.Memory(
         np.zeros(r.INTEGERS, dtype=np.int64),
@@ -59,7 +66,19 @@ def blank_memory(planning, groups):
 class Run:
     """One optimisation from start to end, on the variables of ``self.active`` at a time."""
 
-    def __init__(self, problem, gram, settings, plan, alpha, interrupt):
+    active: Active
+    gradient: Float
+    trace: TraceBuilder
+
+    def __init__(
+        self,
+        problem: DualProblem,
+        gram: Gram,
+        settings: Settings,
+        plan: Plan,
+        alpha: Float | None,
+        interrupt: Interrupt,
+    ) -> None:
         self.began = time.perf_counter()
         self.problem, self.gram = problem, gram
         self.settings, self.plan, self.interrupt = settings, plan, interrupt
@@ -112,7 +131,7 @@ class Run:
         """Optimise; set α and its gradient, and return the status."""
         raise NotImplementedError
 
-    def slab(self):
+    def slab(self) -> int:
         """Run a slab of steps, fetching rows that the loop reports missing; return the event."""
         steps = int(min(self.slab_length(), self.steps_left()))
         began = self.memory.integers[r.CLOCK]
@@ -123,12 +142,12 @@ class Run:
         while event == r.ROW_MISSING:
             event, missing, self.violation = run_to_end(
                 self.active.v,
-                self.active.rows.store,
+                cast(LoopRows, self.active.rows).store,
                 self.active.size,
                 self.control,
                 steps - took,
                 self.memory,
-                None if common else r.StepTrace(*(column[took:] for column in buffers)),
+                None if common else r.StepTrace._make(column[took:] for column in buffers),
             )
             took = int(self.memory.integers[r.CLOCK] - began)
             if event == r.ROW_MISSING:
@@ -141,14 +160,14 @@ class Run:
                 self.trace.add(buffers, took, self.active.size, self.active.free().size)
         return event
 
-    def fetch(self, sample):
+    def fetch(self, sample: int) -> None:
         """Load a row that the loop reported missing."""
-        self.active.rows.fetch(sample, int(self.memory.integers[r.CLOCK]))
+        cast(CachedRows, self.active.rows).fetch(sample, int(self.memory.integers[r.CLOCK]))
 
-    def account(self, took, gain):
+    def account(self, took: int, gain: float) -> None:
         """Record a slab of `took` steps with this gain."""
 
-    def stagnates(self, gain):
+    def stagnates(self, gain: float) -> bool:
         """Whether neither dual nor violation has improved above rounding for a number of slabs."""
         better = self.violation < 0.9 * self.best_violation
         self.best_violation = min(self.best_violation, self.violation)
@@ -156,13 +175,13 @@ class Run:
         self.idle = self.idle + 1 if idle else 0
         return self.idle >= PATIENCE
 
-    def slab_length(self):
+    def slab_length(self) -> int:
         return min(LONGEST_SLAB, max(50, int(5e7 / self.active.v.alpha.size)))
 
-    def steps_left(self):
+    def steps_left(self) -> float:
         return self.settings.max_steps - int(self.memory.integers[r.CLOCK])
 
-    def progress(self):
+    def progress(self) -> Progress:
         v = self.active.v
         return Progress(
             steps=int(self.memory.integers[r.CLOCK]),
@@ -175,52 +194,52 @@ class Run:
             rows=self.evaluations() // self.problem.samples,
         )
 
-    def told_to_stop(self):
+    def told_to_stop(self) -> bool:
         """Report progress to the callback; whether it has ever asked to stop."""
         self.told = time.perf_counter()
         if self.settings.callback is not None and not self.stopped:
             self.stopped = bool(self.settings.callback(self.progress()))
         return self.stopped
 
-    def silent_for_long(self):
+    def silent_for_long(self) -> bool:
         return time.perf_counter() - self.told > LONGEST_SILENCE
 
-    def evaluations(self):
+    def evaluations(self) -> int:
         """Kernel evaluations so far."""
         return int(self.active.rows.evaluations)
 
-    def out_of_time(self):
+    def out_of_time(self) -> bool:
         return time.perf_counter() - self.began > self.settings.max_seconds
 
-    def must_end(self):
+    def must_end(self) -> bool:
         return self.interrupt.pressed or self.out_of_time()
 
-    def pause(self):
+    def pause(self) -> None:
         """Called between blocks of a long preparation."""
         if self.interrupt.pressed:
             raise Ended("interrupted")
         if self.out_of_time():
             raise Ended("time_limit")
 
-    def noise(self):
+    def noise(self) -> float:
         """The violation that rounding of the gradient alone can cause."""
         v = self.active.v
         return EPSILON * rounding(v.alpha, v.gradient, self.scale)
 
-    def face(self, most=None):
+    def face(self, most: int | None = None) -> None:
         free, result = self.active.free().size, FaceResult(0, 0.0, False)
         if free <= self.settings.affordable_side(FACE_BYTES):
             result = face_step(self.active, self.must_end, most)
         self.faced(self.violation, free, result)
 
-    def faced(self, before, free, result):
+    def faced(self, before: float, free: int, result: FaceResult) -> None:
         self.unbounded = result.unbounded and self.may_be_unbounded()
         integers, reals, size = self.memory.integers, self.memory.reals, self.active.v.alpha.size
         note_face(integers, reals, free, size, result.rounds, result.gain)
         if result.rounds and self.trace.wanted:
             self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
 
-    def lower_aim(self, aim):
+    def lower_aim(self, aim: float) -> float | None:
         """The violation to go on to where `aim` is reached and the duality gap is not yet small
         enough; None where it is, or where rounding leaves nothing to gain."""
         if np.isinf(self.settings.gap) or self.memory.integers[r.NEGATIVE] > 0:
@@ -233,17 +252,17 @@ class Run:
         lower = min(aim, self.violation) * min(max(allowed / gap, least), most)
         return lower if lower > self.noise() else None
 
-    def can_polish(self):
+    def can_polish(self) -> bool:
         """Whether Newton steps may lead on to the exact optimum; not with float32 rows."""
         return self.plan.polish
 
-    def hopeless(self):
+    def hopeless(self) -> bool:
         """Whether a hard-margin dual is too large for any margin representable in float64."""
         dual = float(self.memory.reals[r.DUAL])
         grown = dual * self.scale > UNBOUNDED_DUAL and self.may_be_unbounded()
         return grown or not np.isfinite(dual)
 
-    def may_be_unbounded(self):
+    def may_be_unbounded(self) -> bool:
         """Whether an infinite step means an unbounded problem; otherwise the curvature was lost in
         rounding. No problem is unbounded in a finite box."""
         if may_be_unbounded(self.problem):
@@ -252,7 +271,7 @@ class Run:
         infinite = any(np.isinf(bound).any() for bound in bounds)
         return infinite and self.memory.integers[r.NEGATIVE] > 0
 
-    def solution(self, status) -> Solution:
+    def solution(self, status: str) -> Solution:
         steps = int(self.memory.integers[r.CLOCK])
         misses = int(self.active.rows.misses)
         bias, violation = self.problem.bias_and_violation(self.alpha, self.gradient)
@@ -274,7 +293,7 @@ class Run:
             plan=self.plan,
         )
 
-    def unprepared(self, status) -> Solution:
+    def unprepared(self, status: str) -> Solution:
         """The solution of a run that ended before the first gradient was computed."""
         nothing = np.full(self.problem.size, np.nan)
         return Solution(

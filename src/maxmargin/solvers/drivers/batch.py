@@ -21,6 +21,7 @@ from ...dual.batch import (
 from ...dual.certificate import Certificate
 from ...dual.passes import gap_and_infeasibility, gradient_and_value, meeting
 from ...dual.problem import Float, Int
+from ...kernels.base import Array
 from ...runtime.buffers import buffer
 from ...runtime.parallel import in_turn, own_threads
 from ..result import Solution
@@ -74,8 +75,10 @@ def solve_batch(
         spent = [evaluations] * len(sizes)
     seconds = (time.perf_counter() - began) / len(sizes)
     return [
-        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds)
-        for (start, stop), *written in zip(pairwise(ends), ledger.tolist(), facts.tolist(), spent)
+        read(alpha[start:stop], gradient[start:stop], entries, fact, cost, tol, seconds)
+        for (start, stop), entries, fact, cost in zip(
+            pairwise(ends), ledger.tolist(), facts.tolist(), spent
+        )
     ]
 
 
@@ -135,7 +138,7 @@ def optimise(
     in_turn(some_problems, range(threads))
 
 
-def is_all_of(matrix: Float, places: Int) -> bool:
+def is_all_of(matrix: Array, places: Int) -> bool:
     """Whether these places are all samples of the matrix, in their order."""
     return len(matrix) == places.size and bool((places == np.arange(places.size)).all())
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...dual.problem import Int
+from ...linalg.bordered import Factor
 from .. import costs
 from ..newton.projected_step import MOST_LEFT, wide_face_step
 from ..rows.permuted import Arrangement
@@ -20,7 +22,7 @@ from ..smo.loop import forget
 from ..smo.schedule import LARGEST_POLISHED, POLISHED
 from .base import Ended, Run
 from .shards import Samples
-from .working_set import MOST_SAMPLES, marked
+from .working_set import MOST_SAMPLES, Active, marked
 
 # A block is optimised to this fraction of the violation outside it (the second one if it holds all
 # free samples), with at most INNER_STEPS steps per variable.
@@ -40,7 +42,11 @@ POLISH_ROUNDS = 20
 class BlockRun(Run):
     """Rounds of blocks until no sample violates."""
 
-    def prepare(self):
+    polish_rounds: int | None
+    factor: Factor | None
+    arrangement: Arrangement | None
+
+    def prepare(self) -> None:
         self.size, self.largest = self.plan.block, self.plan.largest_block
         stages = () if self.alpha.any() else self.plan.stages
         self._arrange(len(stages) > 0)
@@ -55,7 +61,7 @@ class BlockRun(Run):
         self.polish_rounds = None  # polishing rounds left, once polishing has begun
         self.wide, self.factor = False, None  # the factor of the last block of all free samples
 
-    def _arrange(self, in_stages):
+    def _arrange(self, in_stages: bool) -> None:
         """Shuffle the samples if there are stages, so that each stage is a random subset."""
         self.arrangement = None
         if in_stages:
@@ -63,7 +69,7 @@ class BlockRun(Run):
             self.arrangement = Arrangement(self.problem, self.gram, order)
             self.problem, self.gram = self.arrangement.problem, self.arrangement.gram
 
-    def loop(self):
+    def loop(self) -> str:
         all_samples = self.all_samples
         try:
             status = self._rounds()
@@ -79,14 +85,14 @@ class BlockRun(Run):
         self._put_back()
         return status
 
-    def _put_back(self):
+    def _put_back(self) -> None:
         """Restore the original order of the samples."""
         if self.arrangement is not None:
             self.problem, self.gram = self.arrangement.given
             self.alpha = self.arrangement.put_back(self.alpha)
             self.gradient = self.arrangement.put_back(self.gradient)
 
-    def _rounds(self):
+    def _rounds(self) -> str:
         all_samples, gain = self.all_samples, None
         while True:
             self.violation, self.active = all_samples.violation(), all_samples.live
@@ -117,7 +123,7 @@ class BlockRun(Run):
             if self.settings.shrinking and self.polish_rounds is None:
                 all_samples.settle()
 
-    def _chosen(self):
+    def _chosen(self) -> Int:
         """The most violating samples, the free ones in wide rounds, and the recent ones."""
         all_samples, free = self.all_samples, self.all_samples.free()
         # If there are many free variables, a block must hold a large share of them.
@@ -138,7 +144,7 @@ class BlockRun(Run):
         self.recent = np.concatenate(chosen)[:size]
         return np.sort(self.recent)
 
-    def _factored(self, free):
+    def _factored(self, free: Int) -> Int:
         """Samples in the factor of the last wide block that are no longer free."""
         if self.factor is None:
             return free[:0]
@@ -146,13 +152,13 @@ class BlockRun(Run):
         left = np.unique(known[~marked(free, self.problem.samples)[known]])
         return left if left.size <= MOST_LEFT * free.size else left[:0]
 
-    def _mostly_seen(self, violators, free):
+    def _mostly_seen(self, violators: Int, free: Int) -> bool:
         """Whether most violators were in a block before, and one can hold all free samples."""
         most = min(WIDEST_FACE, self.largest) - violators.size
         mostly_seen = self.all_samples.new_among(violators) <= NEW_SHARE * violators.size
         return self.settings.face and mostly_seen and free.size <= max(most, self.size)
 
-    def _optimise(self, part):
+    def _optimise(self, part: Active) -> int:
         """Pair and face steps on a block, to a tolerance relative to the violation outside it."""
         self.active = part
         forget(self.memory.integers)
@@ -175,7 +181,7 @@ class BlockRun(Run):
                     self.face(MOST_ROUNDS)
         return r.STEPS_DONE
 
-    def wide_face(self):
+    def wide_face(self) -> None:
         free = self.active.free().size
         known = self.factor if self.wide else None
         result = wide_face_step(self.active, self.must_end, known)
@@ -183,7 +189,7 @@ class BlockRun(Run):
             self.factor = result.factor
         self.faced(self.violation, free, result)
 
-    def _budgets(self):
+    def _budgets(self) -> str | None:
         """A reason to end now, or None."""
         if self.interrupt.pressed:
             return "interrupted"
@@ -202,7 +208,7 @@ class BlockRun(Run):
             return self._stalled()
         return None
 
-    def _stalled(self):
+    def _stalled(self) -> str | None:
         """No gain above rounding: recompute gradients; next, stop polishing; then end the run."""
         self.stagnant, self.idle = False, 0
         self.refreshes += 1
@@ -214,7 +220,7 @@ class BlockRun(Run):
             return "precision"
         return None
 
-    def _narrow(self):
+    def _narrow(self) -> bool:
         """Whether to continue because the duality gap is still too large."""
         aim = None if self.refreshes else self.lower_aim(self.goal)
         if aim is None:
@@ -222,7 +228,7 @@ class BlockRun(Run):
         self.goal = aim
         return True
 
-    def _polish(self):
+    def _polish(self) -> bool:
         """Whether to continue towards the exact optimum: if a block can hold all free variables."""
         if self.polish_rounds is not None or not self.can_polish():
             return False
@@ -236,5 +242,5 @@ class BlockRun(Run):
         self.goal = POLISHED * self.settings.tol
         return True
 
-    def evaluations(self):
+    def evaluations(self) -> int:
         return int(self.all_samples.rows.evaluations)

@@ -6,16 +6,21 @@ samples, and the application of a change of α. Rows never leave this module.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
+from ...dual.problem import DualProblem, Float, Int
+from ...kernels.base import Array, Gram
 from ...kernels.row_sums import KnownSums
 from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import in_parts
+from ..plan import Plan
 from ..rows.block_cache import BlockRowCache
 from ..rows.lru import FullRows
 from .violators import mark_most
-from .working_set import Active, marked
+from .working_set import Active, Bool, marked
 
 # Columns are dropped when at least this fraction of them has settled.
 LEAST_SETTLED = 0.2
@@ -25,7 +30,19 @@ MANY_SAMPLES, FEW_LEFT = 20_000, 0.25
 
 
 @compiled
-def assemble(block, last, known, values, slots, columns, alone, new, small, start, stop):
+def assemble(
+    block: Array,
+    last: Array,
+    known: Int,
+    values: Array,
+    slots: Int,
+    columns: Int,
+    alone: Int,
+    new: Int,
+    small: Array,
+    start: int,
+    stop: int,
+) -> None:
     """Fill the rows of the block that are available without kernel evaluations.
 
     Entries between samples of the last block are copied from there, others from the cached row of
@@ -52,7 +69,9 @@ def assemble(block, last, known, values, slots, columns, alone, new, small, star
 
 
 @compiled
-def complete(block, known, slots, apart, new, fresh, start, stop):
+def complete(
+    block: Array, known: Int, slots: Int, apart: Int, new: Int, fresh: Int, start: int, stop: int
+) -> None:
     """Fill the remaining entries of some rows by symmetry: columns of samples `fresh` to the block,
     which have cached rows; columns of `new` samples in rows without a cached row; and, in rows of
     new samples, columns of all samples `apart` that have one.
@@ -81,7 +100,15 @@ class Samples:
     if they are in cached rows, which are too long to stay in the processor's cache.
     """
 
-    def __init__(self, problem, gram, alpha, plan, pause, stages=()):
+    def __init__(
+        self,
+        problem: DualProblem,
+        gram: Gram,
+        alpha: Float,
+        plan: Plan,
+        pause: Callable[[], object],
+        stages: Iterable[int] = (),
+    ) -> None:
         self.problem, self.alpha, self.block_size = problem, alpha, plan.block
         self.recompute = plan.recompute
         self.diagonal = gram.diagonal()
@@ -89,7 +116,8 @@ class Samples:
         self.rows = BlockRowCache(
             gram, plan.row_bytes, plan.block, pause, self.stages[0], plan.features
         )
-        self.returned_with = None  # coefficients at the last reconstruction of all gradients
+        # Coefficients at the last reconstruction of all gradients.
+        self.returned_with: Float | None = None
         self.in_last = np.full(problem.samples, -1)  # place of each sample in the last block
         self.seen = np.zeros(problem.samples, dtype=bool)  # samples that have been in a block
         self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
@@ -98,10 +126,10 @@ class Samples:
         self.gradient = problem.gradient(alpha, np.zeros(problem.samples))
         self._go_live(0)
 
-    def violation(self):
+    def violation(self) -> float:
         return self.live.violation()
 
-    def most_violating(self, count):
+    def most_violating(self, count: int) -> Int:
         """About `count` samples: the most violating ones upwards and downwards, in each group."""
         v, marks = self.live.v, np.zeros(self.live.size, dtype=np.bool_)
         tops, bottoms = self.live.extremes()
@@ -111,7 +139,7 @@ class Samples:
             mark_most(v.gradient, v.fall[g], -1.0, -tops[g], share, marks)
         return self.live.samples[marks]
 
-    def block(self, samples):
+    def block(self, samples: Int) -> Active:
         """These samples as an `Active` set of their own."""
         places = self._places(samples)
         self.seen[samples] = True
@@ -122,7 +150,7 @@ class Samples:
         values[...] = matrix
         return self.live.part(places, FullRows(matrix, values=values))
 
-    def _read_off(self, samples, places):
+    def _read_off(self, samples: Int, places: Int) -> Array:
         """The matrix of these samples, from the last block and cached rows where possible."""
         known = self.in_last[samples]
         slots = np.full(places.size, -1) if self.recompute else self.rows.slot[places]
@@ -132,10 +160,10 @@ class Samples:
         matrix = buffer((samples.size, samples.size), small.dtype)
         last, values = self.last_matrix, self.rows.values
 
-        def read(start, stop):
+        def read(start: int, stop: int) -> None:
             assemble(matrix, last, known, values, slots, places, alone, new, small, start, stop)
 
-        def mirror(start, stop):
+        def mirror(start: int, stop: int) -> None:
             complete(matrix, known, slots, apart, new, fresh, start, stop)
 
         in_parts(read, samples.size, matrix.size)
@@ -143,7 +171,7 @@ class Samples:
         self._remember(samples, matrix)
         return matrix
 
-    def apply(self, part):
+    def apply(self, part: Active) -> None:
         """Copy the α of a block, and update the gradients of all live samples."""
         places = self._places(part.samples)
         variables = self.live.variables_of(places)
@@ -159,17 +187,17 @@ class Samples:
         self.complete = self.live.size == self.problem.samples
 
     @property
-    def growing(self):
+    def growing(self) -> bool:
         """Whether there are further stages."""
         return bool(self.stages)
 
-    def grow(self):
+    def grow(self) -> None:
         """Begin the next stage: add its samples with their gradient."""
         self.live.write(self.alpha, self.gradient)
         self.rows.widen(self.stages[0], self._expansion()[0])
         self._go_live(self.live.size)
 
-    def _go_live(self, known):
+    def _go_live(self, known: int) -> None:
         """Make the samples of the row cache live; the first `known` gradients are up to date."""
         problem, rows = self.problem, self.rows
         gradient = self.gradient.reshape(problem.copies, problem.samples)
@@ -179,7 +207,7 @@ class Samples:
         del self.stages[0]
         self.complete = not self.stages
 
-    def _pull_from(self, start):
+    def _pull_from(self, start: int) -> Float:
         """Kα at the samples of the row cache, from place `start` on."""
         support, coefficients = self._expansion()
         # Cached rows first: rows computed later may overwrite them.
@@ -192,7 +220,7 @@ class Samples:
             pull += self.rows.combine(support[part], coefficients[part], start)
         return pull
 
-    def settle(self):
+    def settle(self) -> None:
         """Leave out the samples that have settled, if enough have."""
         if self.returned_with is not None or self.growing:
             return
@@ -210,7 +238,7 @@ class Samples:
             self.live = self.live.part(keep, self.rows)
             self.complete = False
 
-    def return_all(self):
+    def return_all(self) -> None:
         """Reconstruct all gradients; samples that are not settled after all become live again."""
         if self.returned_with is None:
             self.refresh()
@@ -227,7 +255,7 @@ class Samples:
         self.returned_with = coefficients
         self._revive()
 
-    def refresh(self):
+    def refresh(self) -> None:
         """Recompute all gradients, free of accumulated rounding."""
         self.live.write(self.alpha, self.gradient)
         pull = self.rows.sums(*self._expansion())
@@ -236,7 +264,7 @@ class Samples:
         self.rows.gram.keep_sums(KnownSums(self.returned_with, pull))
         self._revive()
 
-    def _revive(self):
+    def _revive(self) -> None:
         self.stages = []
         self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
         keep = self.live.staying()
@@ -247,36 +275,36 @@ class Samples:
         self._forget_blocks()
         self.complete = True
 
-    def _remember(self, samples, matrix):
+    def _remember(self, samples: Int, matrix: Array) -> None:
         """Keep the last block and its matrix, for the next block to copy from."""
         self.in_last[self.last] = -1
         self.in_last[samples] = np.arange(samples.size)
         self.last, self.last_matrix = samples, matrix
 
-    def _forget_blocks(self):
+    def _forget_blocks(self) -> None:
         """Forget the last block: the live samples have changed."""
         self.in_last[self.last] = -1
         self.seen[:] = False
 
-    def free(self):
+    def free(self) -> Int:
         """The samples with a free variable."""
         return self.live.samples[self.live.has_free()]
 
-    def new_among(self, samples):
+    def new_among(self, samples: Int) -> int:
         """Number of these samples that have never been in a block."""
-        return np.count_nonzero(~self.seen[samples])
+        return int(np.count_nonzero(~self.seen[samples]))
 
-    def is_live(self):
+    def is_live(self) -> Bool:
         """Mask of the live samples."""
         return marked(self.live.samples, self.problem.samples)
 
-    def _places(self, samples):
+    def _places(self, samples: Int) -> Int:
         """Places of samples in the live set."""
         if self.live.size == self.problem.samples:
             return samples
         return np.searchsorted(self.live.samples, samples)
 
-    def _expansion(self):
+    def _expansion(self) -> tuple[Int, Float]:
         coefficients = self.problem.per_sample(self.alpha)
         support = np.flatnonzero(coefficients)
         return support, coefficients[support]

@@ -203,6 +203,7 @@ def certified(
     own, point = plain.problem(problem), plain.point(Point(beta, w, b))
     if not (np.isfinite(w).all() and np.isfinite(b) and np.isfinite(beta).all()):
         point = Point(np.zeros_like(beta), np.zeros_like(w), 0.0)
+    assert point.w is not None
     w, b, beta, certificate = repaired(own, point.w, float(point.b), point.beta, tol)
     w, b, beta = plain.model(w, b, beta)
     return w, b, beta, plain.certificate(certificate)

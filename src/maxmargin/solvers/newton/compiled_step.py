@@ -4,12 +4,19 @@ A Newton step on a dozen variables costs about as much as a dozen pair steps, so
 few of them; the overhead of a call from Python would exceed both.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
+from ...dual.problem import Float, Int
+from ...kernels.base import Array
 from ...runtime.buffers import buffer
 from ...runtime.jit import inlined, largest
 from ...runtime.lapack import lapack_factor
 from ..smo.selection import is_free
+from ..smo.state import RowStore, Variables
 from ..smo.step import set_penalties
 from .step import DONE, FIRST_JITTER, LAST_JITTER, VECTORS, face_rounds
 
@@ -21,14 +28,14 @@ OWN_VECTORS = 5
 ROWS = 4
 
 
-def face_buffers(groups):
+def face_buffers(groups: int) -> tuple[Float, Int]:
     """Memory for steps on up to `LARGEST_SMALL` variables: numbers, and indices."""
     vectors = 2 * LARGEST_SMALL + OWN_VECTORS + VECTORS + groups
     return buffer((vectors * LARGEST_SMALL,), np.float64), np.empty(4 * LARGEST_SMALL, np.int64)
 
 
 @inlined
-def free_variables(v):
+def free_variables(v: Variables) -> int:
     """Number of free variables (`is_free`, without looking up their groups)."""
     count = 0
     for g in range(v.rise.shape[0]):
@@ -39,7 +46,7 @@ def free_variables(v):
 
 
 @inlined
-def factor_of(Q, shift, R, potrf):
+def factor_of(Q: Float, shift: float, R: Float, potrf: int) -> bool:
     """R ← upper Cholesky factor of Q + shift·1; returns whether Q is positive definite up to
     rounding.
 
@@ -59,7 +66,16 @@ def factor_of(Q, shift, R, potrf):
 
 
 @inlined
-def small_face_step(v, rows, samples, free, most, potrf, numbers, indices):
+def small_face_step(
+    v: Variables,
+    rows: RowStore,
+    samples: int,
+    free: int,
+    most: int,
+    potrf: int,
+    numbers: Float,
+    indices: Int,
+) -> tuple[int, float, int]:
     """`face_step` on `free` variables, in at most `most` rounds; returns (rounds, gain, state).
 
     Rounds are −1 if the row of one of them is missing. `numbers` and `indices` are `face_buffers`.
@@ -92,10 +108,11 @@ def small_face_step(v, rows, samples, free, most, potrf, numbers, indices):
         if jitter > LAST_JITTER:
             return 0, 0.0, DONE
     # The literal 0 has another Numba type, for which the callee would be compiled again.
+    none: Any = np.int64(0)
     rounds, _, _, gain, state = face_rounds(
-        Q, R, inside, np.int64(0), alpha, gradient, lower, upper, group, work[OWN_VECTORS:], most
+        Q, R, inside, none, alpha, gradient, lower, upper, group, work[OWN_VECTORS:], most
     )
-    moved = np.int64(0)
+    moved: Any = np.int64(0)
     for k in range(free):
         a = F[k]
         delta = alpha[k] - v.alpha[a]
@@ -111,7 +128,7 @@ def small_face_step(v, rows, samples, free, most, potrf, numbers, indices):
 
 
 @inlined
-def subtract_rows(total, values, slots, change, count):
+def subtract_rows(total: Float, values: Array, slots: Int, change: Float, count: int) -> None:
     """total −= Σ_k change_k · values[slots_k] for k < count, four rows in a pass"""
     for k in range(0, count, ROWS):
         # Fewer than four left: the first row stands in for missing ones, with coefficient 0.

@@ -14,13 +14,16 @@ are fixed where they are.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from ...dual.problem import Float, Int
 from ...linalg.bordered import Factor
-from ..drivers.working_set import marked
+from ..drivers.working_set import Active, marked
+from ..rows.lru import FullRows
 from .step import FaceResult, curvature
 
 # If more than this fraction of the variables has to be fixed, the step is left to pair steps.
@@ -35,14 +38,18 @@ CONVERGED = 0.1
 MOST_BORDERED, MOST_LEFT = 0.15, 0.1
 
 
-def wide_face_step(active, must_end=None, known=None):
+def wide_face_step(
+    active: Active, must_end: Callable[[], bool] | None = None, known: Factor | None = None
+) -> FaceResult:
     """Move the free variables of an `Active` set to their optimum, fixing those that would leave
     the box at their bounds. The new point is feasible and not worse.
 
     With float32 rows the factorisation is in float32 if that is precise enough. `known` is a factor
     of nearly the same variables, reused if possible; the result holds the latest one.
     """
-    rounds, gain, attempts = 0, 0.0, [(None, dtype) for dtype in precisions(active)]
+    rounds, gain = 0, 0.0
+    attempts: list[tuple[Factor | None, np.dtype[Any]]]
+    attempts = [(None, dtype) for dtype in precisions(active)]
     if known is not None:
         attempts.insert(0, (known, known.dtype))
     for factor, dtype in attempts:
@@ -53,8 +60,9 @@ def wide_face_step(active, must_end=None, known=None):
     return FaceResult(rounds, gain, False)
 
 
-def precisions(active):
-    return dict.fromkeys([active.rows.matrix.dtype, np.dtype(np.float64)])
+def precisions(active: Active) -> list[np.dtype[Any]]:
+    matrix = cast(FullRows, active.rows).matrix
+    return list(dict.fromkeys([matrix.dtype, np.dtype(np.float64)]))
 
 
 class Attempt(NamedTuple):
@@ -64,7 +72,12 @@ class Attempt(NamedTuple):
     factor: Factor | None = None
 
 
-def newton_step(active, dtype, must_end=None, known=None):
+def newton_step(
+    active: Active,
+    dtype: Any,
+    must_end: Callable[[], bool] | None = None,
+    known: Factor | None = None,
+) -> Attempt:
     """A step with a factor in this precision, or with the known one, taken if its gain is positive.
 
     It has converged if little is left of the spread of the gradients, or if it was cut short for
@@ -110,14 +123,14 @@ def newton_step(active, dtype, must_end=None, known=None):
     return Attempt(rounds, gain, bool(converged), factor)
 
 
-def new_factor(active, F, dtype):
+def new_factor(active: Active, F: Int, dtype: Any) -> tuple[Factor | None, Int]:
     """A new factor of some variables (None if it fails), and its variables."""
     Q = curvature(active, F, dtype=dtype)
     Q.flat[:: F.size + 1] *= 1.0 + JITTER
     return Factor.of(Q, active.names()[F]), F
 
 
-def grown_factor(active, F, known):
+def grown_factor(active: Active, F: Int, known: Factor) -> tuple[Factor | None, Int]:
     """The known factor extended to these variables (None if not possible), and its variables."""
     names = active.names()
     E = np.searchsorted(names, known.names)
@@ -128,7 +141,7 @@ def grown_factor(active, F, known):
     if new.size + known.bordered > MOST_BORDERED * E.size or left > MOST_LEFT * E.size:
         return None, F
     if new.size:
-        rows = active.rows.matrix[new % active.size]
+        rows = cast(FullRows, active.rows).matrix[new % active.size]
         corner = curvature(active, new, dtype=known.dtype)
         corner.flat[:: new.size + 1] *= 1.0 + JITTER
         if not known.border(rows[:, E % active.size].T, corner, names[new]):
@@ -136,13 +149,20 @@ def grown_factor(active, F, known):
     return known, np.append(E, new)
 
 
-def levelled(gradient, group):
+def levelled(gradient: Float, group: Int) -> Float:
     """The gradient without its mean in each group, which the sum constraints cancel anyway."""
     totals, counts = np.bincount(group, gradient), np.bincount(group)
     return gradient - (totals / np.maximum(counts, 1))[group]
 
 
-def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
+def stopped_newton(
+    factor: Factor,
+    gradient: Float,
+    lowest: Float,
+    highest: Float,
+    group: Int,
+    idle: Sequence[int] | Int = (),
+) -> tuple[Float, Float, int] | None:
     """The direction d of the system above with lowest ≤ d ≤ highest, its Bλ, and the number of
     rounds; None if too many variables have to be fixed. Variables in `idle` do not move."""
     size = gradient.size
@@ -171,7 +191,7 @@ def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
     return None
 
 
-def balanced(reached, alpha, lower, upper, group):
+def balanced(reached: Float, alpha: Float, lower: Float, upper: Float, group: Int) -> Float:
     """The point `reached`, with the sum over each group restored to that of α by moving the
     variable farthest from its bounds; the rounding of a sum is far smaller than that distance."""
     slack = np.minimum(reached - lower, upper - reached)
@@ -185,7 +205,7 @@ def balanced(reached, alpha, lower, upper, group):
     return np.clip(reached, lower, upper)
 
 
-def units(size, places):
+def units(size: int, places: Int) -> Float:
     """The unit vectors of some places, as columns."""
     columns = np.zeros((size, len(places)))
     columns[places, np.arange(len(places))] = 1.0

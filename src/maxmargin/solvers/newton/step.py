@@ -12,13 +12,19 @@ deleted from the factor in O(f²).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ...dual.problem import Float, Int
+from ...kernels.base import Array
+from ...linalg.bordered import Factor
 from ...linalg.cholesky import factored_in_place
 from ...runtime.buffers import buffer
 from ...runtime.jit import from_python, inlined, largest, smallest
+from ..drivers.working_set import Active
+from ..rows.base import LoopRows
 
 # With more free variables than this the factorisation costs more than it saves.
 LARGEST_FACE = 3000
@@ -40,11 +46,11 @@ class FaceResult(NamedTuple):
     rounds: int
     gain: float
     unbounded: bool
-    factor: object = None  # for the next step to reuse
+    factor: Factor | None = None  # for the next step to reuse
 
 
 @inlined
-def delete_from_factor(R, k, size):
+def delete_from_factor(R: Float, k: int, size: int) -> None:
     """Remove row and column k of the matrix factored as RᵀR, in place; R is size × size.
 
     Without its column k, R has entries below the diagonal from there on, which Givens rotations of
@@ -65,7 +71,7 @@ def delete_from_factor(R, k, size):
 
 
 @inlined
-def solve_factored(R, b, size):
+def solve_factored(R: Float, b: Float, size: int) -> None:
     """b ← (RᵀR)⁻¹ b, R being size × size"""
     for i in range(size):
         row = R[i]
@@ -81,7 +87,7 @@ def solve_factored(R, b, size):
         b[i] = rest / row[i]
 
 
-def factored(Q):
+def factored(Q: Float) -> Float | None:
     """Upper Cholesky factor of Q with the smallest sufficient shift of the diagonal, or None."""
     scale = float(np.abs(np.diagonal(Q)).max())
     jitter = FIRST_JITTER
@@ -96,15 +102,25 @@ def factored(Q):
     return None
 
 
-def curvature(active, F, **precision):
+def curvature(active: Active, F: Int, **precision: Any) -> Array:
     """Q_FF of some variables of an `Active` set."""
-    Q = active.rows.block(F % active.size, **precision)
+    Q = cast(LoopRows, active.rows).block(F % active.size, **precision)
     Q.flat[:: F.size + 1] = active.v.diagonal[F]
     return Q
 
 
 @inlined
-def newton_direction(R, inside, size, gradient, group, units, renew, direction, ones):
+def newton_direction(
+    R: Float,
+    inside: Int,
+    size: int,
+    gradient: Float,
+    group: Int,
+    units: Float,
+    renew: bool,
+    direction: Float,
+    ones: Float,
+) -> bool:
     """d of the system above for the `size` variables inside.
 
     The units are w_g = (RᵀR)⁻¹ 1_g, made orthogonal to the earlier groups, so that subtracting a
@@ -143,7 +159,7 @@ def newton_direction(R, inside, size, gradient, group, units, renew, direction, 
 
 
 @inlined
-def subtract(x, unit, inside, size, group, g):
+def subtract(x: Float, unit: Float, inside: Int, size: int, group: Int, g: int) -> None:
     """Cancel the sum of x over a group by subtracting a multiple of a unit."""
     total, part = 0.0, 0.0
     for k in range(size):
@@ -157,7 +173,19 @@ def subtract(x, unit, inside, size, group, g):
 
 
 @inlined
-def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, work, most):
+def face_rounds(
+    Q: Float,
+    R: Float,
+    inside: Int,
+    refined: int,
+    alpha: Float,
+    gradient: Float,
+    lower: Float,
+    upper: Float,
+    group: Int,
+    work: Float,
+    most: int,
+) -> tuple[int, int, int, float, int]:
     """At most `most` rounds; returns (rounds, variables still inside, refinements, gain, state).
 
     Each moves to the optimum of the variables inside, or towards it up to the first bound, where
@@ -226,7 +254,9 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, wor
 some_rounds = from_python(face_rounds)
 
 
-def face_step(active, must_end=None, most=None):
+def face_step(
+    active: Active, must_end: Callable[[], bool] | None = None, most: int | None = None
+) -> FaceResult:
     """Maximise over the face of the free variables of an `Active` set, in at most `most` rounds.
 
     Each round ends at a feasible point that is not worse; `must_end` is checked between rounds.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
@@ -127,11 +127,12 @@ class VectorPoints(Points):
         else:
             self.raw = Growing(X.shape[1], X.dtype)
         self.fresh: Any = X[:0]
-        self.fresh_points = embedding(X[:0])
+        # Dense or CSR, as the embedding is.
+        self.fresh_points: Any = cast(Any, embedding(X[:0]))
         if embedding.dense:
             self.table = Growing(self.fresh_points.table.shape[1], dtype)
         else:
-            self.points = self.fresh_points
+            self.points: CSRPoints = self.fresh_points
 
     @property
     def inputs(self) -> Any:

@@ -9,7 +9,7 @@ of which only the support set is kept, with its Gram matrix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from ...dual import kernel_expansion
 from ...kernels import Kernel
-from ...kernels.base import count, take
+from ...kernels.base import Array, count, take
 from ...kernels.vector.base import VectorKernel
 from ..interrupt import deferred_interrupts
 from ..result import Progress, Solution
@@ -215,7 +215,8 @@ class OnlineMachine(SupportSet):
         """The kept members of the support set in new arrays."""
         support = empty_support(places, self.dtype)
         n = kept.size
-        for old, new in zip(self.support[:-1], support[:-1]):
+        arrays: Iterable[tuple[Array, Array]] = zip(self.support[:-1], support[:-1])
+        for old, new in arrays:
             new[:n] = old[kept]
         if n == self.size:
             support.rows[:n, :n] = self.support.rows[:n, :n]
@@ -268,7 +269,7 @@ class OnlineMachine(SupportSet):
         the threshold depends: without them any b of an interval would do for the support set, but
         not for the examples."""
         n, s = self.size, self.support
-        alpha, needed = s.alpha[:n], s.alpha[:n] != 0.0
+        alpha, needed = s.alpha[:n], np.asarray(s.alpha[:n] != 0.0)
         if (needed & (alpha > s.lower[:n]) & (alpha < s.upper[:n])).any():
             return needed
         needed[int((s.gradient[:n] + s.rise[:n]).argmax())] = True

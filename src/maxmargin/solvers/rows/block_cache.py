@@ -7,15 +7,21 @@ rows are packed in place, and more of them fit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...dual.problem import Float, Int
+from ...kernels.base import Array, Gram
 from ...kernels.row_sums import StoredRows, add_rows
 from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import TERMS_AN_ENTRY, in_parts
 from .lru import BATCH_BYTES
+
+Bool = NDArray[np.bool_]
 
 # Memory for at least this many rows is always allocated.
 FEWEST_ROWS = 8
@@ -30,14 +36,14 @@ BATCH_PRODUCTS = 4e10
 SCRATCH_BYTES, SCRATCH_SHARE, FEWEST_SCRATCH = 32 << 20, 0.3, 8 << 20
 
 
-def pack_rows(memory, width, slots, keep):
+def pack_rows(memory: Array, width: int, slots: Int, keep: Int) -> None:
     """Move some rows to the front in place, keeping only some columns; both indices ascending."""
     first = 0
     while first < slots.size:
         # Rows whose targets do not overlap their sources may move at the same time.
         last = min(max(first + 1, slots[first] * width // keep.size), slots.size)
 
-        def some_rows(start, stop, first=first):
+        def some_rows(start: int, stop: int, first: int = first) -> None:
             move_rows(memory, width, slots, keep, first + start, first + stop)
 
         in_parts(some_rows, last - first, (last - first) * keep.size)
@@ -45,7 +51,7 @@ def pack_rows(memory, width, slots, keep):
 
 
 @compiled
-def move_rows(memory, width, slots, keep, start, stop):
+def move_rows(memory: Array, width: int, slots: Int, keep: Int, start: int, stop: int) -> None:
     for k in range(start, stop):
         here = memory[slots[k] * width : (slots[k] + 1) * width]
         there = memory[k * keep.size : (k + 1) * keep.size]
@@ -53,7 +59,7 @@ def move_rows(memory, width, slots, keep, start, stop):
             there[s] = here[keep[s]]
 
 
-def successive(slots):
+def successive(slots: Int) -> bool:
     """Whether ascending slots are consecutive."""
     return slots.size == 0 or slots[-1] - slots[0] == slots.size - 1
 
@@ -76,7 +82,15 @@ class BlockRowCache:
         Numbers per input; 0 if inputs are not vectors.
     """
 
-    def __init__(self, gram, budget, block, pause, width=None, features=0):
+    def __init__(
+        self,
+        gram: Gram,
+        budget: float,
+        block: int,
+        pause: Callable[[], object],
+        width: int | None = None,
+        features: float = 0,
+    ) -> None:
         self.gram, self.block, self.pause = gram, block, pause
         self.evaluations = self.misses = 0
         self.features = features
@@ -87,14 +101,14 @@ class BlockRowCache:
         self.scratch = int(min(SCRATCH_BYTES, share))
         self._begin(gram.n if width is None else width)
 
-    def _begin(self, width):
+    def _begin(self, width: int) -> None:
         """Start with the first columns and no rows."""
         # None stands for all columns.
         self.columns = np.arange(width) if width < self.gram.n else None
         roomy = self.memory.size // self.gram.n >= ENOUGH_ROWS * width
         self._lay_out(width, self.gram.n if roomy else width)
 
-    def _lay_out(self, n, step):
+    def _lay_out(self, n: int, step: int) -> None:
         """Divide the memory into empty rows of n columns that begin `step` entries apart."""
         slots = min(self.memory.size // step, n)
         self.n, self.step, self.clock = n, step, 0
@@ -103,11 +117,11 @@ class BlockRowCache:
         self.used = np.zeros(slots, dtype=np.int64)
 
     @property
-    def most(self):
+    def most(self) -> int:
         """Number of rows that fit into memory."""
         return len(self.values)
 
-    def ensure(self, samples, protected=None):
+    def ensure(self, samples: Int, protected: Bool | None = None) -> None:
         """Load the rows of samples (indices into the columns, at most `most`).
 
         `protected` is a mask over the columns: their rows are overwritten only after all others.
@@ -118,7 +132,7 @@ class BlockRowCache:
         missing = samples[slots < 0]
         self._fill(missing, self._slots_to_overwrite(missing.size, protected))
 
-    def between(self, left, right):
+    def between(self, left: Int, right: Int) -> Array:
         """The block of some samples with others (indices into the columns), without their rows."""
         if not left.size:
             return np.zeros((0, right.size), self.gram.dtype)
@@ -127,13 +141,13 @@ class BlockRowCache:
         self.evaluations += left.size * right.size
         return self.gram.rows(left, right)
 
-    def among(self, samples):
+    def among(self, samples: Int) -> Array:
         """The matrix of some samples (indices into the columns), without their rows."""
         names = samples if self.columns is None else self.columns[samples]
         self.evaluations += names.size * (names.size + 1) // 2
         return self.gram.matrix_among(names, self.pause)
 
-    def _slots_to_overwrite(self, count, protected):
+    def _slots_to_overwrite(self, count: int, protected: Bool | None) -> Int:
         """Ascending slots for `count` new rows; their current rows are dropped."""
         empty = np.flatnonzero(self.owner < 0)
         if empty.size >= count:
@@ -150,7 +164,7 @@ class BlockRowCache:
         self.owner[slots] = -1
         return slots
 
-    def _fill(self, samples, slots):
+    def _fill(self, samples: Int, slots: Int) -> None:
         for batch in self._batches(samples.size, self.n, successive(slots)):
             part, place = samples[batch], slots[batch]
             ids = part if self.columns is None else self.columns[part]
@@ -163,7 +177,7 @@ class BlockRowCache:
             self.misses += part.size
             self.pause()
 
-    def _batches(self, count, columns, in_place=True):
+    def _batches(self, count: int, columns: int, in_place: bool = True) -> list[slice]:
         """Slices of `count` rows, about equal, to be computed one after the other."""
         size = columns * self.gram.dtype.itemsize
         if not in_place:
@@ -176,28 +190,28 @@ class BlockRowCache:
         edges = [count * k // batches for k in range(batches + 1)] if batches else []
         return [slice(start, stop) for start, stop in pairwise(edges)]
 
-    def _own(self, slots, samples, columns):
+    def _own(self, slots: Int, samples: Int, columns: int) -> None:
         """Record that rows of samples are in these slots, with `columns` new entries each."""
         self.owner[slots], self.slot[samples] = samples, slots
         self.used[slots] = self.clock
         self.evaluations += samples.size * columns
 
     @property
-    def full(self):
+    def full(self) -> bool:
         """Whether another block would overwrite rows."""
-        return np.count_nonzero(self.owner < 0) < self.block
+        return bool(np.count_nonzero(self.owner < 0) < self.block)
 
-    def has(self, samples):
+    def has(self, samples: Int) -> Bool:
         """Mask of the samples (indices into the columns) whose rows are in memory."""
         return self.slot[samples] >= 0
 
-    def combine(self, samples, coefficients, start=0):
+    def combine(self, samples: Int, coefficients: Float, start: int = 0) -> Float:
         """Σ coefficients·rows over all columns from `start` on, of rows in memory."""
         total = np.zeros(self.n)
         add_rows(total, self.values, self.slot[samples], coefficients, start)
         return total[start:]
 
-    def sums(self, support, coefficients):
+    def sums(self, support: Int, coefficients: Float) -> Float:
         """Σ coefficients·K[support] for every sample, from rows in memory where possible."""
         columns = np.arange(self.gram.n) if self.columns is None else self.columns
         place = np.full(self.gram.n, -1)
@@ -211,7 +225,7 @@ class BlockRowCache:
         total[away] = self.expansion(support, coefficients, away)
         return total
 
-    def expansion(self, support, coefficients, columns):
+    def expansion(self, support: Int, coefficients: Float, columns: Int | None) -> Float:
         """Σ coefficients·K[support, columns] from scratch; all indices are of the whole matrix."""
         width = self.gram.n if columns is None else columns.size
         total = np.zeros(width)
@@ -227,7 +241,7 @@ class BlockRowCache:
             self.pause()
         return total
 
-    def widen(self, width, samples):
+    def widen(self, width: int, samples: Int) -> None:
         """Append columns. Rows of the given samples that are in memory are extended as far as there
         is space; all others are dropped."""
         samples = self._moved_together(samples[self.has(samples)])
@@ -241,7 +255,7 @@ class BlockRowCache:
             self._own(np.arange(batch.start, batch.stop), samples[batch], new.size)
             self.pause()
 
-    def _moved_together(self, samples):
+    def _moved_together(self, samples: Int) -> Int:
         """Move the rows of some samples to the first slots; return the samples in that order."""
         slots = self.slot[samples]
         behind = np.flatnonzero(slots >= samples.size)
@@ -251,7 +265,7 @@ class BlockRowCache:
         slots[behind] = gaps
         return samples[np.argsort(slots)]
 
-    def _move(self, rows, columns, step):
+    def _move(self, rows: int, columns: int, step: int) -> None:
         """Move the first rows, of `columns` entries, from their old places `step` entries apart."""
         if step == self.step:
             return
@@ -260,7 +274,7 @@ class BlockRowCache:
         for k in order:
             self.values[k, :columns] = self.memory[k * step : k * step + columns]
 
-    def restrict(self, keep):
+    def restrict(self, keep: Int) -> None:
         """Keep only some columns (indices into the columns, ascending)."""
         place = np.full(self.n, -1)
         place[keep] = np.arange(keep.size)
@@ -274,14 +288,14 @@ class BlockRowCache:
         self.used[: owners.size], self.clock = used, clock
         self.slot[owners] = np.arange(owners.size)
 
-    def reset(self, columns):
+    def reset(self, columns: Int | None) -> None:
         """Start again with the given columns of the whole matrix; None stands for all."""
         self.columns = columns
         n = self.gram.n if columns is None else columns.size
         self._lay_out(n, n)
 
-    def give_back(self):
+    def give_back(self) -> None:
         """Offer the rows to the Gram matrix and release the memory."""
         if self.columns is None:
             self.gram.keep_rows(StoredRows(self.values, self.slot))
-        self.memory = self.values = self.pause = None
+        del self.memory, self.values, self.pause

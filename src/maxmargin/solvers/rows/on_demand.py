@@ -6,8 +6,12 @@ extrapolated early from how much the rows so far have reduced the sum of violati
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ...dual.problem import Float, Int
+from ...kernels.base import Array, Gram
 from ...kernels.row_sums import StoredRows, add_rows
 from ...kernels.vector.gaussian_rows import fill_gaussian_row
 from ...runtime.buffers import buffer
@@ -21,7 +25,7 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @inlined
-def compute_row(rows, sample):
+def compute_row(rows: RowStore, sample: int) -> bool:
     """Compute the row of a sample; false if there is no source or no more rows are allowed."""
     present = rows.count[PRESENT]
     if present >= rows.count[ALLOWED]:
@@ -39,7 +43,7 @@ def compute_row(rows, sample):
 
 
 @borrowing
-def bring(rows, samples):
+def bring(rows: RowStore, samples: Int) -> None:
     """Compute the missing rows of samples."""
     for k in range(samples.size):
         if rows.slot[samples[k]] < 0:
@@ -49,7 +53,7 @@ def bring(rows, samples):
 class OnDemandRows:
     """Rows of a Gaussian, computed by the loop itself from `points`, one column per sample."""
 
-    def __init__(self, gram, points, most, always):
+    def __init__(self, gram: Gram, points: Array, most: int, always: bool) -> None:
         self.gram, self.n = gram, gram.n
         self.most, self.always = most, always
         self.progress = 0.0
@@ -64,22 +68,23 @@ class OnDemandRows:
         )
 
     @classmethod
-    def of(cls, gram, budget, always):
+    def of(cls, gram: Gram, budget: float, always: bool) -> OnDemandRows:
         """Rows of a Gram matrix in at most `budget` bytes; `always` allows rows at any cost."""
         points = gram.transposed_points()
+        assert points is not None
         most = int(min(gram.n, budget / (gram.n * gram.dtype.itemsize)))
         cheapest = len(points) <= costs.CHEAPEST_FEATURES
         return cls(gram, points, most, always=always and cheapest)
 
     @property
-    def misses(self):
+    def misses(self) -> int:
         return int(self.store.count[PRESENT])
 
     @property
-    def evaluations(self):
+    def evaluations(self) -> int:
         return self.elsewhere + self.misses * self.n
 
-    def go_on(self, progress):
+    def go_on(self, progress: float) -> bool:
         """Whether to allow more rows, given that those present reduced violations by this part."""
         features, present = len(self.store.source), self.misses
         forth, self.progress = progress > self.progress, progress
@@ -91,18 +96,18 @@ class OnDemandRows:
         self.store.count[ALLOWED] = min(2 * present, self.most)
         return True
 
-    def stored(self):
+    def stored(self) -> StoredRows:
         return StoredRows(self.store.values[: self.misses], self.store.slot)
 
-    def restricted(self, keep):
+    def restricted(self, keep: Int) -> FullRows:
         return FullRows(self.block(keep, self.gram.dtype), self.evaluations)
 
-    def block(self, samples, dtype=np.float64):
+    def block(self, samples: Int, dtype: Any = np.float64) -> Array:
         block = self.gram.rows(samples, columns=samples)
         self.elsewhere += block.size
         return block.astype(dtype, copy=False)
 
-    def combine(self, samples, coefficients):
+    def combine(self, samples: Int, coefficients: Float) -> Float:
         store = self.store
         allowed, store.count[ALLOWED] = store.count[ALLOWED], len(store.values)
         bring(store, samples)

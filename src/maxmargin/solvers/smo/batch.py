@@ -3,8 +3,12 @@
 A pair of classes with a hundred samples is solved in less time than Python takes to set it up.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
+from ...dual.problem import Float, Int
+from ...kernels.base import Array
 from ...kernels.row_sums import sum_rows
 from ...runtime.jit import called, compiled, inlined
 from ..drivers.working_set import begin
@@ -15,7 +19,9 @@ from .schedule import run_to_end
 
 
 @compiled
-def run_batch(batch, buffer, control, max_steps, memory):
+def run_batch(
+    batch: r.Batch, buffer: Float, control: r.Control, max_steps: int, memory: r.Memory
+) -> None:
     """Solve all problems of a batch, each from its α; `buffer` is memory for rows."""
     for k in range(batch.parts.ends.size):
         v, rows, size, told = begin_problem(batch, k, buffer, control, memory)
@@ -24,7 +30,9 @@ def run_batch(batch, buffer, control, max_steps, memory):
 
 
 @called
-def begin_problem(batch, k, buffer, control, memory):
+def begin_problem(
+    batch: r.Batch, k: int, buffer: Float, control: r.Control, memory: r.Memory
+) -> tuple[r.Variables, r.RowStore, int, r.Control]:
     """Variables of problem k at the α and Kα of the batch, its rows (in `buffer`), its size, and
     the control record of the loop."""
     parts = batch.parts
@@ -92,16 +100,17 @@ def begin_problem(batch, k, buffer, control, memory):
 
 
 @inlined
-def is_all_of(matrix, places):
+def is_all_of(matrix: Array, places: Int) -> bool:
     """Whether these places are all samples of the matrix, in their order."""
     same = matrix.shape[0] == places.size
     for s in range(places.size):
         same = same and places[s] == s
-    return same
+    result: bool = same
+    return result
 
 
 @inlined
-def clear(memory):
+def clear(memory: r.Memory) -> None:
     """Reset all slots except the address of LAPACK's function."""
     integers, reals = memory.integers, memory.reals
     potrf = integers[r.POTRF]
@@ -114,7 +123,7 @@ def clear(memory):
 
 
 @called
-def columns_of(points, places):
+def columns_of(points: Array, places: Int) -> Array:
     """A copy of some columns."""
     some = np.empty((points.shape[0], places.size), points.dtype)
     for k in range(points.shape[0]):
@@ -125,7 +134,9 @@ def columns_of(points, places):
 
 
 @called
-def end_problem(batch, k, v, rows, memory, event):
+def end_problem(
+    batch: r.Batch, k: int, v: r.Variables, rows: r.RowStore, memory: r.Memory, event: int
+) -> None:
     """Write the result of a problem to the ledger and recompute its sums Kα."""
     start, stop = batch.parts.ends[k - 1] if k else 0, batch.parts.ends[k]
     integers, ledger = memory.integers, batch.ledger[k]

@@ -11,19 +11,31 @@ With `special` None, pairs are selected by second order and take Newton steps, a
 compiled. Otherwise `special` is the trace, which may be empty.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
+from ...dual.problem import Float, Int
 from ...runtime.jit import from_python, inlined, smallest
 from ..rows.on_demand import compute_row
 from . import state as r
-from .selection import curvature, find_extremes, pair_slope, second_order, select
+from .selection import Choice, curvature, find_extremes, pair_slope, second_order, select
 from .step import PLANNING_ETA, better_recent_pair, move_pair, planned_step, update_gradient
 
 NOTHING = -1
 
 
 @inlined
-def choose_specially(v, rows, tops, bottoms, samples, control, tol, memory):
+def choose_specially(
+    v: r.Variables,
+    rows: r.RowStore,
+    tops: Float,
+    bottoms: Float,
+    samples: int,
+    control: r.Control,
+    tol: float,
+    memory: r.Memory,
+) -> Choice:
     """(missing row, i, j): the pending pair if there is one, else by the policy in force, modified
     by Algorithm 7.2 after a planned step."""
     integers = memory.integers
@@ -48,7 +60,7 @@ def choose_specially(v, rows, tops, bottoms, samples, control, tol, memory):
 
 
 @inlined
-def forget_pairs(integers):
+def forget_pairs(integers: Int) -> None:
     """Discard pending and planned pairs after something else has moved the variables."""
     integers[r.PENDING_I] = integers[r.PENDING_J] = -1
     integers[r.RECENT] = integers[r.CURSOR] = 0
@@ -59,7 +71,7 @@ forget = from_python(forget_pairs)
 
 
 @inlined
-def remember_pair(memory, i, j, bend, kind, ratio):
+def remember_pair(memory: r.Memory, i: int, j: int, bend: float, kind: int, ratio: float) -> None:
     """Record a step for policies and planning that use recent pairs."""
     recent, integers = memory.recent, memory.integers
     for n in range(recent.shape[0] - 1, 0, -1):
@@ -74,7 +86,16 @@ def remember_pair(memory, i, j, bend, kind, ratio):
 
 
 @inlined
-def run_slab(v, rows, samples, control, tol, max_steps, memory, special):
+def run_slab(
+    v: r.Variables,
+    rows: r.RowStore,
+    samples: int,
+    control: r.Control,
+    tol: float,
+    max_steps: int,
+    memory: r.Memory,
+    special: r.StepTrace | None,
+) -> tuple[int, int, float]:
     """Up to ``max_steps`` steps, until the violation is at most `tol`; returns (event, sample whose
     row is missing, violation)."""
     tops, bottoms, integers, reals = memory.tops, memory.bottoms, memory.integers, memory.reals

@@ -46,7 +46,7 @@ OVER = -1.0
 
 
 @inlined
-def polishes_now(v, control, memory):
+def polishes_now(v: r.Variables, control: r.Control, memory: r.Memory) -> bool:
     """Whether to continue after convergence: polishing begins, with its cost limit set, or, if it
     would cost too much, pair steps go on to a slightly smaller violation."""
     reals = memory.reals
@@ -58,7 +58,8 @@ def polishes_now(v, control, memory):
     share, cost = POLISH_SHARE * reals[r.SPENT], face_cost(free, v.alpha.size, 1.0)
     if free > LARGEST_POLISHED or cost > largest(share, CHEAP_FACE):
         reals[r.POLISH_UNTIL] = OVER
-        return reals[r.VIOLATION] > UNPOLISHED * control.tol
+        result: bool = reals[r.VIOLATION] > UNPOLISHED * control.tol
+        return result
     reals[r.POLISH_UNTIL] = reals[r.SPENT] + largest(share, CHEAP_POLISH)
     # Begin with a face step even directly after another one, which may have left rounding.
     reals[r.SINCE_FACE] += EPSILON
@@ -66,14 +67,24 @@ def polishes_now(v, control, memory):
 
 
 @inlined
-def goal_of(v, control, until):
+def goal_of(v: r.Variables, control: r.Control, until: float) -> float:
     """The violation to reach, given the cost limit of polishing; not below rounding."""
     aim = POLISHED if until > 0.0 else UNPOLISHED if until == OVER else 1.0
-    return largest(aim * control.tol, EPSILON * rounding_of(v.alpha, v.gradient, control.scale))
+    noise = EPSILON * rounding_of(v.alpha, v.gradient, control.scale)
+    goal: float = largest(aim * control.tol, noise)
+    return goal
 
 
 @borrowing
-def run_to_end(v, rows, samples, control, max_steps, memory, special):
+def run_to_end(
+    v: r.Variables,
+    rows: r.RowStore,
+    samples: int,
+    control: r.Control,
+    max_steps: int,
+    memory: r.Memory,
+    special: r.StepTrace | None,
+) -> tuple[int, int, float]:
     """Up to `max_steps` pair steps; returns (event, sample whose row is missing, violation).
 
     Face steps on few variables are taken in between. Larger ones, and all of them if there is a

@@ -1,5 +1,8 @@
 """What pair steps and face steps cost, and when a face step is due."""
 
+from __future__ import annotations
+
+from ...dual.problem import Float, Int
 from ...runtime.jit import from_python, inlined
 from ..newton.compiled_step import LARGEST_SMALL, free_variables
 from ..newton.step import LARGEST_FACE
@@ -22,7 +25,7 @@ FEWEST_ROUNDS = 30
 
 
 @inlined
-def face_cost(free, size, rounds):
+def face_cost(free: int, size: int, rounds: float) -> float:
     """Cost of a face step on `free` of `size` variables, in `rounds` rounds."""
     square = float(free * free)
     cost = (GATHER_COST + rounds * ROUND_COST) * square + GATHER_COST * free * size
@@ -31,7 +34,7 @@ def face_cost(free, size, rounds):
 
 
 @inlined
-def due_face(v, faces, memory):
+def due_face(v: r.Variables, faces: int, memory: r.Memory) -> int:
     """The number of free variables if a face step on them is due, else 0."""
     reals = memory.reals
     if faces == r.NO_FACES or reals[r.SINCE_FACE] == 0.0:
@@ -49,7 +52,9 @@ def due_face(v, faces, memory):
 
 
 @inlined
-def account_face(integers, reals, free, size, rounds, gain):
+def account_face(
+    integers: Int, reals: Float, free: int, size: int, rounds: int, gain: float
+) -> None:
     """Record a face step."""
     reals[r.SPENT] += face_cost(free, size, float(rounds))
     reals[r.SINCE_FACE] = 0.0

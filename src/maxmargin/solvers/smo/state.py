@@ -1,10 +1,15 @@
 """Records shared by Python and the compiled loop."""
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...dual.batch import Parts
+from ...dual.problem import Float, Int
+from ...kernels.base import Array
 
 # Events: why the compiled loop returned.
 CONVERGED, STEPS_DONE, ROW_MISSING, STUCK, UNBOUNDED, TARGET_REACHED, FACE_DUE = range(7)
@@ -76,19 +81,19 @@ class Variables(NamedTuple):
     0, and its bounds are those of its current side, so that steps end at 0.
     """
 
-    alpha: np.ndarray
-    gradient: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    ridge: np.ndarray
-    diagonal: np.ndarray  # of Q, ridge included
-    group: np.ndarray
-    rise: np.ndarray
-    fall: np.ndarray
-    scores: np.ndarray  # float32 scratch
-    kink: np.ndarray
-    lowest: np.ndarray  # the lower bound of both sides together
-    highest: np.ndarray
+    alpha: Float
+    gradient: Float
+    lower: Float
+    upper: Float
+    ridge: Float
+    diagonal: Float  # of Q, ridge included
+    group: Int
+    rise: Float
+    fall: Float
+    scores: NDArray[np.float32]  # float32 scratch
+    kink: Float
+    lowest: Float  # the lower bound of both sides together
+    highest: Float
 
 
 class RowStore(NamedTuple):
@@ -98,12 +103,13 @@ class RowStore(NamedTuple):
     each, or a Gram matrix of more samples, in which `places` are the rows of these.
     """
 
-    values: np.ndarray
-    slot: np.ndarray
-    used: np.ndarray  # time stamp of last use, per slot
-    source: np.ndarray  # empty if there is none
-    places: np.ndarray
-    count: np.ndarray  # number of rows computed from the source, and its current limit
+    values: Array
+    slot: Int
+    used: Int  # time stamp of last use, per slot
+    source: Array  # empty if there is none
+    places: Int
+    # Number of rows computed from the source, and its current limit; hides `tuple.count`.
+    count: Int  # type: ignore[assignment]
 
 
 class Control(NamedTuple):
@@ -123,14 +129,14 @@ class Control(NamedTuple):
 class Memory(NamedTuple):
     """State of the loop that persists between slabs."""
 
-    integers: np.ndarray
-    reals: np.ndarray
-    recent: np.ndarray  # (N + 1, 2) most recent pairs, newest first
-    recent_bend: np.ndarray  # (N + 1,) curvature along each of them
-    tops: np.ndarray  # largest gradient that may rise, per group
-    bottoms: np.ndarray  # smallest gradient that may fall, per group
-    numbers: np.ndarray  # scratch memory of small face steps
-    indices: np.ndarray
+    integers: Int
+    reals: Float
+    recent: Int  # (N + 1, 2) most recent pairs, newest first
+    recent_bend: Float  # (N + 1,) curvature along each of them
+    tops: Float  # largest gradient that may rise, per group
+    bottoms: Float  # smallest gradient that may fall, per group
+    numbers: Float  # scratch memory of small face steps
+    indices: Int
 
 
 # Columns of the ledger of a batch: event, steps, rounds of face steps, steps of negative curvature,
@@ -142,15 +148,15 @@ class Batch(NamedTuple):
     """Small problems solved in one call, and their results."""
 
     parts: Parts
-    alpha: np.ndarray  # the solutions, one after the other
-    sums: np.ndarray  # Kα
-    ledger: np.ndarray  # one row per problem
+    alpha: Float  # the solutions, one after the other
+    sums: Float  # Kα
+    ledger: Float  # one row per problem
 
 
 class StepTrace(NamedTuple):
     """One entry per step; empty arrays if there is no trace."""
 
-    violation: np.ndarray
-    gain: np.ndarray
-    kind: np.ndarray
-    ratio: np.ndarray
+    violation: Float
+    gain: Float
+    kind: Int
+    ratio: Float

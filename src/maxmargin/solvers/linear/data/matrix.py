@@ -60,7 +60,8 @@ class DenseMatrix:
 
     @property
     def entries(self) -> int:
-        return self.n * self.d
+        result: int = self.n * self.d
+        return result
 
     @property
     def row_cost(self) -> Cost:
@@ -70,7 +71,8 @@ class DenseMatrix:
     @property
     def pass_seconds(self) -> float:
         """About how long a product with all samples takes."""
-        return 1e-9 * self.row_cost.product * self.n
+        result: float = 1e-9 * self.row_cost.product * self.n
+        return result
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Any:
         step = max(1, BLOCK_ENTRIES // max(1, self.d))
@@ -114,7 +116,8 @@ class DenseMatrix:
                 out += coef[rows] @ self.X[rows].astype(np.float64, copy=False)
             return out
 
-        return sum(run_parts(part, even_parts(self.n, self.entries, self.d)))
+        result: Float = sum(run_parts(part, even_parts(self.n, self.entries, self.d)))
+        return result
 
     def combine_at(self, rows: Any, coef: Float) -> Float:
         def part(start: int, stop: int) -> Float:
@@ -123,7 +126,8 @@ class DenseMatrix:
                 out += coef[some] @ self.X[rows[some]].astype(np.float64, copy=False)
             return out
 
-        return sum(run_parts(part, even_parts(len(rows), len(rows) * self.d, self.d)))
+        result: Float = sum(run_parts(part, even_parts(len(rows), len(rows) * self.d, self.d)))
+        return result
 
     def take(self, rows: Any) -> DenseMatrix:
         return DenseMatrix(self.X[rows].astype(np.float64, copy=False))
@@ -154,7 +158,8 @@ class DenseMatrix:
 
     def inner(self, left: Any, right: Any) -> Float:
         A = self.X[left].astype(np.float64, copy=False)
-        return A @ self.X[right].astype(np.float64, copy=False).T
+        result: Float = A @ self.X[right].astype(np.float64, copy=False).T
+        return result
 
     @cached_property
     def squared_norms(self) -> Float:
@@ -200,7 +205,8 @@ class SparseMatrix:
 
     @property
     def entries(self) -> int:
-        return self.data.size
+        result: int = self.data.size
+        return result
 
     @property
     def row_cost(self) -> Cost:
@@ -211,7 +217,8 @@ class SparseMatrix:
     @property
     def pass_seconds(self) -> float:
         """About how long a product with all samples takes."""
-        return 1e-9 * self.row_cost.product * self.n
+        result: float = 1e-9 * self.row_cost.product * self.n
+        return result
 
     @cached_property
     def largest(self) -> float:
@@ -248,7 +255,8 @@ class SparseMatrix:
             csr.combine(self.indptr, self.indices, self.data, coef, start, stop, out)
             return out
 
-        return sum(run_parts(part, parts_of(self.indptr, self.entries, self.d)))
+        result: Float = sum(run_parts(part, parts_of(self.indptr, self.entries, self.d)))
+        return result
 
     def combine_at(self, rows: Any, coef: Float) -> Float:
         def part(start: int, stop: int) -> Float:
@@ -258,7 +266,8 @@ class SparseMatrix:
             )
             return out
 
-        return sum(run_parts(part, self._parts_at(rows, self.d)))
+        result: Float = sum(run_parts(part, self._parts_at(rows, self.d)))
+        return result
 
     def _parts_at(self, rows: Any, sums: int = 0) -> list[tuple[int, int]]:
         entries = len(rows) * (self.entries // max(1, self.n))
@@ -270,8 +279,9 @@ class SparseMatrix:
     select = take
 
     def compact(self, rows: Any) -> Part:
-        *arrays, used = csr.compact_rows(self.indptr, self.indices, self.data, rows, self.d)
-        return Part(SparseMatrix(*arrays, used.size), used)
+        arrays = self.indptr, self.indices, self.data
+        indptr, indices, data, used = csr.compact_rows(*arrays, rows, self.d)
+        return Part(SparseMatrix(indptr, indices, data, used.size), used)
 
     def columns(self, chosen: Any) -> SparseMatrix:
         """The matrix of some features, in ascending order."""

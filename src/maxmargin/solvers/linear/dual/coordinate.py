@@ -152,7 +152,8 @@ class CoordinateDescent:
 
     @property
     def whole(self) -> bool:
-        return self.count == self.problem.matrix.n
+        result: bool = self.count == self.problem.matrix.n
+        return result
 
     def measure(self) -> tuple[float, float]:
         """Objective and gap of w and b with a feasible β near the present one."""

@@ -248,6 +248,7 @@ def _delivered(problem: JointProblem, units: Units, solution: Any, tol: float) -
     point = plain.point(Point(beta, W, b))
     if not (np.isfinite(W).all() and np.isfinite(b).all() and np.isfinite(beta).all()):
         point = Point(np.zeros_like(beta), np.zeros_like(W), np.zeros_like(b))
+    assert point.w is not None
     W, b, beta, certificate = repaired_joint(
         problem.in_units(plain), point.w, point.b, point.beta, tol
     )

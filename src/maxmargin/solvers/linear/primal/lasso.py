@@ -149,7 +149,9 @@ class ProximalLasso:
 
 
 @compiled
-def descend(H, gradient, at, weights, step, sweeps, accuracy):
+def descend(
+    H: Float, gradient: Float, at: Float, weights: Float, step: Float, sweeps: int, accuracy: float
+) -> bool:
     """Sweeps of coordinate descent for slope·d + ½dᵀHd + Σ weights|at + d|; `gradient` is
     slope + Hd and follows d. Returns whether the last sweep moved nothing any more."""
     size = at.size

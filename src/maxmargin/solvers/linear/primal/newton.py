@@ -403,4 +403,5 @@ def first_pull(problem: LinearProblem) -> float:
         return 1.0 / sigma if stiff and matrix.n < SMOOTHED_BELOW * matrix.d else 0.0
     residual = max(float(np.abs(loss.target).mean()), TINY)
     sigma *= max(1.0, matrix.n / (TALL * matrix.d))
-    return 1.0 / max(TINY, min(sigma, FIRST_BAND * float(loss.height.mean()) / residual))
+    result: float = 1.0 / max(TINY, min(sigma, FIRST_BAND * float(loss.height.mean()) / residual))
+    return result
