@@ -152,6 +152,7 @@ def predict(
         require_writable(output)
         with screen.working(f"reading {data}"):
             loaded, table, X = inputs_for(data, model, format)
+        assert loaded.schema is not None
         for name, count in loaded.schema.unseen(table).items():
             screen.say("data", f"{count} values of {name!r} were not seen in training")
         for name, (count, fill) in loaded.schema.filled_in(table).items():
@@ -263,6 +264,7 @@ def report(
         from .commands.predict import inputs_for
 
         loaded, table, X = inputs_for(data, model, format)
+        assert loaded.schema is not None
         with screen.working("writing the report"):
             write_report(loaded, output, X=X, y=targets_of(table, loaded.schema), source=table.name)
         screen.say("report", str(output))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -262,12 +263,13 @@ def read_vectors(stream: Any, head: Head, n_features: int | None) -> tuple[np.nd
 
 def machine_of(head: Head, coef: np.ndarray, vectors: Any) -> Any:
     """The fitted estimator."""
-    kernel: Any = {
+    kinds: dict[str, Callable[[], Kernel]] = {
         "linear": Linear,
         "rbf": lambda: Gaussian(head.gamma),
         "sigmoid": lambda: Sigmoid(head.gamma, head.coef0),
         "poly": lambda: Polynomial(head.degree, head.gamma, head.coef0),
-    }[head.kernel]()
+    }
+    kernel = kinds[head.kernel]()
     parameters: dict[str, Any] = {"kernel": head.kernel, "degree": head.degree}
     parameters |= {"gamma": head.gamma, "coef0": head.coef0}
     classifies = head.machine in CLASSIFIERS

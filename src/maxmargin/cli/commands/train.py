@@ -146,8 +146,10 @@ class TrainingRun:
     def _searched(self) -> Checkpoint:
         train, test = self.rows
         if self.plan.search:
+            assert self.samples.y is not None  # only one-class machines have none
             X, y = self.X[train], self.samples.y[train]
             found = resumable_search(self.plan, self.options, X, y, self.keeper, self.screen)
+            assert found.table is not None
             self.screen.say("searched", found.table.summary)
             parameters, table = found
         else:
@@ -159,13 +161,14 @@ class TrainingRun:
 
     def _tested(self, state: Checkpoint) -> Checkpoint:
         train, test = self.rows
+        y = self.samples.y
+        assert y is not None  # without targets no samples are held out
         machine = self._trained(state, train)
-        held_out = predictions(machine, self.X[test], self.samples.y[test])
+        held_out = predictions(machine, self.X[test], y[test])
         measures = measured(machine, held_out)
         words = [measure_in_words(measure) for measure in measures]
         head = f"on {test.size:,} samples held out"
         self.screen.say_all("tested", [f"{head}: {words[0]}", *words[1:]])
-        y = self.samples.y
         self.screen.say("", compared_with_baselines(self.X[train], y[train], self.X[test], y[test]))
         state = replace(state, stage="all", solutions=[], measures=measures, held_out=held_out)
         self.keeper.keep(state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -51,7 +51,8 @@ class CachedGram(Gram):
         if out is None:
             return block
         out[...] = block
-        return out
+        result: np.ndarray = out
+        return result
 
     def diagonal(self) -> np.ndarray:
         return self.inner._cached_diagonal()
@@ -93,7 +94,8 @@ class WidenedGram(Gram):
             part = slice(start, start + step)
             right = chosen(self.X, columns[part]).astype(np.float64, copy=False)
             out[:, part] = self.kernel(left, right)
-        return out
+        result: np.ndarray = out
+        return result
 
 
 class Shared(NamedTuple):
@@ -156,7 +158,8 @@ class Grams:
     def combined(self, rows: np.ndarray, columns: np.ndarray, coef: np.ndarray) -> np.ndarray:
         """Σ_j coef_j k(x_i, x_j) for the samples i in `rows` and j in `columns`."""
         if self._whole is not None and self._whole.whole is not None:
-            return self._whole.whole[np.ix_(rows, columns)] @ coef
+            result: np.ndarray = self._whole.whole[np.ix_(rows, columns)] @ coef
+            return result
         values = np.empty(rows.size)
         step = max(1, COMBINED_BLOCK // max(columns.size, 1))
         right = columns if self.square else self._inputs(columns)
@@ -191,7 +194,9 @@ class Grams:
     def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
         X = self._inputs(samples)
         if self.square:
-            return PrecomputedGram(self.kernel, np.require(X, dtype, ["C", "W"]), dtype)
+            return PrecomputedGram(
+                cast(Precomputed, self.kernel), np.require(X, dtype, ["C", "W"]), dtype
+            )
         return self.kernel.bind(X, dtype)
 
     def _inputs(self, samples: np.ndarray | None) -> Any:
@@ -276,6 +281,7 @@ class Grams:
 
             in_parts(some_rows, len(matrix), matrix.size)
             return PrecomputedGram(Precomputed(), matrix)
+        assert self._all is not None
         halves = slice(corner), slice(corner, None)
         for half, place in zip(halves, places):
             matrix[half, half] = self._blocks[place]

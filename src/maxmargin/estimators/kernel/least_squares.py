@@ -108,7 +108,7 @@ class LeastSquaresMachine(KernelMachine):
             if centre is not None:
                 samples = samples._replace(X=without(samples.X, centre))
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
-            functions = self._functions_of(samples.y)
+            functions = self._functions_of(samples.targets)
             system = self._system(samples, functions)
             means = self._centre_targets(system)
             reporter.begin(1, **data)
@@ -126,7 +126,7 @@ class LeastSquaresMachine(KernelMachine):
 
     def _system(self, samples: Samples, functions: Functions) -> RidgeSystem:
         gram = self.kernel_.bind(samples.X, np.float64)
-        weight = samples.weight * self._factors(samples.y)
+        weight = samples.weight * self._factors(samples.targets)
         intercept = bool(self.fit_intercept)
         return RidgeSystem(gram, functions.targets, weight, self._penalty(), intercept)
 
@@ -142,7 +142,9 @@ class LeastSquaresMachine(KernelMachine):
 
         return Watch(clock.overtime, ended, reporter.listen(0, type(self).__name__))
 
-    def _solved(self, system: RidgeSystem, watch: Watch) -> RidgeSolution:
+    def _solved(  # type: ignore[override]  # one system instead of tasks
+        self, system: RidgeSystem, watch: Watch
+    ) -> RidgeSolution:
         if self.leave_one_out and system.penalty == 0:
             raise p.ParameterError(
                 "leave_one_out must be False without a penalty: give a small one instead"
@@ -206,7 +208,7 @@ class LeastSquaresMachine(KernelMachine):
         self, samples: Samples, system: RidgeSystem, solution: RidgeSolution
     ) -> np.ndarray:
         """The residual of every sample given, of the machine trained without it."""
-        member, codes = samples.member, samples.y
+        member, codes = samples.member, samples.targets
         given = np.where(member >= 0, samples.given * self._factors(codes)[member], 0.0)
         rows = system._replace(weight=system.weight[member])
         assert solution.inverse is not None
@@ -214,7 +216,9 @@ class LeastSquaresMachine(KernelMachine):
         residuals[member < 0] = np.nan
         return residuals
 
-    def _write(self, X: Any, samples: Samples, solution: RidgeSolution, centre: Any) -> None:
+    def _write(  # type: ignore[override]  # one solution instead of tasks
+        self, X: Any, samples: Samples, solution: RidgeSolution, centre: Any
+    ) -> None:
         coef = np.stack([samples.spread(column) for column in solution.coef.T])
         support = np.flatnonzero(coef.any(axis=0))
         self._write_support(X, coef[:, support], support)

@@ -292,7 +292,8 @@ class KernelMachine(CertifiedMachine):
                 f"X holds values at which kernel {self.kernel_!r} overflows. Scale the inputs in "
                 "the same way as at training time"
             )
-        return values
+        result: np.ndarray = values
+        return result
 
     @property
     def coef_(self) -> Any:

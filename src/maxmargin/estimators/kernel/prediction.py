@@ -53,7 +53,8 @@ def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:
 def handed_out(task: Task, alpha: np.ndarray, own: np.ndarray, samples: Samples) -> np.ndarray:
     """Coefficients of the samples of a task, one for each sample given."""
     problem = task.machine.problem
-    coef, level, indices = own, None, slice(None)
+    coef, level = own, None
+    indices: Any = slice(None)
     if task.samples:
         indices = task.indices
         coef = np.zeros(samples.size)

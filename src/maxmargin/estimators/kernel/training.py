@@ -274,7 +274,8 @@ class Trainer:
 
     def _gram(self, task: Task) -> Gram:
         if task.classes is not None:
-            return self.grams.of_pair(task.classes, task.samples, self._pause)
+            first, second = task.samples
+            return self.grams.of_pair(task.classes, (first, second), self._pause)
         return self.grams.of(task.indices) if task.samples else self.grams.whole(self.jobs == 1)
 
     def _listener(self, number: int, name: str) -> Callable[[Any], Any] | None:
@@ -425,4 +426,5 @@ def told_by(problem: DualProblem, solution: Solution) -> np.ndarray:
     """Kα as the solver knows it, where there is no time to compute it again."""
     n = problem.samples
     known = problem.linear - solution.gradient - problem.ridge * solution.alpha
-    return known[:n]
+    result: np.ndarray = known[:n]
+    return result

@@ -202,6 +202,7 @@ class LinearMachine(CertifiedMachine):
         halted = ""
         for number, (task, last) in enumerate(zip(tasks, known)):
             left = len(tasks) - number
+            assert task.loss is not None
             solution = fit_linear(
                 matrix,
                 task.loss,
@@ -281,7 +282,7 @@ class LinearMachine(CertifiedMachine):
         if sparse.issparse(X) or sparse.issparse(coef):
             product = X @ coef.T
             product = product.toarray() if sparse.issparse(product) else np.asarray(product)
-            return product + self.intercept_
+            return np.asarray(product + self.intercept_)
         outputs = np.empty((X.shape[0], coef.shape[0]))
         step = max(1, PREDICTION_BLOCK // X.shape[1])
 
@@ -292,7 +293,7 @@ class LinearMachine(CertifiedMachine):
 
         with single_threaded_blas():
             in_parts(some_rows, X.shape[0], X.size)
-        return outputs + self.intercept_
+        return np.asarray(outputs + self.intercept_)
 
     def sparsify(self) -> Any:
         """Keep `coef_` as a sparse matrix, which suits ``penalty="l1"``.
@@ -314,7 +315,8 @@ class LinearMachine(CertifiedMachine):
         """
         check_is_fitted(self)
         if sparse.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
+            stored: Any = self.coef_
+            self.coef_ = stored.toarray()
         return self
 
 

@@ -22,9 +22,10 @@ from ...solvers.online.machine import (
     refuse_overflow,
 )
 from ..clock import Clock
+from ..conditioning import widened
 from ..distinct import distinct
 from ..kernel.gram_pool import Grams
-from ..kernel.prediction import PREDICTION_BLOCK, widened
+from ..kernel.prediction import PREDICTION_BLOCK
 
 
 class Function(NamedTuple):
@@ -257,10 +258,10 @@ def certificate(
     present = others >= 0
     allowed = np.bincount(others[present], bound[present], minlength=samples.size)
     needed = np.bincount(own, machine.bound, minlength=samples.size)
-    alpha = np.bincount(own, machine.alpha, minlength=samples.size)
+    alpha = np.bincount(own, machine.alpha, minlength=samples.size).astype(np.float64, copy=False)
     # Bounds of copies add up to the same but for rounding, in which α would not be at its bound.
     same = np.isclose(allowed, needed, rtol=1e-12, atol=0.0)
-    problem = hinge(samples.y, np.where(same, needed, np.maximum(allowed, needed))).problem
+    problem = hinge(samples.targets, np.where(same, needed, np.maximum(allowed, needed))).problem
     gram = Grams(machine.kernel, samples.X, np.float64).exact()
     expansion = kernel_expansion(alpha, gram)
     return certify_expansion(problem, alpha, expansion, np.array([machine.bias]))

@@ -55,7 +55,7 @@ LARGEST_TABLE, THINNEST_TABLE = 1 << 25, 100
 ARRAYS = tuple(name for name in OnlineState._fields if name not in ("inputs", "frame"))
 
 
-class SavedToFile(BaseEstimator):
+class SavedToFile(BaseEstimator):  # type: ignore[misc]
     """An estimator of online machines that outlives its process."""
 
     def save(self, path: str | os.PathLike[str], *, rows: bool = True) -> None:
@@ -283,7 +283,7 @@ def _are_texts(inputs: Any) -> bool:
     return array.ndim == 1 and (array.dtype.kind in "US" or array.size == 0)
 
 
-def _check_array(name: str, array: np.ndarray, dtype: Any, shape: tuple[int, ...]) -> None:
+def _check_array(name: str, array: np.ndarray, dtype: Any, shape: tuple[int | None, ...]) -> None:
     if array.dtype != np.dtype(dtype) or array.shape != shape:
         raise ValueError(
             f"{name} must be {np.dtype(dtype)}{list(shape)}, got {array.dtype}{list(array.shape)}"

@@ -34,7 +34,7 @@ def check_kernel_of_stream(owner: Any, name: str) -> None:
 
 class OnlineSVC(
     TrainedOnline,
-    ClassifierMixin,
+    ClassifierMixin,  # type: ignore[misc]
     ClassesOfStream,
     FunctionOfStream,
     ActiveLearner,
@@ -230,7 +230,8 @@ class OnlineSVC(
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        fitted: Self = self._fit(X, y, sample_weight)
+        return fitted
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the next examples of a stream, each processed once in the order given.
