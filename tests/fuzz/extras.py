@@ -309,8 +309,8 @@ def sklearn_beside(case: Case, model: Any) -> list[Failure]:
     unlike = case.parameters.get("loss") == "squared_hinge" or (
         name == "NuSVC" and case.parameters.get("class_weight")
     )
-    several = name in ("SVC", "NuSVC") and model.classes_.size > 2
-    if unlike or several or np.isinf(case.parameters.get("C", 1.0)):
+    multiple = name in ("SVC", "NuSVC") and model.classes_.size > 2
+    if unlike or multiple or np.isinf(case.parameters.get("C", 1.0)):
         return []
     options = {"kernel": case.parameters["kernel"], "tol": 1e-10, "max_iter": PATIENCE}
     for key in ("C", "nu", "epsilon"):

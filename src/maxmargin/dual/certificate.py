@@ -1,4 +1,4 @@
-"""How far a solution is from the optimum, computed from nothing but the problem and α.
+"""The certificate: distance of a solution from the optimum, from the problem and α alone.
 
 With f = Kα, q = αᵀKα, a bias b_g for each group and the residual e = linear − f − b, the dual
 problem has by conjugacy the primal value
@@ -126,7 +126,7 @@ def certify_expansion(
 def certificate_and_bias(
     problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float | None = None
 ) -> tuple[Certificate, Float]:
-    """The same, and the bias it is about."""
+    """The certificate, and the bias that it uses."""
     gradient = np.empty(problem.size)
     dual = gradient_and_value(problem.linear, problem.ridge, alpha, kernel_alpha, gradient)
     own_bias, violation = problem.bias_and_violation(alpha, gradient)

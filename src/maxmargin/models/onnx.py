@@ -135,7 +135,7 @@ def plain_kernel(kernel: Any) -> tuple[dict[str, Any], np.ndarray | None]:
             return {"kernel": "linear"}, None
         case Gaussian() if kernel.radial:
             return {"kernel": "rbf", "gamma": kernel.gamma}, None
-        case Gaussian() if min(kernel.gamma) > 0:
+        case Gaussian() if np.min(kernel.gamma) > 0:
             return {"kernel": "rbf", "gamma": 1.0}, np.sqrt(np.array(kernel.gamma))
         case Polynomial():
             names = ("degree", "gamma", "coef0")

@@ -30,7 +30,7 @@ import numpy as np
 
 from ..kernels import Kernel, Linear
 from ..runtime.parallel import single_threaded_blas
-from ..solvers.interrupt import held_interrupts, interrupted_when
+from ..solvers.interrupt import deferred_interrupts, interrupted_when
 from .base import Float, Objective, Point
 from .course import PATH_C, SCAN_C, SCAN_GAMMA, Outcome, Search, Task
 from .journal import Journal, SearchInterrupted, SearchProgress
@@ -311,7 +311,7 @@ def run_to_its_end(work: Callable[[Any], Outcome]) -> Outcome:
     """Run a search that asks an `Interrupt` whether Ctrl-C came; raise `SearchInterrupted` then."""
     with (
         single_threaded_blas(),
-        held_interrupts() as interrupt,
+        deferred_interrupts() as interrupt,
         interrupted_when(lambda: interrupt.pressed),
     ):
         outcome = work(interrupt)

@@ -115,7 +115,7 @@ class KernelMachine(CertifiedMachine):
                 samples = samples._replace(X=without(samples.X, centre))
                 largest = refuse_overflow(self.kernel_, samples.X)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
-            jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
+            jobs = effective_n_jobs(self.n_jobs) if self._has_multiple_problems() else 1
             settings = self._settings(samples.size, jobs)
             penalty = float(getattr(self, "C", 1.0))
             dtype = plan.working_dtype(
@@ -167,7 +167,7 @@ class KernelMachine(CertifiedMachine):
         """Targets as numbers, and the weights with which samples are present."""
         raise NotImplementedError
 
-    def _has_several_problems(self) -> bool:
+    def _has_multiple_problems(self) -> bool:
         return False
 
     def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:
@@ -283,8 +283,6 @@ class KernelMachine(CertifiedMachine):
             stacklevel=4,
         )
 
-    # ---- the fitted function ---------------------------------------------------------------
-
     def _functions(self) -> tuple[Any, np.ndarray]:
         """Coefficients of the support vectors, one row for each function, and the intercepts."""
         return self.dual_coef_, self.intercept_
@@ -305,7 +303,8 @@ class KernelMachine(CertifiedMachine):
                 f"X holds values at which kernel {self.kernel_!r} overflows. Scale the inputs in "
                 "the same way as at training time"
             )
-        return values
+        result: np.ndarray = values
+        return result
 
     @property
     def coef_(self) -> Any:

@@ -16,7 +16,7 @@ from .single import SingleMachine
 ON_BOUNDARY = 1e-8
 
 
-class OneClassSVM(OutlierMixin, SingleMachine):
+class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
     """The half-space with most of the samples, furthest from the origin::
 
         ½‖w‖² − ν·Σweight·ρ + Σ_i weight_i max(0, ρ − ⟨w, φ(x_i)⟩) → min over w and ρ
@@ -107,7 +107,8 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         self
         """
         del y
-        return self._fit(X, None, sample_weight)
+        fitted: Self = self._fit(X, None, sample_weight)
+        return fitted
 
     @property
     def _has_free_intercept(self) -> bool:
@@ -153,7 +154,8 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         -------
         ndarray of shape (n_samples,)
         """
-        return self.decision_function(X) + self.offset_
+        result: np.ndarray = self.decision_function(X) + self.offset_
+        return result
 
     def predict(self, X: Any) -> np.ndarray:
         """+1 for samples inside or on the boundary, -1 for those outside.

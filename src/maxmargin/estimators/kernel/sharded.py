@@ -107,9 +107,6 @@ def train_in_shards(
     return interrupted
 
 
-# ---- before -------------------------------------------------------------------------------
-
-
 def refuse(estimator: Any) -> None:
     """Raise for parameters that samples in shards do not allow."""
     name, kernel = type(estimator).__name__, estimator.kernel
@@ -241,9 +238,6 @@ def class_jobs(
     ]
 
 
-# ---- during -------------------------------------------------------------------------------
-
-
 def solved(
     estimator: Any,
     backend: Backend,
@@ -293,9 +287,6 @@ def solved(
             stopped.set()
             wait(futures)
         return [future.result() for future in futures], interrupted
-
-
-# ---- after --------------------------------------------------------------------------------
 
 
 def write(

@@ -363,7 +363,8 @@ shape_fit_, support_, support_vectors_
 
 def largest_nu(labels: np.ndarray, weight: np.ndarray) -> float:
     """Twice the share of the smaller class."""
-    return 2.0 * min(weight[labels > 0].sum(), weight[labels < 0].sum()) / weight.sum()
+    result: float = 2.0 * min(weight[labels > 0].sum(), weight[labels < 0].sum()) / weight.sum()
+    return result
 
 
 def weighted_hinge(

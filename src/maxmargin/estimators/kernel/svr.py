@@ -27,7 +27,7 @@ STEPS_A_SAMPLE = 200
 NARROW = 10.0
 
 
-class KernelRegressor(RegressorMixin, SingleMachine):
+class KernelRegressor(RegressorMixin, SingleMachine):  # type: ignore[misc]
     """A machine for numbers."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -46,7 +46,8 @@ class KernelRegressor(RegressorMixin, SingleMachine):
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        fitted: Self = self._fit(X, y, sample_weight)
+        return fitted
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         targets = column_or_1d(y, warn=True).astype(np.float64)

@@ -26,7 +26,7 @@ from ...dual.problem import Float
 from ...kernels import Gram
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import Solution, plan, solve
-from ...solvers.drivers.batch import solve_several
+from ...solvers.drivers.batch import solve_batch
 from ...solvers.interrupt import interrupted_when
 from ..clock import Clock, OutOfTime
 from ..progress import Reporter
@@ -142,7 +142,7 @@ class Trainer:
         parts = Parts.of(problems, places, shared.matrix, shared.points)
         try:
             s = self.settings
-            solved = solve_several(parts, s.tol, shared.evaluations, s.gap)
+            solved = solve_batch(parts, s.tol, shared.evaluations, s.gap)
         except KeyboardInterrupt:
             self._interrupt()
             return outcomes
@@ -231,8 +231,6 @@ class Trainer:
             raise OutOfTime
         self.clock.overtime()
 
-    # ---- one task --------------------------------------------------------------------------
-
     def _solved(self, task: Task, number: int, seconds: float) -> Outcome:
         try:
             gram = self._gram(task)
@@ -248,7 +246,7 @@ class Trainer:
         problem, s = task.machine.problem, self.settings
         solution = self._solve(problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
-            outcome = self._read(task, solution, gram, self.grams.rough(gram))
+            outcome = self._read(task, solution, gram, self.grams.low_precision(gram))
         else:
             outcome = self._read(task, solution, self.grams.exact(task.indices), gram)
         tol, gap = s.tol, s.gap
@@ -280,7 +278,8 @@ class Trainer:
 
     def _gram(self, task: Task) -> Gram:
         if task.classes is not None:
-            return self.grams.of_pair(task.classes, task.samples, self._pause)
+            first, second = task.samples
+            return self.grams.of_pair(task.classes, (first, second), self._pause)
         return self.grams.of(task.indices) if task.samples else self.grams.whole(self.jobs == 1)
 
     def _listener(self, number: int, name: str) -> Callable[[Any], Any] | None:
@@ -430,7 +429,8 @@ def told_by(problem: DualProblem, solution: Solution) -> np.ndarray:
     """Kα as the solver knows it, where there is no time to compute it again."""
     n = problem.samples
     known = problem.linear - solution.gradient - problem.ridge * solution.alpha
-    return known[:n]
+    result: np.ndarray = known[:n]
+    return result
 
 
 def rounding_is_small(problem: DualProblem, alpha: Float, rounding: float, allowed: float) -> bool:
