@@ -98,7 +98,7 @@ class Run:
             self.prepare()
         except Ended as ended:
             return self.unprepared(str(ended))
-        self.trace = TraceBuilder(self.settings.trace, self.memory.reals[r.DUAL])
+        self.trace = self.new_trace()
         status = self.loop()
         if status == "converged" and self.memory.integers[r.NEGATIVE] > 0:
             status = "stationary"
@@ -107,6 +107,10 @@ class Run:
     def prepare(self) -> None:
         """Make the first gradient and dual value known."""
         raise NotImplementedError
+
+    def new_trace(self) -> TraceBuilder:
+        """What takes note of the steps."""
+        return TraceBuilder(self.settings.trace, self.memory.reals[r.DUAL])
 
     def loop(self) -> str:
         """Optimise, leave α and its gradient behind, and say how it ended."""

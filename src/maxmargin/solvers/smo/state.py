@@ -154,3 +154,5 @@ class StepTrace(NamedTuple):
     gain: np.ndarray
     kind: np.ndarray
     ratio: np.ndarray
+    pair: np.ndarray  # the variables that rose and fell, as the loop numbers them
+    after: np.ndarray  # their α after the step
