@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -118,6 +119,11 @@ def numbers(request: Request, name: str, most: int) -> Float | None:
     return table({name: [[value] for value in values]}, name, 1, most, largest=1e300).ravel()
 
 
+def record(**values: Any) -> dict[str, Any]:
+    """An answer of these fields in plain JSON types."""
+    return {name: plain(value) for name, value in values.items()}
+
+
 def plain(value: Any) -> Any:
     """The same value in plain JSON types; NaN and infinities become None."""
     if isinstance(value, np.ndarray):
@@ -136,3 +142,13 @@ def plain(value: Any) -> Any:
 def _shown(value: Any) -> str:
     described = repr(value)
     return described if len(described) <= 60 else described[:57] + "…"
+
+
+def packed(array: Any, kind: str = "float32") -> dict[str, Any]:
+    """An array as base64 text, for what is drawn; `unpacked` in static/arrays.js reads it."""
+    values = np.ascontiguousarray(array, dtype=np.dtype(kind).newbyteorder("<"))
+    return {
+        "shape": list(values.shape),
+        "kind": kind,
+        "data": base64.b64encode(values.tobytes()).decode(),
+    }
