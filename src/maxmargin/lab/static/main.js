@@ -5,6 +5,7 @@ import { clear, h } from "./dom.js";
 /** Start the lab. `load(name)` gives the module of a room, `connect(onChange)` the function `ask`. */
 export function start({ rooms, load, connect, recording }) {
   const message = h("p", { class: "message", role: "alert", hidden: true });
+  const waiting = h("p", { class: "waiting", role: "status", hidden: true });
   const menu = h("nav", { "aria-label": "rooms" });
   const title = h("h1");
   const sentence = h("p", { class: "sentence" });
@@ -19,7 +20,6 @@ export function start({ rooms, load, connect, recording }) {
     message.textContent = text ?? "";
     message.hidden = !text;
   };
-  const waiting = h("p", { class: "waiting", role: "status", hidden: true });
   const ask = recording ? replay(recording) : patient(connect(tell), waiting);
   let leave = null;
   let current = null;
