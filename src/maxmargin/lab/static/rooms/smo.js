@@ -45,17 +45,16 @@ export function mount(root, lab) {
   const figures = h("table", { class: "figures" });
   const summary = h("p", { class: "note", role: "status", "data-value": "summary" });
   const detail = h("div", { class: "columns" });
+  const reason = h("div", { class: "why" }, h("h2", {}, "Why this pair"), why);
 
   detail.append(
-    h("section", { class: "panel" }, h("h2", {}, "Why this pair"), why),
-    h("section", { class: "panel" }, plot),
     h("section", { class: "panel" }, alphas, slopes),
     h("section", { class: "panel" }, values, errors),
     h("section", { class: "panel" }, matrix),
   );
   root.append(
     ...[sources, controls].filter(Boolean),
-    h("div", { class: "stage" }, h("section", { class: "panel plane" }, plane, tasks), h("section", { class: "panel side" }, steps, figures, summary)),
+    h("div", { class: "stage" }, h("section", { class: "panel plane" }, plane, tasks), h("section", { class: "panel side" }, steps, h("div", { class: "facts" }, h("div", {}, figures, summary), plot), reason)),
     detail,
   );
   tasks.hidden = true;
@@ -111,8 +110,7 @@ export function mount(root, lab) {
 
   function showNothing() {
     trace = null;
-    set(detail, { hidden: true });
-    set(steps, { hidden: true });
+    for (const part of [detail, steps, plot, reason]) set(part, { hidden: true });
     clear(figures);
   }
 
@@ -156,8 +154,7 @@ export function mount(root, lab) {
     tasks.hidden = found.tasks.length < 2;
     tasks.fill(found.tasks.map((pair, k) => [String(k), pair ? `${pair[0]} and ${pair[1]}` : "all"]), String(state.task ?? 0));
     lab.code(found.code);
-    set(detail, { hidden: false });
-    set(steps, { hidden: false });
+    for (const part of [detail, steps, plot, reason]) set(part, { hidden: false });
     const newton = found.steps.map((step, k) => (step.kind === "face" ? k + 1 : 0)).filter(Boolean);
     steps.setLast(trace.last, newton);
     steps.go(state.step ?? trace.last, true);
