@@ -12,10 +12,10 @@ from typing import Any
 
 from ...archive import check_writable, replacing
 from ...data import DataError
-from ...lab.machines import CLASSES
+from ...lab.machines import CLASSES, MOST_POINTS
 from ...lab.page import address_of, recorded_page
 from ...lab.rooms import NAMES, RequestError, answer, example
-from ...lab.rooms.smo import LONGEST_CSV, MOST_POINTS, MOST_WATCHED
+from ...lab.rooms.smo import LONGEST_CSV, MOST_WATCHED
 from ...lab.table import Columns, points_from, read_columns
 from ..errors import UsageError
 from ..screen import Screen
