@@ -14,7 +14,7 @@ from .fields import RequestError, Room
 
 __all__ = ["NAMES", "RequestError", "Room", "answer", "example", "rooms"]
 
-NAMES = ("smo",)
+NAMES = ("smo", "coordinate", "online", "tuning", "trees", "lagrange", "losses")
 
 
 def rooms() -> list[Room]:

@@ -10,6 +10,7 @@ export function start({ rooms, load, connect, recording }) {
   const sentence = h("p", { class: "sentence" });
   const root = h("main", { tabindex: "-1" });
   const code = h("pre", { tabindex: "0", "aria-label": "Python code of this view" });
+  const waiting = h("p", { class: "waiting", role: "status", hidden: true });
   const details = h("details", { class: "code" }, h("summary", {}, "Show me the code"), copyButton(code), code);
   const link = recording ? null : h("button", { type: "button", onclick: copyLink }, "Copy link");
   const header = h("header", {}, h("span", { class: "brand" }, "maxmargin lab"), menu, link);
@@ -19,7 +20,6 @@ export function start({ rooms, load, connect, recording }) {
     message.textContent = text ?? "";
     message.hidden = !text;
   };
-  const waiting = h("p", { class: "waiting", role: "status", hidden: true });
   const ask = recording ? replay(recording) : patient(connect(tell), waiting);
   let leave = null;
   let current = null;

@@ -13,8 +13,8 @@ export function stepper({ last = 0, onStep, stops = [], stopName = null, perSeco
   let speed = perSecond;
   const back = button("◀", () => go(step - 1), { "aria-label": "one step back", title: "one step back (←)" });
   const forth = button("▶", () => go(step + 1), { "aria-label": "one step forward", title: "one step forward (→)" });
-  const first = button("⏮", () => go(0), { "aria-label": "to the start", title: "to the start (Home)" });
-  const end = button("⏭", () => go(last), { "aria-label": "to the end", title: "to the end (End)" });
+  const first = button("|◀", () => go(0), { "aria-label": "to the start", title: "to the start (Home)" });
+  const end = button("▶|", () => go(last), { "aria-label": "to the end", title: "to the end (End)" });
   const run = button("Run", () => (timer ? pause() : play()), { class: "run", title: "run or pause (space)" });
   const jump = stopName ? button(stopName, () => go(following()), { title: "jump to the next one (n)" }) : null;
   const bar = h("input", { type: "range", min: 0, max: last, step: 1, value: 0, "aria-label": "step" });
