@@ -42,7 +42,7 @@ export function shown(value, digits = 4) {
   const size = Math.abs(value);
   const text =
     size !== 0 && (size < 1e-3 || size >= 1e6)
-      ? value.toExponential(digits - 1).replace("e+", "e")
+      ? value.toExponential(digits - 1).replace(/\.?0*e\+?/, "e")
       : String(Number(value.toPrecision(digits)));
   return text.replaceAll("-", "−");
 }

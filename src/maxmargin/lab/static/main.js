@@ -5,12 +5,12 @@ import { clear, h } from "./dom.js";
 /** Start the lab. `load(name)` gives the module of a room, `connect(onChange)` the function `ask`. */
 export function start({ rooms, load, connect, recording }) {
   const message = h("p", { class: "message", role: "alert", hidden: true });
+  const waiting = h("p", { class: "waiting", role: "status", hidden: true });
   const menu = h("nav", { "aria-label": "rooms" });
   const title = h("h1");
   const sentence = h("p", { class: "sentence" });
   const root = h("main", { tabindex: "-1" });
   const code = h("pre", { tabindex: "0", "aria-label": "Python code of this view" });
-  const waiting = h("p", { class: "waiting", role: "status", hidden: true });
   const details = h("details", { class: "code" }, h("summary", {}, "Show me the code"), copyButton(code), code);
   const link = recording ? null : h("button", { type: "button", onclick: copyLink }, "Copy link");
   const header = h("header", {}, h("span", { class: "brand" }, "maxmargin lab"), menu, link);

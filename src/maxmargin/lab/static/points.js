@@ -20,7 +20,7 @@ export function plane({ label, onEdit = null, onPick = null }) {
   const clip = s("clipPath", { id: "plane-clip" }, s("rect", { x: EDGE, y: 6, width: SIZE - EDGE - 6, height: SIZE - EDGE - 6 }));
   const root = s(
     "svg",
-    { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "chart plane", role: "img", "aria-label": label, tabindex: onEdit ? "0" : null, "data-own-keys": onEdit !== null },
+    { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "chart square", role: "img", "aria-label": label, tabindex: onEdit ? "0" : null, "data-own-keys": onEdit !== null },
     clip, s("g", { "clip-path": "url(#plane-clip)" }, back), axes, s("g", { "clip-path": "url(#plane-clip)" }, marks, front, cross),
   );
   const element = h("figure", { class: "plot" }, h("figcaption", {}, label), root);
@@ -63,8 +63,8 @@ export function plane({ label, onEdit = null, onPick = null }) {
 
   function point([x1, x2, label], { class: extra = "", r = 5, title = null, unknown = false, ...rest }) {
     const [cx, cy] = [element.x(x1), element.y(x2)];
-    const attributes = { class: `point ${label > 0 ? "plus" : "minus"} ${extra}`, ...rest };
-    const round = label > 0 || unknown;
+    const attributes = { class: `dot ${label > 0 ? "plus" : "minus"} ${extra}`, ...rest };
+    const round = label < 0 || unknown;
     const mark = round ? s("circle", { ...attributes, cx, cy, r }) : s("rect", { ...attributes, x: cx - 0.9 * r, y: cy - 0.9 * r, width: 1.8 * r, height: 1.8 * r });
     if (title) mark.append(s("title", {}, title));
     return mark;

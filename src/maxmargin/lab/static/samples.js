@@ -32,7 +32,7 @@ export function samplePanel({ lab, plane, onChange, most, usual }) {
   const again = button("Draw again", () => change({ points: null, seed: ((lab.state.seed ?? 0) + 1) % 1000 }), { title: "other points of the same kind" });
   const pen = choice({
     label: "class that a click puts down",
-    options: [[1, "● +1", "clicks put down points of class +1"], [-1, "■ −1", "clicks put down points of class −1"]],
+    options: [[1, "■ +1", "clicks put down points of class +1"], [-1, "● −1", "clicks put down points of class −1"]],
     value: 1,
     onChange: (label) => (plane.pen = Number(label)),
   });
@@ -63,7 +63,7 @@ export function requestOf(state) {
 /** A table of facts; `.show([[key, label, value, text?], …])`. */
 export function facts(label) {
   const body = h("tbody");
-  const element = h("table", { class: "facts", "aria-label": label }, body);
+  const element = h("table", { class: "fact-table", "aria-label": label }, body);
   element.show = (list) => {
     clear(
       body,

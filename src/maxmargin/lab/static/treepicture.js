@@ -40,7 +40,7 @@ function mark(node, record, leaf, current, x, y, onPick) {
   const side = record.label > 0 ? "plus" : "minus";
   const rule = leaf ? `n ${record.samples}` : `${record.feature === 0 ? "x₁" : "x₂"} ≤ ${shown(record.threshold, 3)}`;
   const title = `node ${node}: ${leaf ? `leaf of class ${record.label > 0 ? "+1" : "−1"}` : rule}, ${record.samples} samples, cost ${shown(record.cost)}`;
-  const shape = record.label > 0 ? s("circle", { class: `mark ${side}`, cx: x, cy: y, r: leaf ? 8 : 5 }) : s("rect", { class: `mark ${side}`, x: x - (leaf ? 7 : 4.5), y: y - (leaf ? 7 : 4.5), width: leaf ? 14 : 9, height: leaf ? 14 : 9 });
+  const shape = record.label < 0 ? s("circle", { class: `mark ${side}`, cx: x, cy: y, r: leaf ? 8 : 5 }) : s("rect", { class: `mark ${side}`, x: x - (leaf ? 7 : 4.5), y: y - (leaf ? 7 : 4.5), width: leaf ? 14 : 9, height: leaf ? 14 : 9 });
   return s(
     "g",
     {

@@ -30,7 +30,7 @@ export function mount(root, lab) {
   const steps = stepper({ onStep: (k) => { lab.keep({ step: k }); draw(); }, stopName: "Next epoch", perSecond: 8 });
   const said = h("p", { class: "said", role: "status", "aria-live": "polite" });
   const numbers = facts("the step");
-  const bars = s("svg", { class: "chart bars", role: "img", "aria-label": "dual variables of all samples" });
+  const bars = s("svg", { class: "chart beta-bars", role: "img", "aria-label": "dual variables of all samples" });
   const perEpoch = chart({ label: "Per epoch: ‖Δw‖ and range of the projected gradient", xLabel: "epoch", yLabel: "" });
   const gap = chart({ label: "Primal and dual value", xLabel: "step", yLabel: "" });
   const active = chart({ label: "Samples that are not shrunk", xLabel: "step", yLabel: "samples", height: 150 });

@@ -43,7 +43,7 @@ export function mount(root, lab) {
   const slopes = chart({ label: "Slope of the loss, −β", xLabel: "output z", yLabel: "slope" });
   const conjugates = chart({ label: "Conjugate ℓ*(−β): infinite outside the box of β", xLabel: "β", yLabel: "ℓ*(−β)" });
   const body = h("tbody");
-  const table = h("table", { class: "candidates" }, h("thead", {}, h("tr", {}, ["loss", "ℓ(z)", "subgradients", "β", "ℓ*(−β)", "ℓ + ℓ* + zβ"].map((text) => h("th", { scope: "col" }, text)))), body);
+  const table = h("table", { class: "listing" }, h("thead", {}, h("tr", {}, ["loss", "ℓ(z)", "subgradients", "β", "ℓ*(−β)", "ℓ + ℓ* + zβ"].map((text) => h("th", { scope: "col" }, text)))), body);
   root.append(
     ...(lab.recorded ? [] : [controls]), said,
     h("div", { class: "columns" },

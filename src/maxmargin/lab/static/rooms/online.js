@@ -49,7 +49,7 @@ export function mount(root, lab) {
   const said = h("p", { class: "said", role: "status", "aria-live": "polite" });
   const numbers = facts("the machine");
   const members = h("tbody");
-  const set = h("table", { class: "candidates" }, h("thead", {}, h("tr", {}, ["point", "α", "at"].map((text) => h("th", { scope: "col" }, text)))), members);
+  const set = h("table", { class: "listing" }, h("thead", {}, h("tr", {}, ["point", "α", "at"].map((text) => h("th", { scope: "col" }, text)))), members);
   const dual = chart({ label: "Dual value", xLabel: "part of the work", yLabel: "dual value" });
   const size = chart({ label: "Support set", xLabel: "part of the work", yLabel: "members", height: 150 });
   const note = h("p", { class: "note" });
@@ -135,7 +135,7 @@ export function mount(root, lab) {
     clear(members, frame.members.map((number, place) => {
       const i = found.order[number];
       const value = frame.alpha[place];
-      return h("tr", {}, h("td", {}, `${found.points[i][2] > 0 ? "●" : "■"} ${i}`), h("td", { "data-alpha": i, "data-value": String(value) }, shown(value)), h("td", {}, value === 0 ? "0" : Math.abs(value) >= found.C ? "C" : "free"));
+      return h("tr", {}, h("td", {}, `${found.points[i][2] > 0 ? "■" : "●"} ${i}`), h("td", { "data-alpha": i, "data-value": String(value) }, shown(value)), h("td", {}, value === 0 ? "0" : Math.abs(value) >= found.C ? "C" : "free"));
     }));
     drawCharts(k);
   }

@@ -43,7 +43,7 @@ export function mount(root, lab) {
   const body = h("tbody");
   const table = h(
     "table",
-    { class: "candidates" },
+    { class: "listing" },
     h("thead", {}, h("tr", {}, ["split", "c_L", "c_R", "gain"].map((text) => h("th", { scope: "col" }, text)))),
     body,
   );
@@ -121,7 +121,7 @@ export function mount(root, lab) {
     const right = plane.x(b ?? x1);
     const bottom = plane.y(c ?? y0);
     const top = plane.y(d ?? y1);
-    const colour = kind === "leaf" ? (record.label > 0 ? "field plus" : "field minus") : "outline";
+    const colour = kind === "leaf" ? (record.label > 0 ? "region plus" : "region minus") : "outline";
     return s("rect", { class: colour, x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) });
   }
 
