@@ -14,7 +14,16 @@ from .fields import RequestError, Room
 
 __all__ = ["NAMES", "RequestError", "Room", "answer", "example", "rooms"]
 
-NAMES = ("smo", "race")
+NAMES = (
+    "smo",
+    "race",
+    "coordinate",
+    "online",
+    "tuning",
+    "trees",
+    "lagrange",
+    "losses",
+)
 
 
 def rooms() -> list[Room]:
