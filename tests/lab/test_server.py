@@ -126,8 +126,12 @@ def test_a_long_run_of_one_client_does_not_hold_up_another(lab):
     slow = {"points": points, "C": 1e4, "gamma": 5.0}
     racers = [{"selection": "random"}] * 2
     with dial(lab) as first, dial(lab) as second:
-        # The second client has a process of its own before the long run begins.
-        ask(second, "smo", {**example("xor"), "action": "solve"})
+        # Two processes are ready before the long run begins.
+        short = json.dumps({"id": 0, "room": "smo", "request": example("xor")})
+        first.send(short)
+        second.send(short)
+        assert "answer" in json.loads(first.recv(timeout=120))
+        assert "answer" in json.loads(second.recv(timeout=120))
         first.send(json.dumps({"id": 1, "room": "race", "request": {**slow, "racers": racers}}))
         for _ in range(3):
             assert "answer" in ask(second, "smo", {**example("xor"), "action": "solve"})
