@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from . import arguments as a
+from . import watching
 from .errors import UNFINISHED, UsageError, explained, obey_termination
 from .options import Wishes
 from .screen import Screen
@@ -310,27 +311,6 @@ def demo(
 
 
 @app.command()
-def lab(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 0,
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
-    export: Annotated[
-        Path | None, a.option(a.OUTPUT, help="Write one self-contained page and end.")
-    ] = None,
-    room: Annotated[str, typer.Option(help="The room to open or to export.")] = "smo",
-) -> None:
-    """Watch the solvers work, in a browser; Ctrl-C ends it."""
-    screen = Screen()
-    with explained(screen):
-        from .commands.lab import open_lab, write_page
-
-        if export is not None:
-            require_writable(export)
-            _checked(write_page, export, room, screen)
-        else:
-            _checked(open_lab, port, browser, room, screen)
-
-
-@app.command()
 def warmup(quiet: a.Quiet = False, json: a.Json = False) -> None:
     """Compile everything ahead, so that no later fit has to."""
     screen = Screen(quiet, json)
@@ -353,6 +333,10 @@ def version(json: a.Json = False) -> None:
     for name, number in found.items():
         screen.say(name, number)
     screen.result(found)
+
+
+app.command()(watching.lab)
+app.command()(watching.trace)
 
 
 def run() -> None:

@@ -103,7 +103,8 @@ def tasks_of(points: Float, choice: Choice) -> list[Task]:
 def _task(points: Float, classes: tuple[int, int] | None, samples: Any, choice: Choice) -> Task:
     chosen = points[samples]
     regression = choice.machine in REGRESSIONS
-    X = chosen[:, :1] if regression else chosen[:, :2]
+    # The same bits as the code shown: products depend on the order in memory.
+    X = np.ascontiguousarray(chosen[:, :1] if regression else chosen[:, :2])
     if regression:
         y: Float = chosen[:, 1]
     elif classes is None:

@@ -66,6 +66,14 @@ def recorded_page(room: str, answers: list[tuple[dict[str, Any], dict[str, Any]]
     )
 
 
+def address_of(room: str, state: dict[str, Any] | None) -> str:
+    """The part of an address that says what to show; static/address.js reads it."""
+    if state is None:
+        return f"#{room}"
+    encoded = base64.urlsafe_b64encode(json.dumps(state).encode()).decode()
+    return f"#{room}/{encoded.rstrip('=')}"
+
+
 def modules(entry: str) -> dict[str, str]:
     """Import map of the modules that an entry and the frame need, each as a data address."""
     found: dict[str, str] = {}

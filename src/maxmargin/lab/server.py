@@ -197,6 +197,8 @@ def listening(port: int = 0) -> socket.socket:
     found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     found.bind(("127.0.0.1", port))
+    # From now on browsers wait instead of being refused.
+    found.listen()
     return found
 
 

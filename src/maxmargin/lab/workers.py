@@ -1,7 +1,7 @@
 """Processes that compute answers, so that one visitor never waits for the run of another.
 
 A request runs in a process of its own until it answers or its time is up; then the process is
-ended and another takes its place.
+ended and another takes its place. One process more than are busy is kept ready, up to a limit.
 """
 
 from __future__ import annotations
@@ -52,16 +52,20 @@ class Workers:
     """A few processes; those who find all of them busy wait in turn."""
 
     def __init__(self, most: int = MOST, seconds: float = LONGEST) -> None:
-        self.seconds = seconds
+        self.most, self.seconds = most, seconds
         self.free = asyncio.Semaphore(most)
-        self.idle: list[Worker] = [Worker()]
+        self.idle: list[Worker] = []
         self.busy: set[Worker] = set()
+        self._keep_spare()
 
     async def ask(self, room: str, request: Any) -> dict[str, Any]:
         """The answer of a room, or `RequestError`."""
         async with self.free:
-            worker = self.idle.pop() if self.idle else Worker()
+            # One that is ready, if there is.
+            worker = max(self.idle, key=lambda one: one.ready or one.pipe.poll())
+            self.idle.remove(worker)
             self.busy.add(worker)
+            self._keep_spare()
             try:
                 found = await asyncio.to_thread(worker.ask, room, request, self.seconds)
             except (asyncio.CancelledError, RequestError):
@@ -86,9 +90,14 @@ class Workers:
         result: dict[str, Any] = value
         return result
 
+    def _keep_spare(self) -> None:
+        if not self.idle and len(self.busy) < self.most:
+            self.idle.append(Worker())
+
     def _end(self, worker: Worker) -> None:
         self.busy.discard(worker)
         worker.end()
+        self._keep_spare()
 
     def close(self) -> None:
         for worker in (*self.idle, *self.busy):

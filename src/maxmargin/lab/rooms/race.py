@@ -13,7 +13,7 @@ from ...solvers.textbook import DetailedTrace, watch
 from ..examples import EXAMPLES, example
 from ..machines import Task, choice_of, points_of, tasks_of
 from . import fields
-from .fields import Request, RequestError, Room
+from .fields import Float, Request, RequestError, Room
 
 FEWEST, MOST = 2, 4
 ROOM = Room(
@@ -49,14 +49,15 @@ def answer(request: Request) -> dict[str, Any]:
     task = tasks_of(points, choice_of(request))[0]
     tol = fields.real(request, "tol", 1e-3, 1e-10, 1.0)
     racers = racers_of(request)
-    best = solve(task.machine.problem, task.gram, tol=min(tol, 1e-8), max_seconds=10.0)
+    K = np.asarray(task.gram.matrix(), dtype=np.float64)
+    best = solve(task.machine.problem, K, tol=min(tol, 1e-8), max_seconds=10.0)
     options = [{**racer, "tol": tol} for racer in racers]
     return fields.record(
         optimum=best.dual,
         samples=task.samples,
         classes=task.classes,
         copies=task.machine.problem.copies,
-        racers=[_run(task, racer) for racer in options],
+        racers=[_run(task, K, racer) for racer in options],
         code="\n".join(
             [
                 *(line for line in task.lines[:3] if line),
@@ -91,9 +92,8 @@ def racers_of(request: Request) -> list[dict[str, Any]]:
     return found
 
 
-def _run(task: Task, options: dict[str, Any]) -> dict[str, Any]:
+def _run(task: Task, K: Float, options: dict[str, Any]) -> dict[str, Any]:
     problem = task.machine.problem
-    K = np.asarray(task.gram.matrix(), dtype=np.float64)
     solution = watch(problem, K, alpha=True, max_steps=MOST_STEPS, **options)
     trace = solution.trace
     assert isinstance(trace, DetailedTrace)
@@ -123,7 +123,7 @@ def _run(task: Task, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _bias(task: Task, K: Any, alpha: Any) -> Any:
+def _bias(task: Task, K: Float, alpha: Float) -> Float:
     problem = task.machine.problem
     return problem.bias(alpha, problem.gradient(alpha, K @ problem.per_sample(alpha)))
 

@@ -48,9 +48,9 @@ export function field({ label, onEdit, editable }) {
   }
 
   /** Replace all points and fit the view to them. */
-  element.setPoints = (next, fit = true) => {
+  element.setPoints = (next, fit = true, square = true) => {
     points = next.map((point) => [...point]);
-    if (fit) view = fitted(points);
+    if (fit) view = fitted(points, square);
     shapes = points.map(([, , label], n) => s("path", { d: SHAPES[label], class: `point class-${label}`, "data-n": n }));
     clear(marks, shapes);
     points.forEach((_, n) => place(n));
@@ -232,8 +232,8 @@ export function field({ label, onEdit, editable }) {
   return element;
 }
 
-/** A view that has all points, a margin around them, and is a square unless they are flat. */
-function fitted(points) {
+/** A view that has all points and a margin around them; a `square` has one unit for both axes. */
+function fitted(points, square) {
   const view = [];
   for (const c of [0, 1]) {
     const values = points.map((point) => point[c]);
@@ -242,6 +242,7 @@ function fitted(points) {
     const extra = Math.max(0.12 * (high - low), 0.3);
     view.push(low - extra, high + extra);
   }
+  if (!square) return view;
   const [width, height] = [view[1] - view[0], view[3] - view[2]];
   const grow = (from, by) => [view[from] - by / 2, view[from + 1] + by / 2];
   if (width > height) [view[2], view[3]] = grow(2, width - height);

@@ -13,7 +13,7 @@ export function start({ rooms, load, connect, recording }) {
   const code = h("pre", { tabindex: "0", "aria-label": "Python code of this view" });
   const details = h("details", { class: "code" }, h("summary", {}, "Show me the code"), copyButton(code), code);
   const link = recording ? null : h("button", { type: "button", onclick: copyLink }, "Copy link");
-  const header = h("header", {}, h("span", { class: "brand" }, "maxmargin lab"), menu, link);
+  const header = h("header", {}, h("span", { class: "brand" }, "maxmargin lab"), menu, link, recording ? opener(again, (text) => tell(text)) : null);
   document.body.replaceChildren(header, message, h("div", { class: "intro" }, title, sentence), waiting, root, details);
 
   const tell = (text) => {
@@ -24,6 +24,15 @@ export function start({ rooms, load, connect, recording }) {
   let leave = null;
   let current = null;
   let written = "";
+
+  /** Play another recording of the same room. */
+  function again(next) {
+    if (next.room !== recording.room) tell(`This page plays recordings of the room "${recording.room}", not of "${next.room}".`);
+    else {
+      leave?.();
+      start({ rooms, load, connect, recording: { ...recording, ...next } });
+    }
+  }
 
   function copyLink(event) {
     navigator.clipboard?.writeText(location.href);
@@ -105,6 +114,23 @@ function patient(ask, waiting) {
       if (open === 0) waiting.hidden = true;
     }
   };
+}
+
+/** A button that opens a file written by `maxmargin trace`. */
+function opener(onRecording, tell) {
+  const file = h("input", { type: "file", accept: ".json,application/json", hidden: true, "aria-label": "trace file" });
+  file.addEventListener("change", async () => {
+    const [chosen] = file.files;
+    if (!chosen) return;
+    try {
+      const { format, room, request, answer } = JSON.parse(await chosen.text());
+      if (!String(format).startsWith("maxmargin trace")) throw new Error("no trace");
+      onRecording({ room, request, answers: [{ room, request, answer }] });
+    } catch {
+      tell(`${chosen.name} is not a trace: \`maxmargin trace data.csv -o trace.json\` writes one.`);
+    }
+  });
+  return h("span", {}, h("button", { type: "button", onclick: () => file.click() }, "Open trace …"), file);
 }
 
 /** Answers from a recording: those of one room, by the kind of question. */

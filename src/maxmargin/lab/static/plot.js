@@ -33,16 +33,19 @@ export function scale(low, high, from, to, log = false) {
   return map;
 }
 
+let count = 0;
+
 /**
  * A chart: `draw({x: [low, high], y: [low, high], logX, logY, series, marks, cursor})` where series
  * is a list of {name, class, points: [[x, y], …], dashed, step}; marks a list of {x, y, class, r,
- * title}. Points whose y is null are left out. Returns the element with `.draw` and `.at(event)`.
+ * title}. Points whose y is null are left out; lines end at the frame. Returns the element with `.draw` and `.at(event)`.
  */
 export function chart({ label, xLabel = "", yLabel = "", width = 420, height = 240 }) {
   const margin = { left: 52, right: 10, top: 10, bottom: 36 };
   const root = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": label });
   const legend = h("div", { class: "legend" });
   const element = h("figure", { class: "plot" }, h("figcaption", {}, label), root, legend);
+  const frame = `frame-${++count}`;
   let maps = null;
 
   element.draw = ({ x, y, logX = false, logY = false, series = [], marks = [], cursor = null }) => {
@@ -62,9 +65,10 @@ export function chart({ label, xLabel = "", yLabel = "", width = 420, height = 2
     }
     parts.push(s("text", { class: "axis", x: (margin.left + right) / 2, y: height - 5, "text-anchor": "middle" }, xLabel));
     parts.push(s("text", { class: "axis", x: 12, y: (margin.top + bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(margin.top + bottom) / 2})` }, yLabel));
+    parts.push(s("clipPath", { id: frame }, s("rect", { x: margin.left, y: margin.top, width: right - margin.left, height: bottom - margin.top })));
     for (const line of series) {
-      const path = pathOf(line.points, mx, my, logY, line.step);
-      parts.push(s("path", { d: path, class: `line ${line.class ?? ""}`, "stroke-dasharray": line.dashed ? "5 4" : null }));
+      const path = pathOf(line.points, mx, my, line.step);
+      parts.push(s("path", { d: path, class: `line ${line.class ?? ""}`, "stroke-dasharray": line.dashed ? "5 4" : null, "clip-path": `url(#${frame})` }));
     }
     for (const mark of marks) {
       parts.push(s("circle", { cx: mx(mark.x), cy: my(mark.y), r: mark.r ?? 4, class: `mark ${mark.class ?? ""}` }, mark.title ? s("title", {}, mark.title) : null));
@@ -88,17 +92,17 @@ export function chart({ label, xLabel = "", yLabel = "", width = 420, height = 2
   return element;
 }
 
-function pathOf(points, mx, my, logY, stepped) {
+function pathOf(points, mx, my, stepped) {
   let path = "";
   let pen = false;
   let lastY = 0;
   for (const [x, y] of points) {
-    if (y === null || y === undefined || (logY && y <= 0)) {
+    if (y === null || y === undefined) {
       pen = false;
       continue;
     }
     const px = mx(x).toFixed(1);
-    const py = my(y).toFixed(1);
+    const py = Math.max(-1e5, Math.min(1e5, my(y))).toFixed(1);
     if (pen && stepped) path += `L${px} ${lastY}`;
     path += `${pen ? "L" : "M"}${px} ${py}`;
     pen = true;

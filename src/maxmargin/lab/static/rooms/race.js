@@ -27,7 +27,7 @@ export function mount(root, lab) {
   const C = slider({ label: "C", low: 0.01, high: 1e4, log: true, value: state.C ?? 10, onInput: (value) => lab.keep({ C: value }), onChange: start });
   const gamma = slider({ label: "γ", low: 0.01, high: 100, log: true, value: state.gamma ?? 1, onInput: (value) => lab.keep({ gamma: value }), onChange: start });
   const measure = choice({ label: "against", options: [["at_step", "steps"], ["at_evaluations", "kernel values"]], value: state.against ?? "at_step", onChange: (against) => { lab.keep({ against }); draw(frames.step); } });
-  const racers = h("div", { class: "controls" });
+  const racers = h("div", { class: "racers" });
   const frames = stepper({ last: FRAMES, onStep: draw, perSecond: 30 });
   const plot = chart({ label: "distance of the dual value from the optimum", height: 260, width: 640 });
   const track = h("div", { class: "lanes" });
@@ -106,7 +106,7 @@ export function mount(root, lab) {
 
   offer();
   if (!lab.recorded) root.append(h("div", { class: "controls" }, examples, C, gamma), racers);
-  root.append(h("div", { class: "controls" }, measure), frames, h("section", { class: "panel" }, plot), track);
+  root.append(h("div", { class: "controls" }, measure), frames, h("section", { class: "panel wide-chart" }, plot), track);
   start();
   return () => {
     ended();

@@ -100,7 +100,7 @@ export function mount(root, lab) {
     warm = null;
     lab.keep({ task: 0, step: null, face: true, selection: "second_order", ...fields });
     controls.read();
-    plane.setPoints(state.points);
+    plane.setPoints(state.points, true, !regression());
     if (!state.points.length) {
       plane.show([], {});
       showNothing();
@@ -226,8 +226,7 @@ export function mount(root, lab) {
     const duals = known("dual");
     // The primal value begins far out; what matters is near the optimum.
     const top = Math.min(Math.max(...known("primal"), ...duals), Math.max(...duals) + 1.5 * (Math.max(...duals) - Math.min(...duals) || 1));
-    const clip = line("primal").map(([n, value]) => [n, value === null || value > top ? null : value]);
-    values.draw({ x, y: range([...duals, top]), series: [{ name: "primal", class: "plus", points: clip }, { name: "dual", class: "minus", points: line("dual") }], cursor: k });
+    values.draw({ x, y: range([...duals, top]), series: [{ name: "primal", class: "plus", points: line("primal") }, { name: "dual", class: "minus", points: line("dual") }], cursor: k });
     errors.draw({ x, y: logRange([...known("gap"), ...known("violation")]), logY: true, series: [{ name: "gap", class: "extra", points: line("gap") }, { name: "violation", class: "third", dashed: true, points: line("violation") }], cursor: k });
   }
 
@@ -246,7 +245,7 @@ export function mount(root, lab) {
     else drawMachines();
   }
 
-  plane.setPoints(state.points);
+  plane.setPoints(state.points, true, !regression());
   showNothing();
   thoroughly();
   return () => {

@@ -13,8 +13,8 @@ export function box() {
   /** `step` of the trace; `bounds` [[lower, upper] of i, of j], null where infinite. */
   element.draw = (step, bounds) => {
     if (!step?.pair) {
-      const text = step ? `Newton step: ${step.moved} variables moved at once` : "no step yet";
-      clear(root, s("text", { class: "axis", x: SIZE / 2, y: SIZE / 2, "text-anchor": "middle" }, text));
+      const text = step ? ["Newton step:", `${step.moved} variables moved at once`] : ["no step yet"];
+      clear(root, text.map((line, k) => s("text", { class: "axis", x: SIZE / 2, y: SIZE / 2 + 16 * k, "text-anchor": "middle" }, line)));
       clear(legend);
       return;
     }

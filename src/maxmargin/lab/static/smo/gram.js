@@ -23,7 +23,7 @@ export function gram() {
         const k = 4 * (r * n + c);
         const seen = used(r) || used(c);
         const value = dark ? row[c] : 255 - row[c];
-        const shade = seen ? value : dark ? 30 + 0.12 * value : 225 + 0.12 * value;
+        const shade = seen ? value : dark ? 45 + 0.12 * value : 195 + 0.12 * value;
         image.data[k] = image.data[k + 1] = image.data[k + 2] = shade;
         if (cached(r)) image.data[k + 2] = Math.min(255, shade + 45);
         if (pair?.includes(r)) {
