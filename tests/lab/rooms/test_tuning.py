@@ -1,6 +1,7 @@
 """The room of model selection shows values and walks of `maxmargin.tuning`."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -92,3 +93,9 @@ def test_gradients_of_the_path_point_where_differences_say(objective):
 def test_bad_requests_are_refused_by_name(request_, message):
     with pytest.raises(RequestError, match=message):
         answer(request_)
+
+
+def test_evolution_without_its_package_tells_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cma", None)
+    with pytest.raises(RequestError, match="pip install cma"):
+        answer({**DATA, **WALKS[3], "action": "walk"})

@@ -138,7 +138,10 @@ def walk(points: Samples, name: str, request: Request) -> dict[str, Any]:
             f"optimiser {kind} needs a gradient, and the {OBJECTIVES[name]} has none: "
             "choose cma or grid"
         )
-    optimiser = optimiser_of(kind, *start)
+    try:
+        optimiser = optimiser_of(kind, *start)
+    except ImportError as error:
+        raise RequestError(str(error)) from None
     optimiser.record = []
     result = optimiser.run(objective, evaluations=evaluations)
     rows = [row_of(theta, note) for theta, note in zip(optimiser.history.thetas, optimiser.record)]

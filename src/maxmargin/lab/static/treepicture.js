@@ -11,8 +11,9 @@ export function treePicture(onPick) {
 
   element.draw = (nodes, leaves, current, visible) => {
     const places = layout(nodes, visible);
-    const width = WIDE * Math.max(4, ...places.map((place) => (place ? place.x + 1 : 0))) + 10;
-    const height = HIGH * (1 + Math.max(...places.map((place) => place?.depth ?? 0))) + 6;
+    const all = [...visible].map((node) => places[node]);
+    const width = WIDE * Math.max(4, ...all.map((place) => place.x + 1)) + 10;
+    const height = HIGH * (1 + Math.max(...all.map((place) => place.depth))) + 6;
     const at = (node) => [WIDE * (places[node].x + 0.5) + 5, HIGH * places[node].depth + 24];
     const lines = [];
     const marks = [];
