@@ -81,7 +81,7 @@ class Visitor(Browser):
         )
         return tuple(box)
 
-    def number(self, name):
+    def exact(self, name):
         """An exact number that the page shows."""
         text = self.ask(f"document.querySelector('[data-value={name}]').dataset.exact")
         return float(text)

@@ -14,7 +14,7 @@ from ...archive import check_writable, replacing
 from ...data import DataError
 from ...lab.machines import CLASSES, MOST_POINTS
 from ...lab.page import address_of, recorded_page
-from ...lab.rooms import NAMES, RequestError, answer, example
+from ...lab.rooms import NAMES, RequestError, answer, example, recorded_requests
 from ...lab.rooms.smo import LONGEST_CSV, MOST_WATCHED
 from ...lab.table import Columns, points_from, read_columns
 from ..errors import UsageError
@@ -55,15 +55,15 @@ def write_page(page: Path, room: str, data: Path | None, screen: Screen) -> None
     check_writable(page)
     if data is not None and data.suffix == ".json":
         recorded = _read_trace(data)
-        room, request, found = recorded["room"], recorded["request"], recorded["answer"]
+        room, answers = recorded["room"], [(recorded["request"], recorded["answer"])]
     else:
         _known_room(room)
         request = example(room)
         if data is not None:
             request |= _request_of(data, (None, None, None), MOST_WATCHED)
         with screen.working(f"recording {room}"), _as_usage():
-            found = answer(room, request)
-    _write(page, recorded_page(room, [(request, found)]))
+            answers = [(one, answer(room, one)) for one in recorded_requests(room, request)]
+    _write(page, recorded_page(room, answers))
     screen.say("saved", f"{page}: opens in any browser, needs no server")
 
 

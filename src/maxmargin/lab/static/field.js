@@ -68,17 +68,13 @@ export function field({ label, onEdit, editable }) {
     else if (machines.length === 1) drawOne(context, palette, machines[0], about);
     else if (machines.length) drawVotes(context, palette, machines, about);
     shapes.forEach((shape, n) => {
-      const look = marked ? marked(n) : {};
-      shape.setAttribute("class", `point class-${points[n][2]}${look.support ? " support" : ""}${look.bound ? " bound" : ""}${look.faded ? " faded" : ""}`);
+      const { support, bound, faded, pair } = marked ? marked(n) : {};
+      const look = `point class-${points[n][2]}${support ? " support" : ""}${bound ? " bound" : ""}${faded ? " faded" : ""}`;
+      if (shape.getAttribute("class") !== look) shape.setAttribute("class", look);
+      if (!pair) return;
+      const at = `translate(${px(points[n][0])} ${py(points[n][1])})`;
+      lines.append(s("circle", { class: "pair", r: 12, transform: at }), s("text", { class: "pair", x: 14, y: -8, transform: at }, pair));
     });
-    if (marked) {
-      shapes.forEach((_, n) => {
-        const { pair } = marked(n);
-        if (!pair) return;
-        const at = `translate(${px(points[n][0])} ${py(points[n][1])})`;
-        lines.append(s("circle", { class: "pair", r: 12, transform: at }), s("text", { class: "pair", x: 14, y: -8, transform: at }, pair));
-      });
-    }
   };
 
   function drawOne(context, palette, machine, about) {
@@ -86,7 +82,7 @@ export function field({ label, onEdit, editable }) {
     const ys = spaced(view[2], view[3], GRID);
     const values = onGrid(machine, about, xs, ys);
     const [negative, positive] = machine.classes ?? [0, 1];
-    paint(context, (k) => palette[FIELD_COLOURS[values[k] > 0 ? positive : negative]]);
+    paint(context, palette, (k) => (values[k] > 0 ? positive : negative));
     for (const [level, name] of machine.classes ? [[-1, "margin"], [1, "margin"], [0, "boundary"]] : [[0, "boundary"]]) {
       const path = contour(values, xs, ys, level).map(([a, b, c, d]) => `M${px(a).toFixed(1)} ${py(b).toFixed(1)}L${px(c).toFixed(1)} ${py(d).toFixed(1)}`).join("");
       if (path) lines.append(s("path", { class: name, d: path }));
@@ -106,20 +102,28 @@ export function field({ label, onEdit, editable }) {
       const path = contour(values, xs, ys, 0).map(([a, b, c, d]) => `M${px(a).toFixed(1)} ${py(b).toFixed(1)}L${px(c).toFixed(1)} ${py(d).toFixed(1)}`).join("");
       lines.append(s("path", { class: "margin", d: path }));
     }
-    paint(context, (k) => {
+    paint(context, palette, (k) => {
       let best = 0;
       for (let c = 1; c < 3; c++) if (votes[3 * k + c] > votes[3 * k + best]) best = c;
-      return palette[FIELD_COLOURS[best]];
+      return best;
     });
   }
 
-  function paint(context, colourOf) {
+  /** Colour every cell of the grid; `classOf(k)` is the class there. */
+  function paint(context, palette, classOf) {
+    const image = context.createImageData(GRID, GRID);
+    const shades = FIELD_COLOURS.map((name) => palette[name].match(/[0-9a-f]{2}/gi).map((part) => parseInt(part, 16)));
     for (let r = 0; r < GRID; r++) {
       for (let q = 0; q < GRID; q++) {
-        context.fillStyle = colourOf(r * GRID + q);
-        context.fillRect(q, GRID - 1 - r, 1, 1);
+        const shade = shades[classOf(r * GRID + q)];
+        const k = 4 * ((GRID - 1 - r) * GRID + q);
+        image.data[k] = shade[0];
+        image.data[k + 1] = shade[1];
+        image.data[k + 2] = shade[2];
+        image.data[k + 3] = 255;
       }
     }
+    context.putImageData(image, 0, 0);
   }
 
   function drawCurve(machine, about, epsilon) {

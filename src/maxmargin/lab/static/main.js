@@ -24,6 +24,7 @@ export function start({ rooms, load, connect, recording }) {
   let leave = null;
   let current = null;
   let written = "";
+  let writing = null;
 
   /** Play another recording of the same room. */
   function again(next) {
@@ -40,7 +41,18 @@ export function start({ rooms, load, connect, recording }) {
     setTimeout(() => (event.target.textContent = "Copy link"), 1500);
   }
 
+  /** Write the address once changes pause: browsers slow down those who write often. */
+  function remember(name, state) {
+    clearTimeout(writing);
+    writing = setTimeout(() => {
+      if (current !== name) return;
+      written = address.write(name, state);
+      history.replaceState(null, "", written);
+    }, 200);
+  }
+
   async function show(name, state) {
+    clearTimeout(writing);
     const room = rooms.find((one) => one.name === name) ?? rooms[0];
     leave?.();
     leave = null;
@@ -65,9 +77,7 @@ export function start({ rooms, load, connect, recording }) {
       /** Change the state; the address follows. */
       keep(patch) {
         Object.assign(lab.state, patch);
-        if (recording || current !== room.name) return;
-        written = address.write(room.name, lab.state);
-        history.replaceState(null, "", written);
+        if (!recording) remember(room.name, lab.state);
       },
       /** The Python lines behind the view. */
       code: (text) => (code.textContent = text),
