@@ -133,10 +133,11 @@ function opener(onRecording, tell) {
   return h("span", {}, h("button", { type: "button", onclick: () => file.click() }, "Open trace …"), file);
 }
 
-/** Answers from a recording: those of one room, by the kind of question. */
+/** Answers from a recording: by the kind of question; one without a kind answers the first kind. */
 function replay({ answers }) {
-  return async (room, request) => {
-    const same = answers.find((one) => one.room === room && (one.request.action ?? null) === (request.action ?? null));
+  return async (room, { action }) => {
+    const own = answers.filter((one) => one.room === room);
+    const same = own.find(({ request }) => request.action === action) ?? own.find(({ request }) => !request.action);
     if (!same) throw new Error("This page is a recording. Install maxmargin and start `maxmargin lab` to change it.");
     return structuredClone(same.answer);
   };
