@@ -5,7 +5,9 @@ import base64
 import re
 
 import pytest
+from lab.rooms.conftest import READY
 
+from maxmargin.lab.page import exported
 from maxmargin.lab.rooms import answer, rooms
 
 EXAMPLES = {room.name: room.example for room in rooms()}
@@ -50,8 +52,7 @@ def check_facts(page, name, found):
 @pytest.mark.parametrize("name", STEPPED)
 def test_steps_forward_and_back_show_the_numbers_of_the_library(lab_page, name):
     page = lab_page
-    request = {**EXAMPLES[name], "action": "walk"} if name == "tuning" else EXAMPLES[name]
-    found = answer(name, request)
+    found = answer(name, EXAMPLES[name])
     page.open(name)
     page.until("document.querySelectorAll('[data-fact]').length > 0")
     page.push("to the start")
@@ -182,3 +183,19 @@ def test_a_bad_link_is_told_and_not_thrown(lab_page):
     page.until("document.querySelector('.message')?.hidden === false")
     assert "max_depth must be between 1 and 8" in page.message()
     assert page.browser.complaints() == []
+
+
+@pytest.mark.parametrize("name", [*STEPPED, "losses"])
+def test_an_exported_room_plays_without_a_server(lab_page, name, tmp_path):
+    browser, page = lab_page.browser, lab_page
+    file = tmp_path / f"{name}.html"
+    file.write_text(exported(name, [EXAMPLES[name]]), encoding="utf-8")
+    browser.open(file.as_uri())
+    page.until(READY)
+    if name != "losses":
+        page.push("to the start")
+        page.push("one step forward")
+        check_facts(page, name, answer(name, EXAMPLES[name]))
+    assert browser.complaints() == []
+    assert page.ask("document.querySelector('.message').hidden")
+    assert all(request.startswith(("file:", "data:", "blob:")) for request in browser.requests())

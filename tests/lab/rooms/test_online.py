@@ -72,6 +72,8 @@ def test_the_query_is_that_of_the_estimator():
     *_, (_, model) = trained(found, {})
     assert found["order"] == asked
     assert found["query"] == pool[model.query(points[pool, :2])[0]]
+    assert found["accuracies"][-1] == model.score(points[:, :2], points[:, 2])
+    assert len(found["accuracies"]) == len(asked)
     np.testing.assert_allclose(found["values"], model.decision_function(points[:, :2]))
     assert found["query"] == pool[np.abs(np.array(found["values"])[pool]).argmin()]
 

@@ -134,3 +134,8 @@ def test_bad_requests_are_refused_by_name(request_, message):
 def test_room_says_what_it_is():
     assert ROOM.name == "trees"
     assert ROOM.sentence.endswith(".")
+
+
+def test_classes_0_and_1_are_taken_as_those_of_the_main_room():
+    by_sign = answer({"points": [[0, 0, -1], [1, 0, 1]]})
+    assert answer({"points": [[0, 0, 0], [1, 0, 1]]}) == by_sign

@@ -24,7 +24,8 @@ WALKS = [
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_every_objective_has_a_landscape(name):
-    found = as_json(answer({**DATA, "objective": name, "resolution": 5}))
+    request = {**DATA, "action": "landscape", "objective": name}
+    found = as_json(answer({**request, "resolution": 5}))
     values = np.array(found["values"], dtype=float)
     assert values.shape == (5, 5)
     assert np.isfinite(values).all()
@@ -37,7 +38,8 @@ def test_landscape_has_the_values_of_the_objectives():
     X, y = points[:, :2], points[:, 2]
     objective = LogLikelihood(X, y, FixedSplits(folds(y, 5, 0)))
     error = CrossValidationError(X, y, 5)
-    counted = answer({**DATA, "objective": "cross_validation", "resolution": 4})
+    request = {**DATA, "action": "landscape", "objective": "cross_validation"}
+    counted = answer({**request, "resolution": 4})
     for row, log_gamma in enumerate(found["log_gamma"]):
         for column, log_C in enumerate(found["log_C"]):
             point = Point(Gaussian(10.0**log_gamma), C=10.0**log_C)

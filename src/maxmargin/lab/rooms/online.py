@@ -64,12 +64,16 @@ def answer(request: Request) -> dict[str, Any]:
         "frames": frames_of(stream, kernel, model),
         "query": None,
         "values": None,
+        "accuracies": None,
         "code": code_of(given, order, model, active),
     }
+    accuracies = []
     for x, label in zip(stream.X, stream.y):
         model.partial_fit([x], [label], classes=[-1.0, 1.0])
+        if active:
+            accuracies.append(model.score(given.X, given.y))
     if active:
-        result |= asking(model, given, order)
+        result |= {**asking(model, given, order), "accuracies": accuracies}
     found: dict[str, Any] = fields.plain(result)
     return found
 
@@ -87,13 +91,8 @@ def asked_of(request: Request, most: int) -> list[int]:
 def asking(model: OnlineSVC, pool: Samples, order: list[int]) -> dict[str, Any]:
     """The point of the pool that is asked for next, and what the machine says of all."""
     left = np.setdiff1d(np.arange(pool.y.size), order)
-    found: dict[str, Any] = {"query": None, "values": None, "accuracy": None}
-    if left.size:
-        found["query"] = left[model.query(pool.X[left])[0]]
-    if order and pool.y.size:
-        found["values"] = model.decision_function(pool.X)
-        found["accuracy"] = model.score(pool.X, pool.y)
-    return found
+    query = left[model.query(pool.X[left])[0]] if left.size else None
+    return {"query": query, "values": model.decision_function(pool.X) if order else None}
 
 
 def frames_of(stream: Samples, kernel: Kernel, model: OnlineSVC) -> list[dict[str, Any]]:

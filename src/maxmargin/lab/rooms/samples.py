@@ -38,14 +38,17 @@ def only(request: Request, names: tuple[str, ...]) -> None:
 def samples_of(request: Request, *, fewest: int, most: int, usual: int) -> Samples:
     """The `points` of a request, rows [x₁, x₂, class], or else those of an `example`.
 
+    Classes are −1 and 1, or 0 and 1 as the main room has them.
     `size` says how many points the example has, `seed` which ones.
     """
     if request.get("points") is not None:
         table = fields.table(request, "points", 3, most, fewest, FARTHEST)
-        labels = table[:, 2]
+        labels = table[:, 2].copy()
+        if np.isin(labels, (0.0, 1.0)).all():
+            labels[labels == 0.0] = -1.0
         if not np.isin(labels, (-1.0, 1.0)).all():
             raise RequestError("the third number of each row of points must be its class, -1 or 1")
-        return Samples(np.ascontiguousarray(table[:, :2]), labels.copy())
+        return Samples(np.ascontiguousarray(table[:, :2]), labels)
     name = fields.choice(request, "example", "blobs", EXAMPLES)
     size = fields.whole(request, "size", usual, max(fewest, 4), most)
     return example(name, size, fields.whole(request, "seed", 0, 0, 10**6))

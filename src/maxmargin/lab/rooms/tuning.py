@@ -1,8 +1,8 @@
 """Model selection: an objective over log C and log γ, and the path of an optimiser on it.
 
-Two actions: "landscape" evaluates the objective on a grid, "walk" runs an optimiser of
-`maxmargin.tuning` from a start. NoisyRprop sees new random splits at every evaluation; its
-landscape is that of fixed folds, the mean that it cannot see.
+The action "landscape" evaluates the objective on a grid, "walk" runs an optimiser of
+`maxmargin.tuning` from a start, "both" does both. NoisyRprop sees new random splits at every
+evaluation; its landscape is that of fixed folds, the mean that it cannot see.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ MOST_POINTS, MOST_EVALUATIONS, MOST_RESOLUTION = 120, 400, 31
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """A landscape or a walk."""
+    """A landscape, a walk, or both."""
     samples.only(request, FIELDS)
     points = samples.both_classes(
         samples.samples_of(request, fewest=10, most=MOST_POINTS, usual=60)
@@ -76,11 +76,12 @@ def answer(request: Request) -> dict[str, Any]:
     if min((points.y > 0).sum(), (points.y < 0).sum()) < FOLDS:
         raise RequestError(f"points must have at least {FOLDS} of each class, one for each fold")
     name = fields.choice(request, "objective", "likelihood", tuple(OBJECTIVES))
-    action = fields.choice(request, "action", "landscape", ("landscape", "walk"))
-    result = (
-        landscape(points, name, request) if action == "landscape" else walk(points, name, request)
-    )
-    result |= {"points": points.rows(), "objective": name, "title": OBJECTIVES[name]}
+    action = fields.choice(request, "action", "both", ("both", "landscape", "walk"))
+    result = {"points": points.rows(), "objective": name, "title": OBJECTIVES[name]}
+    if action != "landscape":
+        result |= walk(points, name, request)
+    if action != "walk":
+        result |= landscape(points, name, request)
     found: dict[str, Any] = fields.plain(result)
     return found
 

@@ -37,6 +37,7 @@ export function clear(element, ...children) {
 export function shown(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (typeof value !== "number") return String(value);
+  if (value === 0) return "0";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   if (Number.isInteger(value) && Math.abs(value) < 1e7) return value.toLocaleString("en").replace("-", "−");
   const size = Math.abs(value);

@@ -5,11 +5,13 @@ import { scale, ticks } from "./plot.js";
 const SIZE = 420;
 const EDGE = 26;
 
+const KEYS = "Arrow keys move a cross, Enter puts down a point, Backspace deletes the nearest one, c changes the class.";
+
 /**
  * A square plane. `onEdit(points)` gets the rows [x₁, x₂, class] after a change by hand; without
- * it the points stay where they are. Keys, with the plane in focus: arrows move the cross, Enter
- * puts a point down, Backspace deletes the nearest, c changes the class that is put down.
- * `.fixed = true` forbids editing for a while. Returns the element with `.view(points)`, `.show(points, look)`, `.back`, `.front`, `.x`, `.y`.
+ * it the points stay where they are. `onPick(i)` is told first of a click on point i, and may
+ * return true to have it. `.pen` is the class that a click puts down, or 0 to delete.
+ * `.fixed = true` forbids editing for a while. Returns the element with `.fit(points)`, `.show(points, look)`, `.back`, `.front`, `.x`, `.y`.
  */
 export function plane({ label, onEdit = null, onPick = null }) {
   const back = s("g");
@@ -20,7 +22,7 @@ export function plane({ label, onEdit = null, onPick = null }) {
   const clip = s("clipPath", { id: "plane-clip" }, s("rect", { x: EDGE, y: 6, width: SIZE - EDGE - 6, height: SIZE - EDGE - 6 }));
   const root = s(
     "svg",
-    { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "chart square", role: "img", "aria-label": label, tabindex: onEdit ? "0" : null, "data-own-keys": onEdit !== null },
+    { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "chart square", role: onEdit ? "application" : "img", "aria-label": onEdit ? `${label}. ${KEYS}` : label, tabindex: onEdit ? "0" : null, "data-own-keys": onEdit !== null },
     clip, s("g", { "clip-path": "url(#plane-clip)" }, back), axes, s("g", { "clip-path": "url(#plane-clip)" }, marks, front, cross),
   );
   const element = h("figure", { class: "plot" }, h("figcaption", {}, label), root);
@@ -53,11 +55,17 @@ export function plane({ label, onEdit = null, onPick = null }) {
     );
   };
 
+  /** Show all points; where `keep`, a view that has them all stays. */
+  element.fit = (rows, keep) => {
+    const [x0, x1, y0, y1] = element.box;
+    const inside = rows.every(([x, y]) => x >= x0 && x <= x1 && y >= y0 && y <= y1);
+    if (!keep || !inside) element.view(rows, keep ? 2 : 0.5);
+  };
+
   /** Draw the points; `look(i)` may give {class, r, title, unknown} of each. */
   element.show = (rows, appearance = () => ({})) => {
     points = rows;
     look = appearance;
-    if (!element.x) element.view(rows);
     clear(marks, rows.map((row, i) => point(row, { "data-point": i, ...look(i) })));
   };
 
@@ -95,7 +103,8 @@ export function plane({ label, onEdit = null, onPick = null }) {
     const i = nearest(where, 12);
     if (onPick && i !== null && onPick(i)) return;
     if (!editable()) return;
-    if (event.shiftKey && i !== null) return remove(i);
+    if ((event.shiftKey || element.pen === 0) && i !== null) return remove(i);
+    if (element.pen === 0) return;
     held = { i, moved: false };
     root.setPointerCapture(event.pointerId);
   });
@@ -127,11 +136,11 @@ export function plane({ label, onEdit = null, onPick = null }) {
     if (!editable()) return;
     at ??= [SIZE / 2, SIZE / 2];
     if (MOVES[event.key]) at = at.map((v, k) => Math.max(EDGE, Math.min(SIZE - EDGE, v + MOVES[event.key][k])));
-    else if (event.key === "Enter") edit([...points, [...place(at), element.pen]]);
-    else if (event.key === "Backspace" || event.key === "Delete") {
+    else if (event.key === "Enter" && element.pen !== 0) edit([...points, [...place(at), element.pen]]);
+    else if (["Enter", "Backspace", "Delete"].includes(event.key)) {
       const i = nearest(at, 30);
       if (i !== null) remove(i);
-    } else if (event.key === "c") element.onPen?.(-element.pen);
+    } else if (event.key === "c") element.onPen?.(element.pen > 0 ? -1 : 1);
     else return;
     event.preventDefault();
     set(cross, { d: `M${at[0] - 9} ${at[1]}h18M${at[0]} ${at[1] - 9}v18`, visibility: "visible" });

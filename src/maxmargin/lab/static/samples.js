@@ -31,8 +31,8 @@ export function samplePanel({ lab, plane, onChange, most, usual }) {
   const size = slider({ label: "number", low: 4, high: most, step: 1, value: state.size ?? usual, onChange: (value) => change({ points: null, size: value, example: lab.state.example ?? "blobs" }) });
   const again = button("Draw again", () => change({ points: null, seed: ((lab.state.seed ?? 0) + 1) % 1000 }), { title: "other points of the same kind" });
   const pen = choice({
-    label: "class that a click puts down",
-    options: [[1, "■ +1", "clicks put down points of class +1"], [-1, "● −1", "clicks put down points of class −1"]],
+    label: "what a click does",
+    options: [[1, "■ +1", "clicks put down points of class +1"], [-1, "● −1", "clicks put down points of class −1"], [0, "✕", "clicks delete points"]],
     value: 1,
     onChange: (label) => (plane.pen = Number(label)),
   });
@@ -48,11 +48,12 @@ export function samplePanel({ lab, plane, onChange, most, usual }) {
   };
   element.take = (points) => {
     rows = points;
+    plane.fit(points, Boolean(lab.state.points));
   };
   return element;
 }
 
-export const HINT = "Click to put a point down, drag to move it, shift-click or right-click to delete. Keys: arrows, Enter, Backspace, c for the class.";
+export const HINT = "Click to put a point down, drag to move it, right-click to delete. Keys: arrows, Enter, Backspace, c for the class.";
 
 /** The state without what only the page knows. */
 export function requestOf(state) {

@@ -53,7 +53,6 @@ export function mount(root, lab) {
     found = answer;
     found.betas = histories(answer);
     panel.take(found.points);
-    plane.view(found.points);
     lab.code(found.code);
     steps.setLast(found.steps.length, found.epochs.map((epoch) => epoch.last));
     steps.go(Math.min(lab.state.step ?? found.epochs[0].last, found.steps.length));

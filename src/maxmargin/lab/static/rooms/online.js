@@ -52,12 +52,13 @@ export function mount(root, lab) {
   const set = h("table", { class: "listing" }, h("thead", {}, h("tr", {}, ["point", "α", "at"].map((text) => h("th", { scope: "col" }, text)))), members);
   const dual = chart({ label: "Dual value", xLabel: "part of the work", yLabel: "dual value" });
   const size = chart({ label: "Support set", xLabel: "part of the work", yLabel: "members", height: 150 });
+  const learned = chart({ label: "Share of the pool classified correctly, by labels known", xLabel: "labels", yLabel: "accuracy", height: 170 });
   const note = h("p", { class: "note" });
   root.append(
     ...(lab.recorded ? [] : [panel, controls, asking]), steps, said,
     h("div", { class: "columns" },
       h("section", { class: "panel" }, plane, note),
-      h("section", { class: "panel" }, numbers, dual, size),
+      h("section", { class: "panel" }, numbers, learned, dual, size),
       h("section", { class: "panel" }, h("h2", {}, "Support set"), h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "support set" }, set)),
     ),
   );
@@ -87,7 +88,6 @@ export function mount(root, lab) {
     lab.tell(null);
     found = answer;
     panel.take(found.points);
-    plane.view(found.points, 2);
     lab.code(found.code);
     asking.hidden = !active();
     plane.fixed = active();
@@ -118,7 +118,7 @@ export function mount(root, lab) {
       ["gap", "gap of the set", frame.gap],
       ["bias", "b", frame.bias],
       ["steps", "steps so far", frame.steps],
-      ...(active() && last ? [["accuracy", "correct in the pool", found.accuracy ?? null, found.accuracy == null ? "–" : `${(100 * found.accuracy).toFixed(1)} %`]] : []),
+      ...(active() && seen.size ? [["accuracy", "correct in the pool", found.accuracies[seen.size - 1], `${(100 * found.accuracies[seen.size - 1]).toFixed(1)} %`]] : []),
     ]);
     plane.show(found.points, (i) => ({
       class: `${alpha.has(i) ? "ring" : ""} ${seen.has(i) ? "" : active() ? "hollow" : "faded"}`,
@@ -181,6 +181,8 @@ export function mount(root, lab) {
     const sizes = of((frame) => frame.members.length);
     const x = [0, Math.max(1, found.frames.length - 1)];
     dual.draw({ x, y: range(duals.map(([, value]) => value)), cursor: k, series: [{ class: "minus", points: duals }] });
+    learned.hidden = !active();
+    if (active()) learned.draw({ x: [0, Math.max(2, found.order.length)], y: [0, 1.03], cursor: (found.frames[k].example ?? -1) + 1, series: [{ class: "third", points: found.accuracies.map((value, at) => [at + 1, value]) }] });
     size.draw({ x, y: [0, 1.1 * Math.max(1, ...sizes.map(([, value]) => value))], cursor: k, series: [{ class: "gold", points: sizes, step: true }] });
   }
 

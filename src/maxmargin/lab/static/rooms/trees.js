@@ -66,7 +66,6 @@ export function mount(root, lab) {
     found = answer;
     picked = null;
     panel.take(found.points);
-    plane.view(found.points);
     lab.code(found.code);
     steps.setLast(found.frames.length - 1, [found.frames.findIndex((frame) => frame.kind === "prune")]);
     steps.go(Math.min(lab.state.step ?? 1, found.frames.length - 1));

@@ -15,6 +15,8 @@ const OBJECTIVES = [
   ["alignment", "kernel target alignment"],
 ];
 const OPTIMISERS = [["irprop", "iRprop⁺"], ["rprop", "Rprop"], ["noisy", "NoisyRprop"], ["cma", "CMA-ES"], ["grid", "grid of 6 × 6"]];
+// Error counts have no gradient; NoisyRprop is for the likelihood of random splits.
+const suiting = (objective) => OPTIMISERS.filter(([key]) => (objective === "cross_validation" ? ["cma", "grid"].includes(key) : key !== "noisy" || objective === "likelihood"));
 const EVALUATIONS = { irprop: 60, rprop: 60, noisy: 300, cma: 90, grid: 36 };
 const [WIDTH, HEIGHT, LEFT, BOTTOM] = [460, 380, 52, 36];
 
@@ -25,8 +27,8 @@ export function mount(root, lab) {
 
   const plane = makePlane({ label: "The points", onEdit: lab.recorded ? null : (points) => panel.edited(points) });
   const panel = samplePanel({ lab, plane, onChange: askBoth, most: 120, usual: 60 });
-  const objective = select({ label: "objective", options: OBJECTIVES, value: state.objective ?? "likelihood", onChange: (value) => { lab.keep({ objective: value, step: null }); askBoth(); } });
-  const optimiser = select({ label: "optimiser", options: OPTIMISERS, value: state.optimiser ?? "irprop", onChange: (value) => { lab.keep({ optimiser: value, evaluations: EVALUATIONS[value], step: null }); askWalk(); } });
+  const objective = select({ label: "objective", options: OBJECTIVES, value: state.objective ?? "likelihood", onChange: (value) => { lab.keep({ objective: value, step: null }); suit(); askBoth(); } });
+  const optimiser = select({ label: "optimiser", options: suiting(state.objective ?? "likelihood"), value: state.optimiser ?? "irprop", onChange: (value) => { lab.keep({ optimiser: value, evaluations: EVALUATIONS[value], step: null }); askWalk(); } });
   const move = () => { lab.keep({ log_C: startC.value, log_gamma: startGamma.value, step: null }); askWalk(); };
   const startC = slider({ label: "start at log₁₀ C", low: -2, high: 4, step: 0.05, value: state.log_C ?? 0, onChange: move });
   const startGamma = slider({ label: "log₁₀ γ", low: -2, high: 2, step: 0.05, value: state.log_gamma ?? -1, onChange: move });
@@ -47,24 +49,29 @@ export function mount(root, lab) {
   );
 
   const fail = (error) => lab.tell(error.message);
-  const putLand = latest((request) => lab.ask("tuning", request), takeLand, fail);
+  const putBoth = latest((request) => lab.ask("tuning", request), takeBoth, fail);
   const putWalk = latest((request) => lab.ask("tuning", request), takeWalk, fail);
   function askBoth() {
-    lab.tell(null);
-    putLand({ ...requestOf(lab.state), action: "landscape" });
-    askWalk();
+    putBoth(requestOf(lab.state));
   }
   function askWalk() {
     putWalk({ ...requestOf(lab.state), action: "walk" });
   }
 
-  function takeLand(answer) {
+  /** The optimisers that the objective allows; the one at hand, if it is among them. */
+  function suit() {
+    const options = suiting(lab.state.objective);
+    const chosen = options.some(([key]) => key === lab.state.optimiser) ? lab.state.optimiser : options[0][0];
+    optimiser.fill(options, chosen);
+    lab.keep({ optimiser: chosen, evaluations: EVALUATIONS[chosen] });
+  }
+
+  function takeBoth(answer) {
     land = answer;
     panel.take(land.points);
-    plane.view(land.points);
     plane.show(land.points);
     title.textContent = `${land.title}: ${land.maximise ? "large" : "small"} is good`;
-    draw();
+    takeWalk(answer);
   }
 
   function takeWalk(answer) {
