@@ -22,6 +22,7 @@ ORDER = (
     "models",
     "distributed",
     "report",
+    "lab",
     "cli",
 )
 BARRED = {"data": {"estimators", "tuning"}}

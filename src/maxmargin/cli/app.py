@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from . import arguments as a
+from . import watching
 from .errors import UNFINISHED, UsageError, explained, obey_termination
 from .options import MachineOptions
 from .screen import Screen
@@ -334,6 +335,10 @@ def version(json: a.Json = False) -> None:
     for name, number in found.items():
         screen.say(name, number)
     screen.result(found)
+
+
+app.command()(watching.lab)
+app.command()(watching.trace)
 
 
 def run() -> None:

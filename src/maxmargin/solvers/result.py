@@ -67,7 +67,12 @@ class Trace:
 
 def empty_trace(steps: int) -> r.StepTrace:
     return r.StepTrace(
-        np.empty(steps), np.empty(steps), np.empty(steps, dtype=np.int64), np.empty(steps)
+        np.empty(steps),
+        np.empty(steps),
+        np.empty(steps, dtype=np.int64),
+        np.empty(steps),
+        np.empty((steps, 2), dtype=np.int64),
+        np.empty((steps, 2)),
     )
 
 
@@ -87,7 +92,7 @@ class TraceBuilder:
 
     def add(self, buffers: r.StepTrace, steps: int, active: int, free: int) -> None:
         if self.wanted and steps:
-            part = tuple(array[:steps] for array in buffers)
+            part = tuple(array[:steps] for array in buffers[:4])
             self.parts.append((*part, np.full(steps, active), np.full(steps, free)))
 
     def add_face(self, violation: float, gain: float, active: int, free: int) -> None:

@@ -19,6 +19,7 @@ from maxmargin.solvers.textbook import (
     partial_gradient,
     perceptron,
     platt_smo,
+    reason,
     simplified_smo,
     smo,
     watch,
@@ -332,3 +333,74 @@ def test_gradient_steps_beyond_the_stable_range_diverge_and_are_refused():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call(*machine(0))
+
+
+# ---- watching everything that the solver does ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"face": True, "shrinking": True},
+        {"shrinking": True},
+        {"driver": "rows", "cache_bytes": 8 * 60 * 6},
+        {"selection": "hybrid_max_gain"},
+    ],
+)
+def test_watched_points_lead_to_the_solution_with_the_dual_values_told(options):
+    problem, K = machine(5)
+    watched = watch(problem, K, alpha=True, tol=1e-4, **options)
+    trace = watched.trace
+    assert watched.status == "converged"
+    np.testing.assert_array_equal(trace.alpha[-1], watched.alpha)
+    assert len(trace.alpha) == len(trace) + 1 == len(trace.samples) == len(trace.rows_cached)
+    for k in range(len(trace)):
+        shown = certify(problem, trace.alpha[k + 1], Precomputed().bind(K))
+        assert trace.dual[k] == pytest.approx(shown.dual, abs=1e-9)
+        if trace.i[k] >= 0:
+            moved = set(np.flatnonzero(trace.alpha[k] != trace.alpha[k + 1]))
+            assert moved == {trace.i[k], trace.j[k]}
+
+
+def test_watching_tells_newton_steps_shrinking_and_the_cache():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 4, (120, 2))
+    y = np.where(X.astype(int).sum(axis=1) % 2, 1.0, -1.0)
+    problem, K = hinge(y, C=10.0).problem, np.exp(-((X[:, None] - X) ** 2).sum(axis=-1))
+    faces = watch(problem, K, face=True).trace
+    assert faces.kinds()["face"] > 0
+    assert (faces.i[faces.kind == STEP_KINDS.index("face")] == -1).all()
+    shrunk = watch(problem, K, shrinking=True, alpha=True, tol=1e-4).trace
+    assert shrunk.samples[0].all()
+    assert not shrunk.samples.all()
+    cached = watch(problem, K, driver="rows", cache_bytes=8 * 120 * 10, alpha=True).trace
+    assert cached.rows_cached[0].sum() == 0
+    assert cached.rows_cached.sum(axis=1).max() == 10
+
+
+def test_regression_is_watched_in_its_own_variables():
+    x = np.linspace(-3, 3, 40)
+    problem = epsilon_svr(np.sin(x), C=2.0, epsilon=0.05).problem
+    K = np.exp(-((x[:, None] - x) ** 2))
+    watched = watch(problem, K, alpha=True)
+    np.testing.assert_array_equal(watched.trace.alpha[-1], watched.alpha)
+    assert watched.trace.i.max() >= 40
+
+
+@pytest.mark.parametrize("selection", ["second_order", "mvp", "max_gain", "greedy"])
+def test_the_chosen_pair_has_the_best_score(selection):
+    problem, K = machine(6)
+    trace = watch(problem, K, selection=selection, alpha=True).trace
+    last = None
+    for k in range(len(trace)):
+        alpha, pair = trace.alpha[k], (int(trace.i[k]), int(trace.j[k]))
+        gradient = problem.gradient(alpha, K @ problem.per_sample(alpha))
+        told = reason(problem, K, alpha, gradient, pair, selection=selection, last=last)
+        own = [one.score for one in told.candidates if (one.i, one.j) == pair]
+        if not (selection == "max_gain" and last is None):
+            assert own
+            # The compiled loop compares in float32.
+            assert own[0] >= told.candidates[0].score * (1 - 1e-5)
+        step = trace.after[k][0] - trace.before[k][0]
+        assert step / told.newton == pytest.approx(trace.ratio[k], rel=1e-6)
+        last = pair

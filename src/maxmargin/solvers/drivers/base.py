@@ -117,7 +117,7 @@ class Run:
             self.prepare()
         except Ended as ended:
             return self.unprepared(str(ended))
-        self.trace = TraceBuilder(self.settings.trace, self.memory.reals[r.DUAL])
+        self.trace = self.new_trace()
         status = self.loop()
         if status == "converged" and self.memory.integers[r.NEGATIVE] > 0:
             status = "stationary"
@@ -126,6 +126,10 @@ class Run:
     def prepare(self) -> None:
         """Compute the first gradient and dual value."""
         raise NotImplementedError
+
+    def new_trace(self) -> TraceBuilder:
+        """What takes note of the steps."""
+        return TraceBuilder(self.settings.trace, self.memory.reals[r.DUAL])
 
     def loop(self) -> str:
         """Optimise; set α and its gradient, and return the status."""

@@ -154,9 +154,13 @@ def run_slab(
                 k = clock - integers[r.TRACED_FROM]
                 special.violation[k], special.gain[k] = violation, gain
                 special.kind[k], special.ratio[k] = kind, ratio
+                special.pair[k, 0], special.pair[k, 1] = i, j
             remember_pair(memory, i, j, bend, kind, ratio)
 
         move_pair(v, i, j, step)
+        if special is not None and special.kind.size:
+            k = clock - integers[r.TRACED_FROM]
+            special.after[k, 0], special.after[k, 1] = v.alpha[i], v.alpha[j]
         violation = update_gradient(v, row_i, row_j, i, j, step, samples, tops, bottoms)
         integers[r.CLOCK] = clock + 1
         integers[r.LAST_KIND] = kind

@@ -160,3 +160,5 @@ class StepTrace(NamedTuple):
     gain: Float
     kind: Int
     ratio: Float
+    pair: Int  # the variables that rose and fell, as the loop numbers them
+    after: Float  # their α after the step

@@ -14,6 +14,7 @@ from .pairs.smo import smo
 from .partial_gradient import partial_gradient
 from .perceptron import kernel_perceptron, perceptron
 from .primal import hinge_sgd
+from .reasons import Reason, reason
 from .record import DetailedTrace
 from .regression import kernel_regression, largest_rate
 from .sensitivity import (
@@ -28,6 +29,7 @@ from .watch import watch
 __all__ = [
     "POLICIES",
     "DetailedTrace",
+    "Reason",
     "all_pairs",
     "chunking",
     "coordinate_ascent",
@@ -43,6 +45,7 @@ __all__ = [
     "perceptron",
     "platt_smo",
     "projected_gradient",
+    "reason",
     "simplified_smo",
     "smo",
     "span_count",

@@ -42,6 +42,10 @@ class DetailedTrace(Trace):
         Different kernel values computed so far.
     alpha : float array of shape (steps + 1, variables), or None
         α at the start and after every step, if asked for.
+    samples : bool array of shape (steps + 1, samples), or None
+        Which samples shrinking had left, with `alpha`; only `watch` tells.
+    rows_cached : bool array of shape (steps + 1, samples), or None
+        Which rows of the Gram matrix were in memory, with `alpha`; only `watch` tells.
     """
 
     i: NDArray[np.int64]
@@ -52,6 +56,8 @@ class DetailedTrace(Trace):
     bias: Float
     kernel_evaluations: NDArray[np.int64]
     alpha: Float | None = None
+    samples: NDArray[np.bool_] | None = None
+    rows_cached: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return self.i.size

@@ -1,34 +1,71 @@
 """`watch`: the steps of `solve` itself, one by one, as the textbook solvers tell theirs.
 
-`solve` runs compiled and tells little of each step. A run of k steps is the beginning of a run of
-k + 1 steps, so that a small run is repeated with one step more each time, and the difference of α
-tells the pair. That takes quadratic time and is meant for problems that people look at.
+The compiled loop writes down the pair and its α of every step, the driver its Newton steps, what
+shrinking leaves out and which rows it fetches. Everything else (gap, bias, counts) is computed from
+these points afterwards, in float64. It is meant for problems that people look at.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...dual.certificate import certify_expansion
-from ...dual.problem import DualProblem
-from ..result import Solution
-from ..solver import as_gram, solve
+from ...dual.problem import DualProblem, Float
+from ...runtime.parallel import single_threaded_blas
+from ..drivers.full import PairRun
+from ..interrupt import deferred_interrupts
+from ..plan import planned
+from ..result import Solution, Trace, TraceBuilder
+from ..rows.base import LoopRows
+from ..settings import Settings
+from ..smo import state as r
+from ..solver import as_gram
 from .record import NONE, CountedMatrix, DetailedTrace
 
-MOST_STEPS = 2000
+MOST_STEPS = 10_000
+DRIVERS = ("full", "rows")
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a run was like after a step.
+
+    Attributes
+    ----------
+    alpha : float array
+    pair : (int, int)
+        The variables that moved, or −1 twice.
+    samples, rows : bool arrays
+        Samples that shrinking had left; rows in memory.
+    """
+
+    alpha: Float
+    pair: tuple[int, int]
+    samples: NDArray[np.bool_]
+    rows: NDArray[np.bool_]
 
 
 def watch(
     problem: DualProblem,
     gram: Any,
     *,
-    max_steps: int = MOST_STEPS,
+    driver: str = "full",
+    selection: str = "second_order",
+    planning: int = 0,
+    overstep: float = 1.0,
+    shrinking: bool = False,
+    face: bool = False,
+    tol: float = 1e-3,
+    cache_bytes: float = 1 << 30,
+    max_steps: int = 2000,
+    start: Float | None = None,
     alpha: bool = False,
-    **options: Any,
+    random_state: int = 0,
 ) -> Solution:
     """Run `solve` and return its solution with a `DetailedTrace`.
 
@@ -36,13 +73,16 @@ def watch(
     ----------
     problem : DualProblem
     gram : Gram or array of shape (samples, samples)
+    driver : {"full", "rows"}
+        The whole matrix in memory, or a cache of rows.
+    selection, planning, overstep, shrinking, face, tol, cache_bytes, random_state
+        As of `solve`; shrinking and Newton steps on the face are off unless asked for.
     max_steps : int
-        At most 2000: the time grows with its square.
+        At most 10,000.
+    start : array, optional
+        Where to start; made feasible first.
     alpha : bool
-        Whether to keep all of α after every step.
-    **options
-        Of `solve`: `selection`, `planning`, `overstep`, `tol`, `random_state`. Shrinking and face
-        steps are off, as they move many variables at once.
+        Whether to keep all of α after every step, with the samples and rows in use.
 
     Returns
     -------
@@ -61,39 +101,129 @@ def watch(
     """
     if not 0 < max_steps <= MOST_STEPS:
         raise ValueError(f"max_steps must be in 1 … {MOST_STEPS}, got {max_steps}")
+    if driver not in DRIVERS:
+        raise ValueError(f"driver must be one of {DRIVERS}, got {driver!r}")
+    settings = Settings(
+        tol=float(tol),
+        gap=np.inf,
+        selection=selection,
+        planning=planning,
+        overstep=float(overstep),
+        shrinking=shrinking,
+        face=face,
+        cache_bytes=cache_bytes,
+        max_steps=max_steps,
+        max_seconds=np.inf,
+        target=np.inf,
+        callback=None,
+        trace=True,
+        random_state=random_state,
+    )
     K = np.asarray(as_gram(gram).matrix(), dtype=np.float64)
-    fixed = {"driver": "full", "shrinking": False, "face": False, **options}
-    whole = solve(problem, K, trace=True, max_steps=max_steps, **fixed)
-    told = whole.trace
-    assert told is not None
-    points = [problem.feasible()]
-    for k in range(1, whole.steps):
-        points.append(solve(problem, K, max_steps=k, **fixed).alpha)
-    if whole.steps:
-        points.append(whole.alpha)
+    matrix = as_gram(K)
+    plan = planned(problem, matrix, settings, driver, begun=start is not None)
+    quiet = np.errstate(over="ignore", invalid="ignore")
+    with single_threaded_blas(), deferred_interrupts() as interrupt, quiet:
+        run = WatchedRun(problem, matrix, settings, plan, start, interrupt)
+        solution = run.finish()
+    assert solution.trace is not None
+    return replace(solution, trace=_detailed(problem, K, solution.trace, run.points, alpha))
+
+
+class WatchedRun(PairRun):
+    """A run that keeps every point it passes."""
+
+    points: list[Point]
+
+    def new_trace(self) -> TraceBuilder:
+        first = self.alpha.copy()
+        self.points = [Point(first, (NONE, NONE), self.samples_left(), self.rows_in_memory())]
+        return PointTrace(self)
+
+    def samples_left(self) -> NDArray[np.bool_]:
+        left = np.zeros(self.problem.samples, dtype=bool)
+        left[self.active.samples] = True
+        return left
+
+    def rows_in_memory(self) -> NDArray[np.bool_]:
+        present = np.zeros(self.problem.samples, dtype=bool)
+        present[self.active.samples[cast(LoopRows, self.active.rows).store.slot >= 0]] = True
+        return present
+
+    def slab_length(self) -> int:
+        """A cache is looked at after every step; small runs are to see shrinking too, which comes
+        between slabs."""
+        if not self.whole_matrix:
+            return 1
+        longest = int(super().slab_length())
+        return min(longest, max(1, self.until_shrink)) if self.settings.shrinking else longest
+
+    def after_pair(self, pair: NDArray[np.int64], values: Float) -> None:
+        """Take note of a pair step, told in the numbers of the loop."""
+        alpha, variables = self.points[-1].alpha.copy(), []
+        samples = self.problem.samples
+        for a, value in zip(pair.tolist(), values.tolist()):
+            copy, place = divmod(a, self.active.size)
+            sample = int(self.active.samples[place])
+            if self.active.folded:
+                # The two variables of a sample are one in the loop; a step stays on one side of 0.
+                copy = int(min(alpha[sample] + alpha[sample + samples], value) < 0.0)
+            variables.append(copy * samples + sample)
+            alpha[variables[-1]] = value
+        self._keep(alpha, (variables[0], variables[1]))
+
+    def after_face(self) -> None:
+        """Take note of a Newton step on all free variables."""
+        alpha = self.alpha.copy()
+        self.active.write(alpha, self.gradient.copy())
+        self._keep(alpha, (NONE, NONE))
+
+    def _keep(self, alpha: Float, pair: tuple[int, int]) -> None:
+        self.points.append(Point(alpha, pair, self.samples_left(), self.rows_in_memory()))
+
+
+class PointTrace(TraceBuilder):
+    """Tells a watched run of every step."""
+
+    def __init__(self, run: WatchedRun) -> None:
+        super().__init__(True, run.memory.reals[r.DUAL])
+        self.run = run
+
+    def add(self, buffers: r.StepTrace, steps: int, active: int, free: int) -> None:
+        super().add(buffers, steps, active, free)
+        for k in range(steps):
+            self.run.after_pair(buffers.pair[k], buffers.after[k])
+
+    def add_face(self, violation: float, gain: float, active: int, free: int) -> None:
+        super().add_face(violation, gain, active, free)
+        self.run.after_face()
+
+
+def _detailed(
+    problem: DualProblem, K: Float, told: Trace, points: list[Point], alpha: bool
+) -> DetailedTrace:
     matrix, entries = CountedMatrix(K), []
-    for before, after in pairwise(points):
-        change = after - before
-        i, j = int(np.argmax(change)), int(np.argmin(change))
-        i, j = (i, j) if change[i] > 0 > change[j] else (NONE, NONE)
-        for a in (i, j):
-            if a >= 0:
+    for before, point in pairwise(points):
+        i, j = point.pair
+        for a in range(problem.size) if i < 0 else (i, j):
+            if before.alpha[a] != point.alpha[a]:
                 matrix.row(a % problem.samples)
-        Kalpha = K @ problem.per_sample(after)
-        gradient = problem.gradient(after, Kalpha)
-        pair = [(point[i], point[j]) if i >= 0 else (np.nan, np.nan) for point in (before, after)]
-        gap = certify_expansion(problem, after, Kalpha).gap
-        bias = float(problem.bias(after, gradient)[0])
+        Kalpha = K @ problem.per_sample(point.alpha)
+        gradient = problem.gradient(point.alpha, Kalpha)
+        pair = [
+            (at[i], at[j]) if i >= 0 else (np.nan, np.nan) for at in (before.alpha, point.alpha)
+        ]
+        gap = certify_expansion(problem, point.alpha, Kalpha).gap
+        bias = float(problem.bias(point.alpha, gradient)[0])
         entries.append((i, j, *pair, gap, bias, matrix.evaluations))
     columns = list(zip(*entries)) or [()] * 7
-    steps = len(entries)
-    trace = DetailedTrace(
-        violation=told.violation[:steps],
-        dual=told.dual[:steps],
-        kind=told.kind[:steps],
-        ratio=told.ratio[:steps],
-        active=told.active[:steps],
-        free=told.free[:steps],
+    return DetailedTrace(
+        violation=told.violation,
+        dual=told.dual,
+        kind=told.kind.astype(int),
+        ratio=told.ratio,
+        active=told.active,
+        free=told.free,
         i=np.array(columns[0], dtype=int),
         j=np.array(columns[1], dtype=int),
         before=np.array(columns[2], dtype=float).reshape(-1, 2),
@@ -101,6 +231,7 @@ def watch(
         gap=np.array(columns[4], dtype=float),
         bias=np.array(columns[5], dtype=float),
         kernel_evaluations=np.array(columns[6], dtype=int),
-        alpha=np.array(points) if alpha else None,
+        alpha=np.array([point.alpha for point in points]) if alpha else None,
+        samples=np.array([point.samples for point in points]) if alpha else None,
+        rows_cached=np.array([point.rows for point in points]) if alpha else None,
     )
-    return replace(whole, trace=trace)
