@@ -14,8 +14,10 @@ SETUP = """\
 import numpy as np
 from maxmargin import *
 from maxmargin.data import chess_board
+from maxmargin.estimators.baselines import margin_bound, separation_probability, vc_bound
 from maxmargin.dual import *
-from maxmargin.kernels import Gaussian, Linear, Polynomial, Sigmoid
+from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Oligo, Polynomial, Sigmoid
+from maxmargin.report import PartitionDisplay
 from maxmargin.solvers import textbook
 from maxmargin.tuning import *
 
@@ -117,6 +119,24 @@ ENTRIES = [
         "shrinking, M − m as stopping rule",
         'LinearSVC(solver="coordinate").fit(X, y)',
     ),
+    Entry("002", "1.2", "nearest class mean", "MeanClassifier(kernel=kernel).fit(X, y)"),
+    Entry(
+        "002",
+        "1.2",
+        "nearest neighbours in feature space",
+        "KernelNeighborsClassifier(kernel=kernel).fit(X, y)",
+    ),
+    Entry(
+        "002", "1.2", "linear regression by the generalised inverse", "LinearRegression().fit(X, t)"
+    ),
+    Entry("002", "Theorem 1.1", "margin bound", "margin_bound(np.trace(K), 0.5, samples=60)"),
+    Entry("002", "1.3.3", "VC bound", "vc_bound(0.1, samples=1000, vc_dimension=10)"),
+    Entry("002", "1.3.3", "probability of separation", "separation_probability(60, 3)"),
+    Entry(
+        "002", "2.2", "without an intercept", "SVC(kernel=kernel, fit_intercept=False).fit(X, y)"
+    ),
+    Entry("002", "2.4", "one-class machine", "OneClassSVM(kernel=kernel).fit(X)"),
+    Entry("002", "2.4", "ν in place of C", "NuSVC(kernel=kernel, nu=0.3).fit(X, y)"),
     Entry("002", "2.2.2", "1-norm machine", "SVC(kernel=kernel).fit(X, y)"),
     Entry("002", "2.2.2", "2-norm machine", 'SVC(kernel=kernel, loss="squared_hinge").fit(X, y)'),
     Entry("002", "2.2.2", "least-squares machine", "LeastSquaresSVC(kernel=kernel).fit(X, y)"),
@@ -215,6 +235,23 @@ ENTRIES = [
         "∂α/∂θ and ∂b/∂θ",
         "textbook.derivative_in_parameter(problem, K, solve(problem, K).alpha, slope)",
     ),
+    Entry("002", "10", "Rprop", "Rprop(point).run(RadiusMargin(X, y), evaluations=20)"),
+    Entry("002", "10", "iRprop⁺", "IRpropPlus(point).run(RadiusMargin(X, y), evaluations=20)"),
+    Entry(
+        "002",
+        "Algorithm 11.1",
+        "NoisyRprop",
+        "NoisyRprop(point).run(LogLikelihood(X, y, random_state=0), evaluations=20)",
+    ),
+    Entry(
+        "002",
+        "12",
+        "grid search",
+        'SVCSearch(SVC(kernel=kernel), strategy="grid").fit(X, y).best_estimator_',
+    ),
+    Entry("002", "12", "the strategies compared", "STRATEGIES"),
+    Entry("002", "12.2", "a metric of full rank", "MetricGaussian(np.eye(2))(X)"),
+    Entry("002", "13", "oligo kernel", 'Oligo(2, 1.0)(["ACGT", "ACGA", "TTGA"])'),
     Entry("003", "slack variables", "soft margin", "SVC(kernel='linear', C=1.0).fit(X, y)"),
     Entry(
         "003", "SMO", "box constraints, threshold", "textbook.platt_smo(y, K, C=10.0, trace=True)"
@@ -252,6 +289,48 @@ ENTRIES = [
     Entry("004", "table of losses", "softmax regression", "SoftmaxRegression().fit(X, y)"),
     Entry("004", "SMO", "sweep over all pairs", "textbook.all_pairs(problem, K)"),
     Entry("004", "SMO sketch", "simplified SMO", "textbook.simplified_smo(y, K, C=10.0)"),
+    Entry(
+        "004",
+        "decision trees",
+        "Gini criterion",
+        'DecisionTreeClassifier(criterion="gini", max_depth=3).fit(X, y)',
+    ),
+    Entry(
+        "004",
+        "decision trees",
+        "entropy criterion",
+        'DecisionTreeClassifier(criterion="entropy", max_depth=3).fit(X, y)',
+    ),
+    Entry(
+        "004",
+        "decision trees",
+        "squared error",
+        "DecisionTreeRegressor(max_depth=3).fit(X, t).export_text()",
+    ),
+    Entry(
+        "004",
+        "decision trees",
+        "all candidate splits of the root, with their costs",
+        "DecisionTreeClassifier(max_depth=1, trace=True).fit(X, y).splits_[0]",
+    ),
+    Entry(
+        "004",
+        "decision trees",
+        "best-first growth",
+        "DecisionTreeClassifier(max_leaf_nodes=5).fit(X, y).get_n_leaves()",
+    ),
+    Entry(
+        "004",
+        "decision trees",
+        "cost-complexity pruning",
+        "DecisionTreeClassifier().cost_complexity_pruning_path(X, y)",
+    ),
+    Entry(
+        "004",
+        "decision trees",
+        "the partition drawn",
+        "PartitionDisplay.from_estimator(DecisionTreeClassifier(max_depth=3).fit(X, y), X, y=y)",
+    ),
     Entry(
         "—",
         "watching",
