@@ -64,7 +64,7 @@ def show_two_working_sets(results: Json, _: Json) -> Page:
     return Page(
         Verdict.REPRODUCED if holds else Verdict.DIFFERS,
         f"After two steps the planned path is {rest:.1e} from the optimum; {len(greedy) - 1} "
-        f"Newton steps in turn leave {far:.1e}. The planned first step alone gains {first_gain:.3f}.",
+        f"Newton steps in turn leave {far:.1e}. The planned first step gains {first_gain:.3f}.",
         notes=["The thesis draws a sketch without numbers; this one is computed."],
         draw=draw,
     )
