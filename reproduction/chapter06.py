@@ -216,7 +216,7 @@ def show_selections(results: Json, values: Json) -> Page:
     return Page(
         Verdict.PATTERN if holds else Verdict.DIFFERS,
         f"SO needs the fewest steps on {fewest.count('second_order')} of {count} sets; HMG "
-        f"computes the fewest kernel rows on {large.count('hybrid_max_gain')} of the {len(large)} whose "
+        f"computes the fewest rows on {large.count('hybrid_max_gain')} of the {len(large)} whose "
         "Gram matrix exceeds the cache by far. The face set was never public.",
         [
             Table(header, rows, "Medians over orders:"),
