@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def gamma_of(sigma: float) -> float:
 def solution_statistics(run: Run) -> Json:
     """Shares of support vectors and bounded ones at full size, and the dual value."""
     rows = printed("table-6.1")
-    return run.parts({name: lambda n=name: statistics_of(n, rows[n]) for name in AT_HAND})
+    return run.parts({name: partial(statistics_of, name, rows[name]) for name in AT_HAND})
 
 
 def statistics_of(name: str, row: Mapping[str, float]) -> Json:
@@ -110,8 +111,8 @@ def selections_compared(run: Run) -> Json:
         if size is not None and size < rows[name]["samples"]:
             run.reduced(f"{name}: {size:,} of {rows[name]['samples']:,} samples, same cache share")
         for seed in run.seeds:
-            work[f"{name} {seed}"] = lambda n=name, s=seed, m=size: with_small_cache(
-                n, rows[n], s, m, rows[n]["cache"]
+            work[f"{name} {seed}"] = partial(
+                with_small_cache, name, rows[name], seed, size, rows[name]["cache"]
             )
     done = run.parts(work)
     return {
@@ -246,9 +247,7 @@ def cache_sizes(run: Run) -> Json:
     if size is not None:
         run.reduced(f"{size:,} of {row['samples']:,} samples, same shares of the matrix")
     work = {
-        f"{megabytes} {seed}": lambda s=seed, share=share: with_small_cache(
-            "connect-4", row, s, size, share
-        )
+        f"{megabytes} {seed}": partial(with_small_cache, "connect-4", row, seed, size, share)
         for megabytes, share in shares.items()
         for seed in run.seeds
     }
@@ -336,8 +335,8 @@ def rows_considered(run: Run) -> Json:
             run.reduced(f"{name}: {size:,} of {rows[name]['samples']:,} samples, same cache share")
         for seed in run.seeds:
             for way in ROWS:
-                work[f"{name} {way} {seed}"] = lambda n=name, w=way, s=seed, m=size: one_variant(
-                    n, rows[n], s, m, ROWS[w]
+                work[f"{name} {way} {seed}"] = partial(
+                    one_variant, name, rows[name], seed, size, ROWS[way]
                 )
     done = run.parts(work)
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def at_hand() -> dict[str, Any]:
 @computes("table-7.1")
 def data_sets(run: Run) -> Json:
     """Each set's machine at tol = 0.001, with its certificate."""
-    return run.parts({name: lambda n=name, r=row: machine(n, r) for name, row in at_hand().items()})
+    return run.parts({name: partial(machine, name, row) for name, row in at_hand().items()})
 
 
 def machine(name: str, row: Mapping[str, float]) -> Json:
@@ -124,9 +125,7 @@ def planning_over_orders(run: Run) -> Json:
             continue
         counts = SMALL_N if name in REDUCED else PLANNING
         for seed in run.seeds:
-            work[f"{name} {seed}"] = lambda n=name, r=row, s=seed, m=size, c=counts: one_order(
-                n, r, s, m, c
-            )
+            work[f"{name} {seed}"] = partial(one_order, name, row, seed, size, counts)
     done = run.parts(work)
     sets = list(dict.fromkeys(key.split()[0] for key in done))
     return {
@@ -227,7 +226,15 @@ extra(
     title="Planning ahead or its working-set selection: which of them saves steps?",
     section="7.2.2",
 )
-ABLATION = ("breast-cancer", "diabetis", "flare-solar", "german", "heart", "image", "splice")
+ABLATION: tuple[str, ...] = (
+    "breast-cancer",
+    "diabetis",
+    "flare-solar",
+    "german",
+    "heart",
+    "image",
+    "splice",
+)
 ABLATION += ("thyroid", "titanic", "tic-tac-toe", "ionosphere", "spambase", "chess-board-1000")
 
 
@@ -236,7 +243,7 @@ def ablation(run: Run) -> Json:
     """Steps of SMO, of SMO that may select the pair of two steps ago, and of planning ahead."""
     rows = at_hand()
     work = {
-        f"{name} {seed}": lambda n=name, s=seed: ablated(n, rows[n], s)
+        f"{name} {seed}": partial(ablated, name, rows[name], seed)
         for name in ABLATION
         for seed in run.seeds
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,7 +105,7 @@ def one_epoch(run: Run) -> Json:
     for name in reversed(TASKS):
         for seed in run.seeds[: 1 if name == "a9a" else None]:
             size = REDUCED if name == "a9a" and not run.full else None
-            work[f"{name} {seed}"] = lambda n=name, s=seed, m=size: one_partition(n, s, m)
+            work[f"{name} {seed}"] = partial(one_partition, name, seed, size)
     done = run.parts(work)
     found: dict[str, Json] = {}
     for name in TASKS:
@@ -192,7 +193,7 @@ def fifty_epochs(run: Run) -> Json:
         run.reduced(f"samples: {sizes}")
     seed = run.first_seed
     work = {
-        name: lambda n=name: epochs_of(n, seed, None if run.full else CURVE_SIZES[n])
+        name: partial(epochs_of, name, seed, None if run.full else CURVE_SIZES[name])
         for name in TASKS
     }
     return run.parts(work)
@@ -269,7 +270,7 @@ def cost_by_cache(run: Run) -> Json:
     if not run.full:
         run.reduced(f"{CACHE_SAMPLES:,} samples of {' and '.join(CACHED)}")
     size = None if run.full else CACHE_SAMPLES
-    return run.parts({name: lambda n=name: cost_of(n, run.first_seed, size) for name in CACHED})
+    return run.parts({name: partial(cost_of, name, run.first_seed, size) for name in CACHED})
 
 
 def cost_of(name: str, seed: int, size: int | None) -> Json:
