@@ -180,6 +180,7 @@ def parameter_regimes(run: Run) -> Json:
 
 def at_parameters(X: np.ndarray, y: np.ndarray, C: float, gamma: float, share: float) -> Json:
     problem, found = hinge(y, C).problem, {}
+    solve(problem, Gaussian(gamma).bind(X), driver="rows", face=False, max_steps=1)
     for selection in SELECTIONS:
         began = time.process_time()
         solution = solve(

@@ -145,6 +145,8 @@ def one_order(
     problem = hinge(y[order], row["C"]).problem
     matrix = Gaussian(row["gamma"])(X[order])
     found = {f"N={n}": {"planning": n} for n in counts} | {"1.1": {"overstep": 1.1}}
+    # The first run compiles and touches its buffers for the first time: it is not timed.
+    solve(problem, matrix, driver="full", shrinking=False, face=False, planning=1, max_steps=1)
     return {way: measured(problem, matrix, options) for way, options in found.items()}
 
 
@@ -172,7 +174,7 @@ def merged(orders: list[Json]) -> Json:
 
 @shows("table-7.2")
 def show_planning(results: Json, values: Json) -> Page:
-    rows, worse, fewer, better = [], [], 0, 0
+    rows, worse, fewer, better, near = [], [], 0, 0, 0
     for name, row in values.items():
         own = results.get(name)
         if own is None:
@@ -182,6 +184,7 @@ def show_planning(results: Json, values: Json) -> Page:
         steps = paired_sign(plain["steps"], planned["steps"])
         seconds = paired_sign(plain["seconds"], planned["seconds"])
         objective = paired_sign(planned["dual"], plain["dual"])
+        near += abs(float(np.mean(plain["steps"])) / row["steps"][0] - 1.0) < 0.05
         fewer += float(np.mean(plain["steps"])) > float(np.mean(planned["steps"]))
         better += float(np.mean(planned["dual"])) > float(np.mean(plain["dual"]))
         worse += [name] * (steps == "<")
@@ -203,7 +206,8 @@ def show_planning(results: Json, values: Json) -> Page:
     return Page(
         verdict,
         f"Planning ahead needs fewer steps on {fewer} of {count} sets and significantly more on "
-        f"{names}; the mean dual value at the end is higher on {better}.",
+        f"{names}; the mean dual value at the end is higher on {better}. Plain SMO takes the "
+        f"printed number of steps within 5 % on {near}.",
         [Table(header, rows)],
         [
             f"Signs are those of the one-sided paired Wilcoxon test at 0.05 over {orders} orders "
