@@ -13,13 +13,13 @@ from rich.console import Console
 from reproduction.__main__ import main, reproduce
 from reproduction.items import Item, Page, Table, Verdict
 from reproduction.pages import Shown, page_text
-from reproduction.runs import Run
+from reproduction.runs import Run, as_text
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from reproduction.runs import Run
+from reproduction.runs import Run, as_text
 
 def part(n):
     if n == 2 and sys.argv[2] == "die":
@@ -99,3 +99,10 @@ def test_the_command_lists_and_refuses(capsys):
     assert "table-7.2" in capsys.readouterr().out
     assert main(["99.9"]) == 2
     assert "names no table or figure" in capsys.readouterr().err
+
+
+def test_results_are_written_as_json_with_short_lines():
+    record = {"a": [1, 2.5, None], "b": {"c": [[1, 2], []]}, "d": "text with  blanks", "e": True}
+    text = as_text(record)
+    assert json.loads(text) == record
+    assert "[ 1, 2.5, null ]" in text
