@@ -18,9 +18,8 @@ import scipy.io
 from typer.testing import CliRunner
 
 from maxmargin.cli.app import app
-from maxmargin.data.public import CATALOGUE, UNAVAILABLE, Web, digest
+from maxmargin.data.public import CATALOGUE, UNAVAILABLE, Web, converting, digest
 from maxmargin.data.public import catalogue as sources
-from maxmargin.data.public import converting
 from maxmargin.data.public import web as downloads
 from maxmargin.data.public.checking import stored
 from maxmargin.data.sources import DataError
