@@ -49,6 +49,11 @@ def rank_sum(left: Sequence[float], right: Sequence[float]) -> float:
     return float(mannwhitneyu(left, right, alternative="less").pvalue)
 
 
+def two_sided(left: Sequence[float], right: Sequence[float]) -> float:
+    """p of the two-sided Mann–Whitney test, the thesis's Wilcoxon rank sum test."""
+    return float(mannwhitneyu(left, right, alternative="two-sided").pvalue)
+
+
 def paired_sign(left: Sequence[float], right: Sequence[float], level: float = 0.05) -> str:
     """The sign of Table 7.2: ">" where left is significantly larger, "<" where smaller."""
     if paired(left, right) < level:
