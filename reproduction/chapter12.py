@@ -14,11 +14,12 @@ from .items import Json, Page, Table, Verdict, computes, shows
 from .runs import Run
 from .selection import (
     AUTO,
-    SHORT_SEARCHES,
+    SHORTENED,
     STRATEGIES,
     agreement,
     comparison_table,
     ranks_agree,
+    shortened,
     test_error,
 )
 
@@ -52,7 +53,8 @@ def artificial_distributions(run: Run) -> Json:
     test = FULL_TEST if run.full else TEST
     if not run.full:
         run.reduced(f"{run.repetitions} trials (thesis: 100), {TEST:,} test points (100,000)")
-        run.reduced(SHORT_SEARCHES)
+        for metric in SHORTENED:
+            run.reduced(shortened(metric))
 
     def trial(name: str, strategy: str, start: str, seed: int) -> float:
         metric = "diagonal" if name.startswith("sparse") else "radial"
@@ -167,7 +169,7 @@ def benchmark(run: Run, names: tuple[str, ...], metric: str) -> Json:
     """Test errors of the strategies on splits of real sets, from a grid start."""
     if not run.full:
         run.reduced(f"{run.repetitions} splits (thesis: 100)")
-        run.reduced(SHORT_SEARCHES)
+        run.reduced(shortened(metric))
 
     def trial(name: str, strategy: str, seed: int) -> float:
         return test_error(split(name, seed), strategy, "grid", metric, seed, run.full)
@@ -199,12 +201,12 @@ def second_sets_radial(run: Run) -> Json:
     return benchmark(run, SECOND, "radial")
 
 
-@computes("table-12.5", repetitions=5, full=100)
+@computes("table-12.5", repetitions=3, full=100)
 def first_sets_diagonal(run: Run) -> Json:
     return benchmark(run, FIRST, "diagonal")
 
 
-@computes("table-12.6", repetitions=5, full=100)
+@computes("table-12.6", repetitions=3, full=100)
 def second_sets_diagonal(run: Run) -> Json:
     return benchmark(run, SECOND, "diagonal")
 
