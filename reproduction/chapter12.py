@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from maxmargin.data import chess_board, sparse_coordinate
+from benchmarks.tuning_trials import ARTIFICIAL, RAETSCH, artificial, real
 
 from .data import load
 from .items import Json, Page, Table, Verdict, computes, shows
@@ -23,28 +22,14 @@ from .selection import (
     test_error,
 )
 
-TRAINING = 200
 TEST, FULL_TEST = 20_000, 100_000
-ARTIFICIAL: dict[str, Callable[..., Any]] = {
-    "sparse-3": lambda n, seed: sparse_coordinate(n, ones=3, random_state=seed),
-    "sparse-5": lambda n, seed: sparse_coordinate(n, ones=5, random_state=seed),
-    "chess": lambda n, seed: chess_board(n, random_state=seed),
-    "noisy-chess": lambda n, seed: chess_board(n, noise=0.2, random_state=seed),
-}
-FIRST = ("banana", "diabetis", "flare-solar", "german", "image")
-SECOND = ("ringnorm", "splice", "titanic", "twonorm", "waveform")
+FIRST, SECOND = RAETSCH[:5], RAETSCH[5:]
 STARTS = ("single", "grid")
 # Differences of the mean errors of a strategy from two starts that count as a failure of one.
 FAILURE = 0.05
 
 
 # ---- Table 12.1: artificial distributions --------------------------------------------------------
-
-
-def artificial(name: str, seed: int, test: int) -> tuple[Any, Any, Any, Any]:
-    """Training and test inputs and labels of one trial."""
-    make = ARTIFICIAL[name]
-    return (*make(TRAINING, 2 * seed), *make(test, 2 * seed + 1))
 
 
 @computes("table-12.1", repetitions=5, full=100)
@@ -58,7 +43,7 @@ def artificial_distributions(run: Run) -> Json:
 
     def trial(name: str, strategy: str, start: str, seed: int) -> float:
         metric = "diagonal" if name.startswith("sparse") else "radial"
-        data = artificial(name, seed, test)
+        data = artificial(name, seed, test=test)
         return test_error(data, strategy, start, metric, seed, run.full)
 
     methods = [(strategy, start) for start in STARTS for strategy in STRATEGIES]
@@ -157,14 +142,6 @@ def show_benchmark_sets(results: Json, printed: Json) -> Page:
 # ---- Tables 12.3 to 12.6: benchmark sets ---------------------------------------------------------
 
 
-def split(name: str, seed: int) -> tuple[Any, Any, Any, Any]:
-    """A random training part of 200 samples and the rest."""
-    X, y = load(name)
-    order = np.random.default_rng(seed).permutation(len(y))
-    first, rest = order[:TRAINING], order[TRAINING:]
-    return X[first], y[first], X[rest], y[rest]
-
-
 def benchmark(run: Run, names: tuple[str, ...], metric: str) -> Json:
     """Test errors of the strategies on splits of real sets, from a grid start."""
     if not run.full:
@@ -172,7 +149,7 @@ def benchmark(run: Run, names: tuple[str, ...], metric: str) -> Json:
         run.reduced(shortened(metric))
 
     def trial(name: str, strategy: str, seed: int) -> float:
-        return test_error(split(name, seed), strategy, "grid", metric, seed, run.full)
+        return test_error(real(name, seed), strategy, "grid", metric, seed, run.full)
 
     found = run.parts(
         {
