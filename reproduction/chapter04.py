@@ -92,7 +92,7 @@ def draw_box(axes: Any, styles: dict[frozenset[int], str]) -> None:
 
 K = np.array([[1.0, 0.4], [0.4, 1.0]])
 LOWER, UPPER = np.array([0.0, -1.0]), np.array([1.0, 0.0])
-CASES = {"inside": (np.array([0.6, -0.1]), 0.2), "clipped": (np.array([2.6, -0.6]), 0.2)}
+CASES = {"inside": (np.array([0.6, -0.1]), 0.2), "clipped": (np.array([0.9, -0.42]), 0.2)}
 
 
 @computes("figure-4.2")

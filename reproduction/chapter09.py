@@ -260,7 +260,7 @@ def objectives_for_large_gamma(run: Run) -> Json:
 
     def curve(equal: bool) -> Json:
         X, y = closest_pair_example(0, equal)
-        gammas = np.geomspace(0.05, 20.0, 60)
+        gammas = np.geomspace(0.4, 20.0, 60)
         points = [Point(Gaussian(float(g)), np.inf, fixed=True) for g in gammas]
         return {
             "gamma": gammas.tolist(),

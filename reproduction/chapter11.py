@@ -163,7 +163,7 @@ def show_skewed_slope(results: Json, printed: Json) -> Page:
             right.semilogx(results["evaluations"], path, color="black")
         for level in (median, mean):
             right.axhline(level, color="grey", linestyle=":")
-        left.set(xlabel="evaluations", ylabel="distance to the optimum")
+        left.set(xlabel="evaluations", ylabel="distance to the optimum", ylim=(1e-6, 3.0))
         right.set(xlabel="evaluations", ylabel="search point")
 
     return Page(
