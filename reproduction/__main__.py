@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -72,7 +72,7 @@ def reproduce(
     return written
 
 
-def done(key: str, settings: dict[str, object], folder: Path) -> bool:
+def done(key: str, settings: Mapping[str, object], folder: Path) -> bool:
     path = folder / f"{key}.json"
     if not path.exists():
         return False

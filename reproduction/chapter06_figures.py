@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -168,8 +169,8 @@ def parameter_regimes(run: Run) -> Json:
         run.reduced(f"{size:,} of {row['samples']:,} samples, a grid of {len(FACTORS)}²")
     X, y = samples("connect-4", size)
     work = {
-        f"{c:g} {g:g}": lambda c=c, g=g: at_parameters(
-            X, y, c * row["C"], g * gamma_of(row["sigma"]), row["cache"]
+        f"{c:g} {g:g}": partial(
+            at_parameters, X, y, c * row["C"], g * gamma_of(row["sigma"]), row["cache"]
         )
         for c in FACTORS
         for g in FACTORS
@@ -179,6 +180,7 @@ def parameter_regimes(run: Run) -> Json:
 
 def at_parameters(X: np.ndarray, y: np.ndarray, C: float, gamma: float, share: float) -> Json:
     problem, found = hinge(y, C).problem, {}
+    solve(problem, Gaussian(gamma).bind(X), driver="rows", face=False, max_steps=1)
     for selection in SELECTIONS:
         began = time.process_time()
         solution = solve(
@@ -206,7 +208,7 @@ def at_parameters(X: np.ndarray, y: np.ndarray, C: float, gamma: float, share: f
 
 def degenerate(point: Json) -> bool:
     """All samples are support vectors, or all of these are bounded, to one per cent."""
-    return point["support"] >= 0.99 or point["bounded"] >= 0.99
+    return bool(point["support"] >= 0.99 or point["bounded"] >= 0.99)
 
 
 @shows("figure-6.3")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def at_hand() -> dict[str, Any]:
 @computes("table-7.1")
 def data_sets(run: Run) -> Json:
     """Each set's machine at tol = 0.001, with its certificate."""
-    return run.parts({name: lambda n=name, r=row: machine(n, r) for name, row in at_hand().items()})
+    return run.parts({name: partial(machine, name, row) for name, row in at_hand().items()})
 
 
 def machine(name: str, row: Mapping[str, float]) -> Json:
@@ -124,9 +125,7 @@ def planning_over_orders(run: Run) -> Json:
             continue
         counts = SMALL_N if name in REDUCED else PLANNING
         for seed in run.seeds:
-            work[f"{name} {seed}"] = lambda n=name, r=row, s=seed, m=size, c=counts: one_order(
-                n, r, s, m, c
-            )
+            work[f"{name} {seed}"] = partial(one_order, name, row, seed, size, counts)
     done = run.parts(work)
     sets = list(dict.fromkeys(key.split()[0] for key in done))
     return {
@@ -146,6 +145,8 @@ def one_order(
     problem = hinge(y[order], row["C"]).problem
     matrix = Gaussian(row["gamma"])(X[order])
     found = {f"N={n}": {"planning": n} for n in counts} | {"1.1": {"overstep": 1.1}}
+    # The first run compiles and touches its buffers for the first time: it is not timed.
+    solve(problem, matrix, driver="full", shrinking=False, face=False, planning=1, max_steps=1)
     return {way: measured(problem, matrix, options) for way, options in found.items()}
 
 
@@ -173,7 +174,7 @@ def merged(orders: list[Json]) -> Json:
 
 @shows("table-7.2")
 def show_planning(results: Json, values: Json) -> Page:
-    rows, worse, fewer, better = [], [], 0, 0
+    rows, worse, fewer, better, near = [], [], 0, 0, 0
     for name, row in values.items():
         own = results.get(name)
         if own is None:
@@ -183,6 +184,7 @@ def show_planning(results: Json, values: Json) -> Page:
         steps = paired_sign(plain["steps"], planned["steps"])
         seconds = paired_sign(plain["seconds"], planned["seconds"])
         objective = paired_sign(planned["dual"], plain["dual"])
+        near += abs(float(np.mean(plain["steps"])) / row["steps"][0] - 1.0) < 0.05
         fewer += float(np.mean(plain["steps"])) > float(np.mean(planned["steps"]))
         better += float(np.mean(planned["dual"])) > float(np.mean(plain["dual"]))
         worse += [name] * (steps == "<")
@@ -204,7 +206,8 @@ def show_planning(results: Json, values: Json) -> Page:
     return Page(
         verdict,
         f"Planning ahead needs fewer steps on {fewer} of {count} sets and significantly more on "
-        f"{names}; the mean dual value at the end is higher on {better}.",
+        f"{names}; the mean dual value at the end is higher on {better}. Plain SMO takes the "
+        f"printed number of steps within 5 % on {near}.",
         [Table(header, rows)],
         [
             f"Signs are those of the one-sided paired Wilcoxon test at 0.05 over {orders} orders "
@@ -227,7 +230,15 @@ extra(
     title="Planning ahead or its working-set selection: which of them saves steps?",
     section="7.2.2",
 )
-ABLATION = ("breast-cancer", "diabetis", "flare-solar", "german", "heart", "image", "splice")
+ABLATION: tuple[str, ...] = (
+    "breast-cancer",
+    "diabetis",
+    "flare-solar",
+    "german",
+    "heart",
+    "image",
+    "splice",
+)
 ABLATION += ("thyroid", "titanic", "tic-tac-toe", "ionosphere", "spambase", "chess-board-1000")
 
 
@@ -236,7 +247,7 @@ def ablation(run: Run) -> Json:
     """Steps of SMO, of SMO that may select the pair of two steps ago, and of planning ahead."""
     rows = at_hand()
     work = {
-        f"{name} {seed}": lambda n=name, s=seed: ablated(n, rows[n], s)
+        f"{name} {seed}": partial(ablated, name, rows[name], seed)
         for name in ABLATION
         for seed in run.seeds
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def show_two_working_sets(results: Json, _: Json) -> Page:
     greedy, planned = np.array(results["greedy"]), np.array(results["planned"])
     optimum = np.linalg.solve(Q, w)
 
-    def value(point: np.ndarray) -> np.ndarray:
+    def value(point: np.ndarray) -> Any:
         return point @ w - 0.5 * np.einsum("...i,ij,...j->...", point, Q, point)
 
     rest = float(np.abs(planned[-1] - optimum).max())
@@ -116,7 +117,15 @@ def show_gain_by_step_size(results: Json, _: Json) -> Page:
 
 # ---- Figure 7.3: histograms of planned steps -----------------------------------------------------
 
-HISTOGRAMS = ("banana", "flare-solar", "image", "splice", "titanic", "tic-tac-toe", "spambase")
+HISTOGRAMS: tuple[str, ...] = (
+    "banana",
+    "flare-solar",
+    "image",
+    "splice",
+    "titanic",
+    "tic-tac-toe",
+    "spambase",
+)
 HISTOGRAMS += ("chess-board-1000",)
 # Edges in the thesis's scale t ↦ sign(t)·(10^(t²/2) − 1), which is fine near the Newton step.
 SCALE = np.linspace(-3.0, 3.0, 61)
@@ -127,7 +136,7 @@ EDGES = np.sign(SCALE) * (10.0 ** (SCALE**2 / 2) - 1.0)
 def step_sizes(run: Run) -> Json:
     """Counts of μ/μ̂ − 1 of planned steps in the bins of the thesis's scale."""
     rows = at_hand()
-    return run.parts({name: lambda n=name: histogram(n, rows[n]) for name in HISTOGRAMS})
+    return run.parts({name: partial(histogram, name, rows[name]) for name in HISTOGRAMS})
 
 
 def histogram(name: str, row: Any) -> Json:

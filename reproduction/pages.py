@@ -93,7 +93,7 @@ def page_text(one: Shown) -> str:
     if item.source != "thesis" and item.number:
         heading = f"{SOURCES[item.source]}, {heading[0].lower()}{heading[1:]}"
     lines = [f"# {heading}", "", f"{item.place}.", ""]
-    if one.page is None:
+    if one.page is None or one.record is None:
         command = f"`make reproduce WHAT={item.results_key}`" if item.compute else "nothing yet"
         lines += [f"**Verdict: {NOT_YET}.** Computed by {command}.", ""]
         return "\n".join(lines)

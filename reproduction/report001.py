@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +54,8 @@ class Split(NamedTuple):
     test_rows: np.ndarray
 
 
-def samples(name: str) -> tuple[np.ndarray, np.ndarray]:
+def samples(name: str) -> Any:
+    """Inputs and labels −1 and +1."""
     if name == "toy":
         return two_blobs(2000, random_state=0)
     if name == "mnist":
@@ -118,7 +120,7 @@ def accuracies(run: Run) -> Json:
     for name in SETS:
         for seed in (CHOSEN_SEED, *run.seeds):
             for C in COSTS:
-                work[f"{name} {seed} {C:g}"] = lambda n=name, s=seed, c=C: one_split(n, s, c)
+                work[f"{name} {seed} {C:g}"] = partial(one_split, name, seed, C)
     done = run.parts(work)
     return {
         "chosen": {
@@ -239,7 +241,7 @@ def toy(_: Run) -> Json:
     X, y = two_blobs(2000, random_state=0)
     parts = split("toy", CHOSEN_SEED)
     own = descent(parts.X, parts.y, 10.0, False)
-    peer, b, _ = trained("sklearn", parts, 10.0)
+    peer, b, _epochs = trained("sklearn", parts, 10.0)
     values = {
         name: 100.0 * float((np.where(parts.X_test @ w + c > 0, 1, -1) == parts.y_test).mean())
         for name, w, c in (("own", own.w, own.b), ("sklearn", peer, b))
@@ -365,7 +367,7 @@ def show_shrinking(results: Json, _: Json) -> Page:
 @computes("report-figure-5")
 def changes(run: Run) -> Json:
     """‖w^{k+1} − w^k‖ of both algorithms at C = 1, and the active samples."""
-    return run.parts({name: lambda n=name: changes_of(n) for name in SETS})
+    return run.parts({name: partial(changes_of, name) for name in SETS})
 
 
 def changes_of(name: str) -> Json:

@@ -68,6 +68,8 @@ class SVC(KernelClassifier):
     random_state : int, RandomState or None, default=None
         For the folds of `probability`. None stands for 0: every fit is repeatable.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        The squared one costs C max(0, …)², as in LIBLINEAR. Texts that write C/2 max(0, …)², such
+        as Glasmachers' thesis, have a C twice as large for the same machine.
     multi_class : {"ovo", "ovr"}, default="ovo"
         With more than two classes: a machine for each pair, which vote, or one for each class
         against the rest, of which the largest decision wins.
