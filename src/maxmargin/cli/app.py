@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from . import arguments as a
+from .commands.data import data_app
 from .errors import UNFINISHED, UsageError, explained, obey_termination
 from .options import Wishes
 from .screen import Screen
@@ -23,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(data_app, name="data")
 
 
 @app.command()
