@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from reproduction import items
 from reproduction.__main__ import main, reproduce
 from reproduction.items import Item, Page, Table, Verdict
 from reproduction.pages import Shown, page_text
@@ -77,7 +78,7 @@ def toy_item(calls):
     return Item("toy", "thesis", "table", "99.1", "A toy", "99", compute=compute, show=show, full=5)
 
 
-def test_an_item_from_computation_to_page(tmp_path):
+def test_an_item_from_computation_to_page(tmp_path, monkeypatch):
     calls = []
     where = {"results": tmp_path, "unfinished": tmp_path}
     item, quiet = toy_item(calls), Console(file=io.StringIO())
@@ -87,6 +88,7 @@ def test_an_item_from_computation_to_page(tmp_path):
     assert calls == [0, 1, 2]
     reproduce([item], full=True, first_seed=7, console=quiet, **where)
     assert calls[3:] == [7, 8, 9, 10, 11]
+    monkeypatch.setattr(items, "items", lambda: {"toy": item})
     text = page_text(Shown(item, tmp_path))
     assert "**Verdict: differs.** A toy." in text
     assert "| toy | 5 | – |" in text
