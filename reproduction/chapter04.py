@@ -159,4 +159,5 @@ def show_two_variables(results: Json, printed: Json) -> Page:
 def _box() -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle(LOWER, *(UPPER - LOWER), fill=False, linewidth=1.0)
+    (left, bottom), (width, height) = LOWER, UPPER - LOWER
+    return Rectangle((left, bottom), width, height, fill=False, linewidth=1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -236,7 +237,7 @@ def rates(run: Run) -> Json:
     named = problems()
     found = run.parts(
         {
-            f"{name} | {selection}": lambda a=(name, selection): one(named[a[0]], a[1])
+            f"{name} | {selection}": partial(one, named[name], selection)
             for name in named
             for selection in ("mvp", "second order")
         }

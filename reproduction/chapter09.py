@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def surfaces(point: Point, draws: int) -> dict[str, float]:
     """All objectives at one point; the random ones as means over draws."""
     X, y = chess_board(SAMPLES, random_state=0)
     new, labels = chess_board(TEST, random_state=1)
-    fit = hinge_fit(point.kernel(X), y * 1.0, point.C)
+    fit = hinge_fit(point.kernel(X), y.astype(np.float64), point.C)
     outputs = point.kernel(new, X) @ fit.alpha + fit.bias
     bootstrap = BootstrapError(X, y, random_state=0)
     likelihood = LogLikelihood(X, y, random_state=0)
@@ -77,7 +78,7 @@ def objectives_over_parameters(run: Run) -> Json:
         found = [surfaces(point, run.repetitions) for point in points]
         return {name: [values[name] for values in found] for name in NAMES}
 
-    rows = run.parts({f"C = 1e{c:.3f}": lambda c=c: row(c) for c in log_C})
+    rows = run.parts({f"C = 1e{c:.3f}": partial(row, c) for c in log_C})
     return {
         "samples": SAMPLES,
         "log_C": log_C.tolist(),
@@ -269,11 +270,11 @@ def objectives_for_large_gamma(run: Run) -> Json:
         }
 
     trials: dict[str, Callable[[], Json]] = {
-        f"{seed}/{equal}": lambda a=(seed, equal): trial(*a)
+        f"{seed}/{equal}": partial(trial, seed, equal)
         for seed in run.seeds
         for equal in (True, False)
     }
-    found = run.parts({**trials, "equal": lambda: curve(True), "unequal": lambda: curve(False)})
+    found = run.parts({**trials, "equal": partial(curve, True), "unequal": partial(curve, False)})
     return {
         "trials": [found[name] for name in trials],
         "curves": {name: found[name] for name in ("equal", "unequal")},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -17,9 +18,9 @@ from .selection import (
     STRATEGIES,
     agreement,
     comparison_table,
+    error_on_test,
     ranks_agree,
     shortened,
-    test_error,
 )
 
 TEST, FULL_TEST = 20_000, 100_000
@@ -44,11 +45,11 @@ def artificial_distributions(run: Run) -> Json:
     def trial(name: str, strategy: str, start: str, seed: int) -> float:
         metric = "diagonal" if name.startswith("sparse") else "radial"
         data = artificial(name, seed, test=test)
-        return test_error(data, strategy, start, metric, seed, run.full)
+        return error_on_test(data, strategy, start, metric, seed, run.full)
 
     methods = [(strategy, start) for start in STARTS for strategy in STRATEGIES]
     work: dict[str, Callable[[], Json]] = {
-        f"{name}/{start}/{strategy}/{seed}": lambda a=(name, strategy, start, seed): trial(*a)
+        f"{name}/{start}/{strategy}/{seed}": partial(trial, name, strategy, start, seed)
         for seed in run.seeds
         for name in ARTIFICIAL
         for strategy, start in [*methods, (AUTO, "grid")]
@@ -121,7 +122,11 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
 @computes("table-12.2")
 def benchmark_sets(run: Run) -> Json:
     """Samples and dimensions of the sets."""
-    return run.parts({name: lambda name=name: list(load(name)[0].shape) for name in FIRST + SECOND})
+
+    def shape(name: str) -> Json:
+        return list(load(name)[0].shape)
+
+    return run.parts({name: partial(shape, name) for name in FIRST + SECOND})
 
 
 @shows("table-12.2")
@@ -149,11 +154,11 @@ def benchmark(run: Run, names: tuple[str, ...], metric: str) -> Json:
         run.reduced(shortened(metric))
 
     def trial(name: str, strategy: str, seed: int) -> float:
-        return test_error(real(name, seed), strategy, "grid", metric, seed, run.full)
+        return error_on_test(real(name, seed), strategy, "grid", metric, seed, run.full)
 
     found = run.parts(
         {
-            f"{name}/{strategy}/{seed}": lambda a=(name, strategy, seed): trial(*a)
+            f"{name}/{strategy}/{seed}": partial(trial, name, strategy, seed)
             for seed in run.seeds
             for name in names
             for strategy in STRATEGIES

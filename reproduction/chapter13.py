@@ -6,20 +6,22 @@ Sites, kernels and trials are those of `examples/gene_starts.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from scipy.stats import gmean
 from sklearn.model_selection import GroupShuffleSplit
 
-from examples import gene_starts as example
+from examples import gene_starts
 from maxmargin.kernels import Oligo
 
 from .items import Json, Page, Table, Verdict, computes, shows
 from .runs import Run
 from .statistics import comparison_sign, summary
 
+# An example is not typed.
+example: Any = gene_starts
 TRAINING = 400
 KERNELS, METHODS = example.KERNELS, example.METHODS
 # Parts of the example's searches, which are short themselves, unless FULL.
@@ -75,7 +77,7 @@ def strategies_on_gene_starts(run: Run) -> Json:
 
     found = run.parts(
         {
-            f"{kernel}/{method}/{number}": lambda a=(kernel, method, number): trial(*a)
+            f"{kernel}/{method}/{number}": partial(trial, kernel, method, number)
             for number in range(run.repetitions)
             for kernel in KERNELS
             for method in METHODS

@@ -60,7 +60,7 @@ def chosen_point(task: Task, strategy: str, start: str) -> Point:
     return found
 
 
-def test_error(
+def error_on_test(
     data: tuple[Any, Any, Any, Any], strategy: str, start: str, metric: str, seed: int, full: bool
 ) -> float:
     """The share of test samples that the machine of a strategy gets wrong."""
