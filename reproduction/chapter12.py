@@ -19,6 +19,7 @@ from .selection import (
     agreement,
     comparison_table,
     error_on_test,
+    power_note,
     ranks_agree,
     shortened,
 )
@@ -33,7 +34,7 @@ FAILURE = 0.05
 # ---- Table 12.1: artificial distributions --------------------------------------------------------
 
 
-@computes("table-12.1", repetitions=5, full=100)
+@computes("table-12.1", repetitions=3, full=100)
 def artificial_distributions(run: Run) -> Json:
     """Test errors of five strategies from a single start and from a grid, and of AutoSVC."""
     test = FULL_TEST if run.full else TEST
@@ -102,6 +103,7 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
     repaired = [f"A grid start repairs what a single start breaks: {'; '.join(gained)}."]
     notes = [
         "The standard error is that of the difference of both means, ours and the printed one.",
+        power_note(len(results["grid"]["chess"]["kta"])),
         *(repaired if gained else ()),
         "The thesis does not print where its searches start; a single start here is Jaakkola's "
         "width and C = 1/(variance in feature space).",
@@ -173,22 +175,22 @@ def benchmark(run: Run, names: tuple[str, ...], metric: str) -> Json:
     }
 
 
-@computes("table-12.3", repetitions=5, full=100)
+@computes("table-12.3", repetitions=3, full=100)
 def first_sets_radial(run: Run) -> Json:
     return benchmark(run, FIRST, "radial")
 
 
-@computes("table-12.4", repetitions=5, full=100)
+@computes("table-12.4", repetitions=3, full=100)
 def second_sets_radial(run: Run) -> Json:
     return benchmark(run, SECOND, "radial")
 
 
-@computes("table-12.5", repetitions=3, full=100)
+@computes("table-12.5", repetitions=2, full=100)
 def first_sets_diagonal(run: Run) -> Json:
     return benchmark(run, FIRST, "diagonal")
 
 
-@computes("table-12.6", repetitions=3, full=100)
+@computes("table-12.6", repetitions=2, full=100)
 def second_sets_diagonal(run: Run) -> Json:
     return benchmark(run, SECOND, "diagonal")
 
@@ -234,6 +236,7 @@ def show_benchmark(results: Json, printed: Json) -> Page:
         f"{worst[1]}. Our searches start from the best point of a coarse grid, the thesis's from a "
         f"single point. It prints {len(failing)} standard deviations above {FAILURE}, where some "
         f"searches failed; {returning} of them return here.",
+        power_note(len(next(iter(results.values()))["kta"])),
         "Splits of one set overlap, so that the tests treat dependent trials as independent ones; "
         "the thesis says the same of its tables.",
         "`span-bound` is the fixed-support approximation, see [figure 9.1](figure-9-1.md).",
