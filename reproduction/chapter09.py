@@ -23,6 +23,7 @@ from maxmargin.tuning import (
 )
 from maxmargin.tuning.machine import hinge_fit
 
+from .claims import claim
 from .items import Json, Page, Table, Verdict, computes, extra, shows
 from .runs import Run
 
@@ -303,10 +304,12 @@ def show_objectives_for_large_gamma(results: Json, printed: Json) -> Page:
         left.legend()
 
     return Page(
-        Verdict.REPRODUCED if holds else Verdict.DIFFERS,
-        f"In {len(trials)} random examples the derivative of R²/ρ² has the sign of y_p y_q in "
-        f"{quotient} and that of the polarisation the opposite sign in {polarisation}: for large "
-        "γ the labels of the closest pair decide whether the boundary is an optimum.",
+        *claim(
+            holds,
+            f"In {len(trials)} random examples the derivative of R²/ρ² has the sign of y_p y_q in "
+            f"{quotient} and that of the polarisation the opposite sign in {polarisation}: for "
+            "large γ the labels of the closest pair decide whether the boundary is an optimum.",
+        ),
         notes=[
             f"Signs are compared at the γ at which the kernel value of the closest pair is "
             f"{CLOSEST:g}, in examples where every other one is smaller by at least "
