@@ -297,7 +297,8 @@ def show_rates(results: Json, printed: Json) -> Page:
         *claim(
             holds,
             f"Every free step shrinks f* − f by a factor below 1 (largest {worst:.6f}; Theorem "
-            f"5.8), and every Newton gain is at least σψ² (smallest quotient {bounded:.3g}; Lemma 5.2).",
+            f"5.8), and every Newton gain is at least σψ² (smallest quotient {bounded:.3g}; "
+            "Lemma 5.2).",
         ),
         [Table(header, rows)],
         [

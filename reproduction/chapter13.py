@@ -376,7 +376,8 @@ def show_oligo_functions(results: Json, printed: Json) -> Page:
         *claim(
             apart < 1e-8,
             "Oligo functions of TAG in two sequences, for a small and a large σ₃; the inner "
-            f"product of all 3-mers' functions by integration is the kernel's value to {apart:.0e}.",
+            f"product of all 3-mers' functions by integration is the kernel's to "
+            f"{apart:.0e}.",
         ),
         [Table(("σ₃", "by integration", "`Oligo(3, σ)`"), rows)],
         ["The printed sequences and widths are not stated in the text; these are our own."],
