@@ -282,6 +282,14 @@ def test_splits_of_the_matlab_file_count_from_zero():
     np.testing.assert_array_equal(made["splits_test"], [[2], [0]])
 
 
+def test_more_digits_than_the_archive_prints_make_no_difference():
+    found = reference("raetsch_heart")
+    noise = np.random.default_rng(0).uniform(-1e-9, 1e-9, found["X"].shape)
+    files = {sources.RAETSCH: matlab(heart={**found, "X": found["X"] * (1.0 + noise)})}
+    made = CATALOGUE["heart"].make(Given(files))["raetsch_heart.npz"]
+    np.testing.assert_array_equal(made["X"], found["X"])
+
+
 def test_genome_is_written_on_one_line():
     made = CATALOGUE["ecoli-genome"].make(Given({sources.GENOME: gzip.compress(b">a b\nAC\nGT\n")}))
     assert made == {sources.GENOME_FILE: b">a b\nACGT\n"}
