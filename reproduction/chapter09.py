@@ -32,6 +32,9 @@ from .runs import Run
 SAMPLES, TEST = 100, 4_000
 LOG_C, LOG_GAMMA = (-1.0, 5.0), (-2.0, 2.0)
 GRID, FULL_GRID = 30, 100
+# Rank correlations above this count as following.
+CLOSE = 0.7
+MEASURED = "Rank correlations over the grid, and the quotient of numbers of local minima:"
 NAMES = {
     "cv": "5-fold cross-validation error",
     "loo": "leave-one-out error",
@@ -130,9 +133,18 @@ def show_objectives(results: Json, printed: Json) -> Page:
     minima = {name: local_minima(values[name]) for name in NAMES}
     above = float(np.mean(values["span refit"] >= values["loo"] - 1e-9))
     above_fixed = float(np.mean(values["span"] >= values["loo"] - 1e-9))
-    follows, boot, like = rank("span", "loo"), rank("bootstrap", "test"), rank("likelihood", "test")
-    smooth = minima["likelihood"] < minima["cv"]
-    holds = follows > 0.7 and boot > 0.7 and rank("likelihood", "bootstrap") > 0.7 and smooth
+    # The thesis's bound is the one that trains again (9.1.5).
+    statements = {
+        "the span bound follows the leave-one-out error": (rank("span refit", "loo"), CLOSE),
+        "the bootstrap error follows the test error": (rank("bootstrap", "test"), CLOSE),
+        "the likelihood follows the bootstrap error": (rank("likelihood", "bootstrap"), CLOSE),
+        "the cross-validation error has more local minima than the likelihood": (
+            minima["cv"] / minima["likelihood"],
+            1.0,
+        ),
+    }
+    failing = [text for text, (found, least) in statements.items() if found <= least]
+    claims = [[text, *pair, pair[0] > pair[1]] for text, pair in statements.items()]
     rows = []
     for name, title in NAMES.items():
         C, gamma = at_best(name)
@@ -179,25 +191,22 @@ def show_objectives(results: Json, printed: Json) -> Page:
         axes.legend(fontsize=6)
 
     return Page(
-        Verdict.PATTERN if holds else Verdict.DIFFERS,
-        "What the thesis reads off its surfaces is there: the span bound follows the "
-        f"leave-one-out error (rank correlation {follows:.2f}), bootstrap error and likelihood "
-        f"follow the test error ({boot:.2f} and {like:.2f}), and the cross-validation error has "
-        f"{minima['cv']} local minima against {minima['likelihood']} of the likelihood."
-        if holds
-        else "Not all that the thesis reads off its surfaces is there: rank correlation of span "
-        f"bound and leave-one-out error {follows:.2f}, of bootstrap error and test error "
-        f"{boot:.2f}, of likelihood and test error {like:.2f}; {minima['cv']} local minima of the "
-        f"cross-validation error, {minima['likelihood']} of the likelihood.",
-        [Table(header, rows)],
+        Verdict.DIFFERS if failing else Verdict.PATTERN,
+        f"{len(statements) - len(failing)} of the {len(statements)} statements that the thesis "
+        "reads off its surfaces hold here" + (f"; not: {'; '.join(failing)}." if failing else "."),
+        [
+            Table(("statement", "measured", "more than", "holds"), claims, MEASURED),
+            Table(header, rows),
+        ],
         [
             "The printed figure shows surfaces without values, for a sample and ranges that are "
             f"not stated; ours are {results['samples']} samples of the 4 × 4 chess board. So the "
             "verdict is about what the text reads off them.",
             "`span` in the strategies of this library is the *fixed-support* approximation: free "
             "and bounded support vectors are assumed to stay so when one leaves. It is at least "
-            f"the leave-one-out error at {above_fixed:.0%} of the points; the bound proper, which "
-            f"trains again without each support vector, at {above:.0%}.",
+            f"the leave-one-out error at {above_fixed:.0%} of the points, and its rank correlation "
+            f"with it is {rank('span', 'loo'):.2f}; the bound of section 9.1.5, which trains again "
+            f"without each support vector, is so at {above:.0%}.",
             "The likelihood is maximised over the slope of the sigmoid; its negative is drawn.",
         ],
         draw,
