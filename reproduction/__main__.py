@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -66,8 +67,12 @@ def reproduce(
                 progress=tell,
             )
             assert item.compute is not None
-            written.append(run.finished(item.compute(run), results))
-            console.print(f"{item.name}: {run.seconds:.0f} s")
+            began = time.perf_counter()
+            found = item.compute(run)
+            # Items that have no parts.
+            run.seconds = run.seconds or time.perf_counter() - began
+            written.append(run.finished(found, results))
+            console.print(f"{item.key}: {run.seconds:.0f} s")
             progress.advance(total)
     return written
 

@@ -156,7 +156,7 @@ def show_fall_back(results: Json, _: Json) -> Page:
 
 # ---- Figure 6.3: runtime over C and σ ------------------------------------------------------------
 
-SAMPLES = 800
+SAMPLES = 500
 FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 

@@ -23,7 +23,7 @@ PIXELS = 256
 LABELS = {"mvp": "MVP", "second_order": "SO", "batch": "batch"}
 QUANTITIES = ("support", "rate", "primal", "dual")
 # Samples of a9a where not FULL.
-REDUCED = 6_000
+REDUCED = 4_000
 
 
 class Task(NamedTuple):
@@ -96,7 +96,7 @@ def described(model: Any, task: Task) -> Json:
 # ---- Table 8.1 -----------------------------------------------------------------------------------
 
 
-@computes("table-8.1", repetitions=5, full=10)
+@computes("table-8.1", repetitions=3, full=10)
 def one_epoch(run: Run) -> Json:
     """One epoch with both selections, and the batch machine, over partitions or orders."""
     work = {}
@@ -182,7 +182,7 @@ def show_one_epoch(results: Json, values: Json) -> Page:
 # ---- Figure 8.1: fifty epochs --------------------------------------------------------------------
 
 EPOCHS = (1, 2, 3, 5, 10, 20, 50)
-CURVE_SIZES = {"a9a": 2_000, "banana": 2_000, "usps+n": 2_000, "chess": 2_000}
+CURVE_SIZES = {"a9a": 800, "banana": 1_000, "usps+n": 800, "chess": 1_000}
 
 
 @computes("figure-8.1")
@@ -261,7 +261,7 @@ def show_fifty_epochs(results: Json, _: Json) -> Page:
 
 SHARES = (0.01, 0.03, 0.1, 0.3, 1.0)
 CACHED = ("banana", "chess")
-CACHE_SAMPLES = 1_500
+CACHE_SAMPLES = 1_000
 
 
 @computes("figure-8.2")

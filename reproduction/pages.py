@@ -116,9 +116,9 @@ def provenance(item: Item, record: dict[str, Any]) -> Iterable[str]:
     machine = record["machine"]
     load = f", load {machine['load']:.1f}" if machine["load"] is not None else ""
     yield f"- machine: {machine['processor']}, {machine['cores']} cores{load}"
-    seeds = record["seeds"]
+    seeds, full = record["seeds"], registry.items()[item.results_key].full
     yield (
-        f"- repetitions: {record['repetitions']} (documents: {item.full}), "
+        f"- repetitions: {record['repetitions']} ({full} where FULL), "
         f"seeds {seeds[0]} to {seeds[-1]}, {record['seconds']:,.0f} s in all"
     )
     for reason in record["reduced"]:

@@ -138,7 +138,9 @@ def one_split(name: str, seed: int, C: float) -> Json:
     parts = split(name, seed)
     found = {}
     for contender in CONTENDERS:
-        trained(contender, Split(*(part[:64] for part in parts)), C)
+        if seed == CHOSEN_SEED:
+            # The first run compiles: it is not timed.
+            trained(contender, parts, C)
         began = time.process_time()
         w, b, epochs = trained(contender, parts, C)
         seconds = time.process_time() - began
@@ -167,27 +169,30 @@ def compared(results: Json, values: Json, what: str) -> Table:
 
 @shows("report-table-1")
 def show_accuracies(results: Json, values: Json) -> Page:
-    apart: dict[str, list[float]] = {name: [] for name in results["chosen"]}
-    same, cells = 0, 0
+    same, near, cells, far = 0, 0, 0, []
     for name, by_cost in results["chosen"].items():
+        tested = np.ceil(TEST * results["sizes"][name])
         for k, C in enumerate(by_cost):
             for contender in ("own", "shrinking", "sklearn"):
-                difference = abs(by_cost[C][contender]["accuracy"] - values[name][contender][k])
-                apart[name].append(difference)
+                expected = values[name][contender][k]
+                difference = abs(by_cost[C][contender]["accuracy"] - expected)
+                error = np.sqrt(expected * (100.0 - expected) / tested)
                 same, cells = same + (difference < 0.006), cells + 1
+                near += difference < 2.0 * error
+                if difference >= 2.0 * error:
+                    far.append(f"{name} at C = {C} by {CONTENDERS[contender]}")
     spread = []
     for name, by_cost in results["others"].items():
         for C, splits in by_cost.items():
             own = [one["own"]["accuracy"] for one in splits]
             spread.append([name, float(C), min(own), max(own)])
-    middle = max(float(np.median(own)) for own in apart.values())
-    verdict = Verdict.PATTERN if middle <= 1.0 else Verdict.DIFFERS
+    verdict = Verdict.PATTERN if near >= 0.9 * cells else Verdict.DIFFERS
     if same == cells:
         verdict = Verdict.REPRODUCED
     return Page(
         verdict,
-        f"{same} of {cells} printed accuracies are met to the last digit; the median difference is "
-        f"at most {middle:.2f} points on every set. As printed, descent and scikit-learn agree.",
+        f"{same} of {cells} printed accuracies are met to the last digit, {near} within two "
+        f"standard errors of the test part; not: {', '.join(far) or 'none'}.",
         [
             compared(results, values, "accuracy"),
             Table(
@@ -201,6 +206,8 @@ def show_accuracies(results: Json, values: Json) -> Page:
             "gives the printed accuracies of banknote and heart at C = 1 and 10, so that agreement "
             "is by choice; the second table shows what other splits give. Its toy set is not to be "
             f"had. Here are {results['sizes']['mnist']:,} ones and sevens, the report has 10,853.",
+            f"Runs of {EPOCHS:,} epochs did not converge, the report's neither: what they give at "
+            "C = 100 depends on the order of the samples.",
             "Epochs of scikit-learn are LIBLINEAR's; those of maxmargin.LinearSVC are Newton steps "
             "and the epochs before. The report says that its algorithm “in some cases converged in "
             "smaller number of steps”, without numbers.",

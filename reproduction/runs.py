@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +17,8 @@ RESULTS = HERE / "results"
 UNFINISHED = HERE / "unfinished"
 
 Json = Any
+# Lists of numbers.
+INNERMOST = re.compile(r'\[[^\[\]{}"]*\]')
 # Parts done so far, all parts.
 Progress = Callable[[int, int], None]
 
@@ -85,7 +88,7 @@ class Run:
             "seconds": round(self.seconds, 1),
             "results": results,
         }
-        path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        path.write_text(as_text(record), "utf-8")
         self._path.unlink(missing_ok=True)
         return path
 
@@ -120,6 +123,12 @@ class Run:
     def _torn(self) -> bool:
         """Whether the last line has no end."""
         return not self._path.read_bytes().endswith(b"\n")
+
+
+def as_text(record: Json) -> str:
+    """Indented JSON with lists of plain values on one line each."""
+    text = json.dumps(record, indent=1, ensure_ascii=False)
+    return INNERMOST.sub(lambda found: " ".join(found[0].split()), text) + "\n"
 
 
 def commit() -> str:

@@ -10,16 +10,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from reproduction import items
 from reproduction.__main__ import main, reproduce
 from reproduction.items import Item, Page, Table, Verdict
 from reproduction.pages import Shown, page_text
-from reproduction.runs import Run
+from reproduction.runs import Run, as_text
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from reproduction.runs import Run
+from reproduction.runs import Run, as_text
 
 def part(n):
     if n == 2 and sys.argv[2] == "die":
@@ -77,7 +78,7 @@ def toy_item(calls):
     return Item("toy", "thesis", "table", "99.1", "A toy", "99", compute=compute, show=show, full=5)
 
 
-def test_an_item_from_computation_to_page(tmp_path):
+def test_an_item_from_computation_to_page(tmp_path, monkeypatch):
     calls = []
     where = {"results": tmp_path, "unfinished": tmp_path}
     item, quiet = toy_item(calls), Console(file=io.StringIO())
@@ -87,6 +88,7 @@ def test_an_item_from_computation_to_page(tmp_path):
     assert calls == [0, 1, 2]
     reproduce([item], full=True, first_seed=7, console=quiet, **where)
     assert calls[3:] == [7, 8, 9, 10, 11]
+    monkeypatch.setattr(items, "items", lambda: {"toy": item})
     text = page_text(Shown(item, tmp_path))
     assert "**Verdict: differs.** A toy." in text
     assert "| toy | 5 | – |" in text
@@ -99,3 +101,10 @@ def test_the_command_lists_and_refuses(capsys):
     assert "table-7.2" in capsys.readouterr().out
     assert main(["99.9"]) == 2
     assert "names no table or figure" in capsys.readouterr().err
+
+
+def test_results_are_written_as_json_with_short_lines():
+    record = {"a": [1, 2.5, None], "b": {"c": [[1, 2], []]}, "d": "text with  blanks", "e": True}
+    text = as_text(record)
+    assert json.loads(text) == record
+    assert "[ 1, 2.5, null ]" in text
