@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .items import Json, Page, Verdict, computes, shows
+from .claims import claim
+from .items import Json, Page, computes, shows
 from .runs import Run
 
 
@@ -51,9 +52,11 @@ def show_two_feature_spaces(results: Json, printed: Json) -> Page:
             axes.text(*middle, name, fontsize=14)
 
     return Page(
-        Verdict.REPRODUCED if worst < 1e-9 else Verdict.DIFFERS,
-        "For k(x, z) = ⟨x, z⟩² in the plane, Φ into ℝ³ and Φ̃ into ℝ⁴ have the same inner "
-        f"products, Φ̃ = A Φ, and A keeps lengths, all to {worst:.0e}.",
+        *claim(
+            worst < 1e-9,
+            "For k(x, z) = ⟨x, z⟩² in the plane, Φ into ℝ³ and Φ̃ into ℝ⁴ have the same inner "
+            f"products, Φ̃ = A Φ, and A keeps lengths, all to {worst:.0e}.",
+        ),
         notes=[
             "The printed figure is the diagram of the three maps. Here A is computed from 40 "
             "random inputs by least squares."

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .items import Json, Page, Table, Verdict, computes, shows
+from .claims import claim
+from .items import Json, Page, Table, computes, shows
 from .runs import Run
 
 # ---- Figure 4.1: sub-polytopes -------------------------------------------------------------------
@@ -57,10 +58,12 @@ def show_sub_polytopes(results: Json, printed: Json) -> Page:
         for d, name in enumerate(DIMENSIONS)
     ]
     return Page(
-        Verdict.REPRODUCED if holds else Verdict.DIFFERS,
-        f"{', '.join(f'{count} {name}' for count, name in zip(counts, DIMENSIONS))}; all "
-        f"{distinct} classes have different sets of working sets, and on each edge exactly one "
-        "pair moves both ways.",
+        *claim(
+            holds,
+            f"{', '.join(f'{count} {name}' for count, name in zip(counts, DIMENSIONS))}; all "
+            f"{distinct} classes have different sets of working sets, and on each edge exactly one "
+            "pair moves both ways.",
+        ),
         [Table(("class", "printed", "ours", "working sets (ordered pairs)"), rows)],
         [
             "Vertices are dots, edges squares, faces triangles, the cell a star, each drawn in the "
@@ -147,9 +150,11 @@ def show_two_variables(results: Json, printed: Json) -> Page:
             axes.legend(fontsize=7)
 
     return Page(
-        Verdict.REPRODUCED if holds else Verdict.DIFFERS,
-        f"Clipping the Newton step to the box gives the best point of the feasible line, to "
-        f"{apart:.0e} (100,001 points tried).",
+        *claim(
+            holds,
+            f"Clipping the Newton step to the box gives the best point of the feasible line, to "
+            f"{apart:.0e} (100,001 points tried).",
+        ),
         notes=["Left, the Newton step is inside the box; right, it is moved back to its border."],
         draw=draw,
         size=(8.0, 4.0),
@@ -159,4 +164,5 @@ def show_two_variables(results: Json, printed: Json) -> Page:
 def _box() -> Any:
     from matplotlib.patches import Rectangle
 
-    return Rectangle(LOWER, *(UPPER - LOWER), fill=False, linewidth=1.0)
+    (left, bottom), (width, height) = LOWER, UPPER - LOWER
+    return Rectangle((left, bottom), width, height, fill=False, linewidth=1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -11,8 +12,9 @@ from maxmargin.kernels import Gaussian, Linear
 from maxmargin.tuning.machine import optimum
 
 from .chapter04 import draw_box
+from .claims import claim
 from .data import load
-from .items import Json, Page, Table, Verdict, computes, extra, shows
+from .items import Json, Page, Table, computes, extra, shows
 from .runs import Run
 
 # ---- Figure 5.1: a box around a set of optimal points --------------------------------------------
@@ -77,10 +79,12 @@ def show_box_around_optima(results: Json, printed: Json) -> Page:
         axes.set_axis_off()
 
     return Page(
-        Verdict.REPRODUCED if holds else Verdict.DIFFERS,
-        f"{counts['faces']} of 6 faces touch the optimal segment (all but the top and one side), "
-        f"{counts['edges']} of 12 edges (solid) and {counts['vertices']} vertex, as in the figure; "
-        "f is zero on the segment and negative everywhere else in the box.",
+        *claim(
+            holds,
+            f"{counts['faces']} of 6 faces touch the optimal segment (all but the top and one "
+            f"side), {counts['edges']} of 12 edges (solid) and {counts['vertices']} vertex, as in "
+            "the figure; f is zero on the segment and negative everywhere else in the box.",
+        ),
         notes=[
             "Dashed edges belong to ℛ₁. The grey planes are two of the classes in the quotient "
             "that the proof of Lemma 5.7 uses: half-planes that end in the optimal segment."
@@ -236,7 +240,7 @@ def rates(run: Run) -> Json:
     named = problems()
     found = run.parts(
         {
-            f"{name} | {selection}": lambda a=(name, selection): one(named[a[0]], a[1])
+            f"{name} | {selection}": partial(one, named[name], selection)
             for name in named
             for selection in ("mvp", "second order")
         }
@@ -290,9 +294,12 @@ def show_rates(results: Json, printed: Json) -> Page:
         "dimension of the optima",
     )
     return Page(
-        Verdict.REPRODUCED if holds else Verdict.DIFFERS,
-        f"Every free step shrinks f* − f by a factor below 1 (largest {worst:.6f}; Theorem 5.8), "
-        f"and every Newton gain is at least σψ² (smallest quotient {bounded:.3g}; Lemma 5.2).",
+        *claim(
+            holds,
+            f"Every free step shrinks f* − f by a factor below 1 (largest {worst:.6f}; Theorem "
+            f"5.8), and every Newton gain is at least σψ² (smallest quotient {bounded:.3g}; "
+            "Lemma 5.2).",
+        ),
         [Table(header, rows)],
         [
             "R is the smallest quotient of Newton gain and remaining gap on the path (Lemma 5.7 "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,11 +40,7 @@ def walks(run: Run, families: dict[str, tuple[Any, list[float]]]) -> Json:
         return found
 
     found = run.parts(
-        {
-            f"{name}/{seed}": lambda a=(name, seed): one(*a)
-            for name in families
-            for seed in run.seeds
-        }
+        {f"{name}/{seed}": partial(one, name, seed) for name in families for seed in run.seeds}
     )
     return {
         "evaluations": marks.tolist(),

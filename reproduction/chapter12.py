@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -17,9 +18,10 @@ from .selection import (
     STRATEGIES,
     agreement,
     comparison_table,
+    error_on_test,
+    power_note,
     ranks_agree,
     shortened,
-    test_error,
 )
 
 TEST, FULL_TEST = 20_000, 100_000
@@ -32,7 +34,7 @@ FAILURE = 0.05
 # ---- Table 12.1: artificial distributions --------------------------------------------------------
 
 
-@computes("table-12.1", repetitions=5, full=100)
+@computes("table-12.1", repetitions=3, full=100)
 def artificial_distributions(run: Run) -> Json:
     """Test errors of five strategies from a single start and from a grid, and of AutoSVC."""
     test = FULL_TEST if run.full else TEST
@@ -44,11 +46,11 @@ def artificial_distributions(run: Run) -> Json:
     def trial(name: str, strategy: str, start: str, seed: int) -> float:
         metric = "diagonal" if name.startswith("sparse") else "radial"
         data = artificial(name, seed, test=test)
-        return test_error(data, strategy, start, metric, seed, run.full)
+        return error_on_test(data, strategy, start, metric, seed, run.full)
 
     methods = [(strategy, start) for start in STARTS for strategy in STRATEGIES]
     work: dict[str, Callable[[], Json]] = {
-        f"{name}/{start}/{strategy}/{seed}": lambda a=(name, strategy, start, seed): trial(*a)
+        f"{name}/{start}/{strategy}/{seed}": partial(trial, name, strategy, start, seed)
         for seed in run.seeds
         for name in ARTIFICIAL
         for strategy, start in [*methods, (AUTO, "grid")]
@@ -101,6 +103,7 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
     repaired = [f"A grid start repairs what a single start breaks: {'; '.join(gained)}."]
     notes = [
         "The standard error is that of the difference of both means, ours and the printed one.",
+        power_note(len(results["grid"]["chess"]["kta"])),
         *(repaired if gained else ()),
         "The thesis does not print where its searches start; a single start here is Jaakkola's "
         "width and C = 1/(variance in feature space).",
@@ -121,7 +124,11 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
 @computes("table-12.2")
 def benchmark_sets(run: Run) -> Json:
     """Samples and dimensions of the sets."""
-    return run.parts({name: lambda name=name: list(load(name)[0].shape) for name in FIRST + SECOND})
+
+    def shape(name: str) -> Json:
+        return list(load(name)[0].shape)
+
+    return run.parts({name: partial(shape, name) for name in FIRST + SECOND})
 
 
 @shows("table-12.2")
@@ -149,11 +156,11 @@ def benchmark(run: Run, names: tuple[str, ...], metric: str) -> Json:
         run.reduced(shortened(metric))
 
     def trial(name: str, strategy: str, seed: int) -> float:
-        return test_error(real(name, seed), strategy, "grid", metric, seed, run.full)
+        return error_on_test(real(name, seed), strategy, "grid", metric, seed, run.full)
 
     found = run.parts(
         {
-            f"{name}/{strategy}/{seed}": lambda a=(name, strategy, seed): trial(*a)
+            f"{name}/{strategy}/{seed}": partial(trial, name, strategy, seed)
             for seed in run.seeds
             for name in names
             for strategy in STRATEGIES
@@ -168,22 +175,22 @@ def benchmark(run: Run, names: tuple[str, ...], metric: str) -> Json:
     }
 
 
-@computes("table-12.3", repetitions=5, full=100)
+@computes("table-12.3", repetitions=3, full=100)
 def first_sets_radial(run: Run) -> Json:
     return benchmark(run, FIRST, "radial")
 
 
-@computes("table-12.4", repetitions=5, full=100)
+@computes("table-12.4", repetitions=3, full=100)
 def second_sets_radial(run: Run) -> Json:
     return benchmark(run, SECOND, "radial")
 
 
-@computes("table-12.5", repetitions=3, full=100)
+@computes("table-12.5", repetitions=2, full=100)
 def first_sets_diagonal(run: Run) -> Json:
     return benchmark(run, FIRST, "diagonal")
 
 
-@computes("table-12.6", repetitions=3, full=100)
+@computes("table-12.6", repetitions=2, full=100)
 def second_sets_diagonal(run: Run) -> Json:
     return benchmark(run, SECOND, "diagonal")
 
@@ -229,6 +236,7 @@ def show_benchmark(results: Json, printed: Json) -> Page:
         f"{worst[1]}. Our searches start from the best point of a coarse grid, the thesis's from a "
         f"single point. It prints {len(failing)} standard deviations above {FAILURE}, where some "
         f"searches failed; {returning} of them return here.",
+        power_note(len(next(iter(results.values()))["kta"])),
         "Splits of one set overlap, so that the tests treat dependent trials as independent ones; "
         "the thesis says the same of its tables.",
         "`span-bound` is the fixed-support approximation, see [figure 9.1](figure-9-1.md).",

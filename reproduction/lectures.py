@@ -15,7 +15,8 @@ from maxmargin import SVC, DecisionTreeClassifier
 from maxmargin.data import chess_board, two_blobs
 from maxmargin.report.tree_plots import regions_of
 
-from .items import Json, Page, Table, Verdict, computes, extra, shows
+from .claims import claim
+from .items import Json, Page, Table, computes, extra, shows
 from .runs import Run
 
 FIGURES = {
@@ -30,10 +31,6 @@ FIGURES = {
 OWN_SAMPLE = "The lecture's data are not published; the sample is our own."
 for _key, (_place, _title) in FIGURES.items():
     extra(_key, source="lectures", title=_title, section=_place, kind="figure")
-
-
-def verdict(holds: bool) -> Verdict:
-    return Verdict.REPRODUCED if holds else Verdict.DIFFERS
 
 
 # ---- losses --------------------------------------------------------------------------------------
@@ -84,9 +81,11 @@ def show_loss_functions(results: Json, printed: Json) -> Page:
         axes.legend()
 
     return Page(
-        verdict(above and results["apart"] < 1e-12),
-        "Each loss bounds the number of errors from above, and each is a function of t·y alone, "
-        f"to {results['apart']:.0e}.",
+        *claim(
+            above and results["apart"] < 1e-12,
+            "Each loss bounds the number of errors from above, and each is a function of t·y "
+            f"alone, to {results['apart']:.0e}.",
+        ),
         notes=[
             "The lecture's line for logistic regression lacks the logarithm: the loss is −log "
             "σ(ty), here to base 2 so that it passes through 1 at 0."
@@ -143,9 +142,11 @@ def show_lagrange(results: Json, printed: Json) -> Page:
         ["f, and L at λ = 6/5", dual, results["value"]],
     ]
     return Page(
-        verdict(apart < 1e-6 and gap < 1e-9),
-        f"SciPy's solver finds the printed point to {apart:.0e}, and the dual function has its "
-        f"maximum there: L(6/5) = {dual:.4g} = f.",
+        *claim(
+            apart < 1e-6 and gap < 1e-9,
+            f"SciPy's solver finds the printed point to {apart:.0e}, and the dual function has its "
+            f"maximum there: L(6/5) = {dual:.4g} = f.",
+        ),
         [Table(("", "printed", "ours"), rows)],
         ["With L = f + λg the gradients satisfy ∇f = −λ∇g; the lecture's slide has no sign."],
         draw,
@@ -203,9 +204,11 @@ def show_box(results: Json, printed: Json) -> Page:
 
     rows = [[name, *one["formula"], *one["tried"]] for name, one in results.items()]
     return Page(
-        verdict(apart < 2e-5),
-        f"L and H by the printed formulas are the ends of the feasible line, to {apart:.0e} "
-        "(200,001 points tried).",
+        *claim(
+            apart < 2e-5,
+            f"L and H by the printed formulas are the ends of the feasible line, to {apart:.0e} "
+            "(200,001 points tried).",
+        ),
         [Table(("case", "L", "H", "L, tried", "H, tried"), rows)],
         draw=draw,
         size=(8.0, 4.0),
@@ -270,10 +273,12 @@ def show_margins(results: Json, printed: Json) -> Page:
         for name, one in results.items()
     ]
     return Page(
-        verdict(holds),
-        "Support vectors (circled) lie on the margin, inside it or on the wrong side, and nothing "
-        f"else does: free ones are on the margin to {free:.0e}, and slack above {below:.0e} occurs "
-        "at the bound C only.",
+        *claim(
+            holds,
+            "Support vectors (circled) lie on the margin, inside it or on the wrong side, and "
+            f"nothing else does: free ones are on the margin to {free:.0e}, and slack above "
+            f"{below:.0e} occurs at the bound C only.",
+        ),
         [Table(("points", "support vectors", "with slack", "errors"), rows)],
         [OWN_SAMPLE],
         draw=draw,
@@ -317,9 +322,11 @@ def show_gaussian_machine(results: Json, printed: Json) -> Page:
         axes.set(xlabel="x₁", ylabel="x₂", aspect="equal")
 
     return Page(
-        verdict(results["apart"] < 1e-5),
-        f"The decision function is Σ aᵢtᵢK(x, xᵢ) + b over {len(results['support'])} support "
-        f"vectors (circled), to {results['apart']:.0e}; lines are at −1, 0 and 1.",
+        *claim(
+            results["apart"] < 1e-5,
+            f"The decision function is Σ aᵢtᵢK(x, xᵢ) + b over {len(results['support'])} support "
+            f"vectors (circled), to {results['apart']:.0e}; lines are at −1, 0 and 1.",
+        ),
         notes=[OWN_SAMPLE],
         draw=draw,
         size=(5.0, 5.0),
@@ -365,9 +372,11 @@ def show_coordinate_descent(results: Json, printed: Json) -> Page:
         axes.set(xlabel="w₁", ylabel="w₂", aspect="equal")
 
     return Page(
-        verdict(abs(measured - rate) < 1e-9 and bool((np.diff(values) <= 0).all())),
-        f"Every step lowers the objective, after the first one by the factor {measured:.6f}: the "
-        f"squared correlation of the two coordinates, {rate:.6f}.",
+        *claim(
+            abs(measured - rate) < 1e-9 and bool((np.diff(values) <= 0).all()),
+            f"Every step lowers the objective, after the first one by the factor {measured:.6f}: "
+            f"the squared correlation of the two coordinates, {rate:.6f}.",
+        ),
         draw=draw,
         size=(5.0, 5.0),
     )
@@ -428,9 +437,11 @@ def show_tree_partition(results: Json, printed: Json) -> Page:
         right.set_axis_off()
 
     return Page(
-        verdict(holds),
-        f"{len(results['boxes'])} cuboids cover the plane without overlap, and every one is a leaf "
-        f"of the tree (4,000 points); training accuracy {results['accuracy']:.3f}.",
+        *claim(
+            holds,
+            f"{len(results['boxes'])} cuboids cover the plane without overlap, and every one is a "
+            f"leaf of the tree (4,000 points); training accuracy {results['accuracy']:.3f}.",
+        ),
         notes=[OWN_SAMPLE],
         draw=draw,
         size=(9.0, 4.2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def chosen_point(task: Task, strategy: str, start: str) -> Point:
     return found
 
 
-def test_error(
+def error_on_test(
     data: tuple[Any, Any, Any, Any], strategy: str, start: str, metric: str, seed: int, full: bool
 ) -> float:
     """The share of test samples that the machine of a strategy gets wrong."""
@@ -152,3 +153,12 @@ def ranks_agree(
                     total += 1
                     agreeing += bool(np.mean(own[row]) < np.mean(own[other]))
     return agreeing, total
+
+
+def power_note(trials: int) -> str:
+    """What so few trials can show."""
+    smallest = 1.0 / comb(2 * trials, trials)
+    return (
+        f"With {trials} trials a side the smallest p of the one-sided Mann–Whitney test is "
+        f"{smallest:.2g}; a sign `<` needs less than 0.05."
+    )

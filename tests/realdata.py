@@ -1,7 +1,8 @@
 """The shared data sets as arrays, and what the thesis prints about them.
 
 They are looked for in the folder ``$MAXMARGIN_DATA``, else in ``../shared/data`` beside the
-project. Tests take the fixture `real_data`, which is `load` and skips where the folder is absent.
+project, else where ``maxmargin data fetch`` puts them. Tests take the fixture `real_data`, which is
+`load` and skips where the folder is absent.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 import scipy.sparse
 
 from maxmargin.data import chess_board
+from maxmargin.data.public import data_folder
 
 ABSENT = "the shared data sets are absent: set MAXMARGIN_DATA to their folder"
 
@@ -103,7 +105,8 @@ def _read_csr(stem):
 
 
 def _path(stem):
-    place = folder()
-    if place is None:
-        raise FileNotFoundError(ABSENT)
-    return place / f"{stem}.npz"
+    place = folder() or data_folder()
+    path = place / f"{stem}.npz"
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is absent: `maxmargin data list` says how to get it")
+    return path

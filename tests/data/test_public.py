@@ -2,6 +2,7 @@
 
 import functools
 import gzip
+import hashlib
 import http.server
 import io
 import json
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 import realdata
 import scipy.io
+from sklearn.datasets import _openml
 from typer.testing import CliRunner
 
 from maxmargin.cli.app import app
@@ -102,14 +104,6 @@ def krkopt():
     return {f"{sources.UCI}/chess/king-rook-vs-king/krkopt.data": text}
 
 
-def internet_ads():
-    found = reference("internet_ads_first998")
-    rows = [["?" if np.isnan(v) else f"{v:.9g}" for v in row] for row in found["X"]]
-    last = ["ad." if y > 0 else "nonad." for y in found["y"]]
-    text = table(np.array(rows), last) + b"60,468,7.8,1," + b"0," * 1554 + b"nonad.\n"
-    return {f"{sources.UCI}/internet_ads/ad.data": text}
-
-
 def abalone():
     found = reference("abalone")
     X = found["X"].astype(str)
@@ -126,11 +120,6 @@ def cadata():
         entry.size = len(text)
         folder.addfile(entry, io.BytesIO(text))
     return {sources.HOUSING: archive.getvalue()}
-
-
-def cpusmall():
-    found = reference("cpusmall")
-    return {f"{sources.LIBSVM}/regression/cpusmall": svmlight(found["X"], found["y"])}
 
 
 def covtype():
@@ -166,10 +155,8 @@ FILES = {
     "ionosphere": ionosphere,
     "tic-tac-toe": tic_tac_toe,
     "krkopt": krkopt,
-    "internet-ads-first998": internet_ads,
     "abalone": abalone,
     "cadata": cadata,
-    "cpusmall": cpusmall,
     "covtype-15120": covtype,
     "sms-spam": sms_spam,
     "ringnorm": ringnorm,
@@ -204,6 +191,16 @@ def test_converted_arrays_have_the_types_and_names_of_the_reference(name):
     for key, array in reference(file.removesuffix(".npz")).items():
         assert made[key].dtype == array.dtype
         np.testing.assert_array_equal(made[key], array)
+
+
+def test_missing_values_of_advertisements_become_nan():
+    found = reference("internet_ads_first998")
+    X, y = found["X"][:60], found["y"][:60]
+    rows = [["?" if np.isnan(v) else f" {v:.9g}" for v in row] for row in X]
+    text = table(np.array(rows), ["ad." if label > 0 else "nonad." for label in y])
+    made = converting.internet_ads(text, 50)
+    np.testing.assert_array_equal(made["X"], X[:50])
+    np.testing.assert_array_equal(made["y"], y[:50])
 
 
 def test_samples_in_libsvm_format_become_dense_parts():
@@ -282,12 +279,20 @@ def test_splits_of_the_matlab_file_count_from_zero():
     np.testing.assert_array_equal(made["splits_test"], [[2], [0]])
 
 
+def test_more_digits_than_the_archive_prints_make_no_difference():
+    found = reference("raetsch_heart")
+    noise = np.random.default_rng(0).uniform(-1e-9, 1e-9, found["X"].shape)
+    files = {sources.RAETSCH: matlab(heart={**found, "X": found["X"] * (1.0 + noise)})}
+    made = CATALOGUE["heart"].make(Given(files))["raetsch_heart.npz"]
+    np.testing.assert_array_equal(made["X"], found["X"])
+
+
 def test_genome_is_written_on_one_line():
     made = CATALOGUE["ecoli-genome"].make(Given({sources.GENOME: gzip.compress(b">a b\nAC\nGT\n")}))
     assert made == {sources.GENOME_FILE: b">a b\nACGT\n"}
 
 
-@pytest.mark.parametrize("name", ["banknote", "ringnorm", "internet-ads-first998", "sms-spam"])
+@pytest.mark.parametrize("name", ["banknote", "ringnorm", "flare-solar", "sms-spam"])
 def test_stored_checksums_are_those_of_the_reference(name):
     for file in CATALOGUE[name].files:
         if file.endswith(".npz"):
@@ -408,59 +413,74 @@ def test_unknown_names_point_at_the_list(tmp_path):
     assert "maxmargin data list" in run("fetch", "iris", "--folder", tmp_path, expect=3).stderr
 
 
-def test_diabetis_comes_from_openml_by_scikit_learn(server, tmp_path, monkeypatch):
+@pytest.fixture
+def openml(server, monkeypatch):
+    """A function that lets the server answer for OpenML with one data set."""
     folder, address = server
-    found = reference("raetsch_diabetis")
-    labels = np.where(found["y"] > 0, "tested_positive", "tested_negative")
-    names = [f"a{k}" for k in range(8)]
-    head = "@relation pima\n" + "".join(f"@attribute {name} real\n" for name in names)
-    head += "@attribute class {tested_negative, tested_positive}\n@data\n"
-    text = head.encode() + table(found["X_raw"], labels)
-    import hashlib
 
-    import sklearn.datasets._openml as openml
-
-    description = {
-        "data_set_description": {
-            "id": "37",
-            "name": "diabetes",
+    def serve_set(number, attributes, target, rows):
+        kinds = "".join(f"@attribute {name} {kind}\n" for name, kind in attributes.items())
+        text = f"@relation served\n{kinds}@data\n".encode() + rows
+        download = f"data/v1/download/{number}/served.arff"
+        features = [
+            {
+                "index": str(k),
+                "name": name,
+                "data_type": "numeric" if kind == "real" else "nominal",
+                "is_target": str(name == target).lower(),
+                "is_ignore": "false",
+                "is_row_identifier": "false",
+                "number_of_missing_values": "0",
+            }
+            for k, (name, kind) in enumerate(attributes.items())
+        ]
+        description = {
+            "id": str(number),
+            "name": "served",
             "version": "1",
             "format": "ARFF",
             "status": "active",
-            "file_id": "37",
-            "default_target_attribute": "class",
+            "file_id": str(number),
+            "description": "as OpenML has it",
+            "default_target_attribute": target,
             "md5_checksum": hashlib.md5(text).hexdigest(),
-            "url": f"{address}/data/v1/download/37/diabetes.arff",
+            "url": f"{address}/{download}",
         }
-    }
-    features = [
-        {
-            "index": str(k),
-            "name": name,
-            "data_type": "nominal" if name == "class" else "numeric",
-            "is_target": str(name == "class").lower(),
-            "is_ignore": "false",
-            "is_row_identifier": "false",
-            "number_of_missing_values": "0",
+        quality = [{"name": "NumberOfInstances", "value": str(rows.count(b"\n"))}]
+        answers = {
+            "description": {"data_set_description": description},
+            "features": {"data_features": {"feature": features}},
+            "qualities": {"data_qualities": {"quality": quality}},
         }
-        for k, name in enumerate([*names, "class"])
-    ]
-    answers = {
-        "api/description": json.dumps(description).encode(),
-        "api/features": json.dumps({"data_features": {"feature": features}}).encode(),
-        "api/qualities": json.dumps(
-            {"data_qualities": {"quality": [{"name": "NumberOfInstances", "value": "768"}]}}
-        ).encode(),
-        "data/v1/download/37/diabetes.arff": text,
-    }
-    for path, content in answers.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(content)
-    monkeypatch.setattr(openml, "_DATA_INFO", f"{address}/api/description?{{}}")
-    monkeypatch.setattr(openml, "_DATA_FEATURES", f"{address}/api/features?{{}}")
-    monkeypatch.setattr(openml, "_DATA_QUALITIES", f"{address}/api/qualities?{{}}")
-    place = tmp_path / "kept"
-    run("fetch", "diabetis", "--folder", place)
-    with np.load(place / "raetsch_diabetis.npz") as archive:
+        contents = {name: json.dumps(answer).encode() for name, answer in answers.items()}
+        for path, content in {**contents, download: text}.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+        monkeypatch.setattr(_openml, "_DATA_INFO", f"{address}/description?{{}}")
+        monkeypatch.setattr(_openml, "_DATA_FEATURES", f"{address}/features?{{}}")
+        monkeypatch.setattr(_openml, "_DATA_QUALITIES", f"{address}/qualities?{{}}")
+
+    return serve_set
+
+
+def test_diabetis_comes_from_openml_by_scikit_learn(openml, tmp_path):
+    found = reference("raetsch_diabetis")
+    labels = np.where(found["y"] > 0, "tested_positive", "tested_negative")
+    attributes = {f"a{k}": "real" for k in range(8)}
+    attributes["class"] = "{tested_negative, tested_positive}"
+    openml(sources.PIMA, attributes, "class", table(found["X_raw"], labels))
+    run("fetch", "diabetis", "--folder", tmp_path / "kept")
+    with np.load(tmp_path / "kept" / "raetsch_diabetis.npz") as archive:
         np.testing.assert_allclose(archive["X"], found["X"], rtol=0, atol=1e-12)
         np.testing.assert_array_equal(archive["y"], found["y"])
+
+
+def test_cpusmall_comes_from_openml_by_the_names_of_its_columns(openml, tmp_path):
+    found = reference("cpusmall")
+    order = np.argsort(found["feature_names"])
+    attributes = dict.fromkeys([*found["feature_names"][order].tolist(), "usr"], "real")
+    openml(sources.CPU_SMALL, attributes, "usr", table(found["X"][:, order], found["y"]))
+    run("fetch", "cpusmall", "--folder", tmp_path / "kept")
+    with np.load(tmp_path / "kept" / "cpusmall.npz") as archive:
+        for key, array in found.items():
+            np.testing.assert_array_equal(archive[key], array)

@@ -22,7 +22,7 @@ GENOME = (
     "https://ftp.ncbi.nlm.nih.gov/genomes/all/GCF/000/005/845/GCF_000005845.2_ASM584v2/"
     "GCF_000005845.2_ASM584v2_genomic.fna.gz"
 )
-PIMA = 37
+PIMA, CPU_SMALL = 37, 227
 
 UCI_LICENCE = "CC BY 4.0 (UCI Machine Learning Repository)"
 NONE_STATED = "no licence is stated by the source"
@@ -128,6 +128,7 @@ HOUSES = words(
     "longitude latitude housingMedianAge totalRooms totalBedrooms population households "
     "medianIncome"
 )
+CPU_COLUMNS = words("lread lwrite scall sread swrite fork exec rchar wchar runqsz freemem freeswap")
 COVER = (
     "Elevation",
     "Aspect",
@@ -247,13 +248,13 @@ SETS = (
         NONE_STATED,
         lambda text: c.numeric(c.member(text, "cal_housing.data"), names=HOUSES, target="f8"),
     ),
-    _one(
+    PublicSet(
         "cpusmall",
-        "cpusmall",
-        f"{LIBSVM}/regression/cpusmall",
+        ("cpusmall.npz",),
+        f"OpenML data set {CPU_SMALL}",
         NONE_STATED,
-        lambda text: c.svmlight(text, 12, "f8", "f8"),
-        "without feature names",
+        lambda web: {"cpusmall.npz": c.by_columns(web.openml(CPU_SMALL), CPU_COLUMNS)},
+        "DELVE comp-activ, 12 columns",
     ),
     PublicSet(
         "ecoli-genome",

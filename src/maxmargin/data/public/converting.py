@@ -135,7 +135,10 @@ def zip_code(text: bytes) -> Arrays:
 
 
 def raetsch(text: bytes, name: str, dtype: str) -> Arrays:
-    """A set of Rätsch's benchmark in the MATLAB file: all samples and all splits."""
+    """A set of Rätsch's benchmark in the MATLAB file: all samples and all splits.
+
+    Inputs are rounded to eight significant digits, as the text files of the archive have them.
+    """
     from scipy.io import loadmat
 
     found = loadmat(io.BytesIO(text))[name][0, 0]
@@ -144,7 +147,8 @@ def raetsch(text: bytes, name: str, dtype: str) -> Arrays:
         for part in ("train", "test")
         if part in (found.dtype.names or ())
     }
-    return {"X": found["x"].astype(dtype), "y": found["t"].ravel().astype("i1"), **splits}
+    rounded = [[float(f"{value:.7e}") for value in row] for row in found["x"].tolist()]
+    return {"X": np.array(rounded, dtype=dtype), "y": found["t"].ravel().astype("i1"), **splits}
 
 
 def diabetis(found: Any) -> Arrays:
@@ -152,6 +156,16 @@ def diabetis(found: Any) -> Arrays:
     raw = np.asarray(found.data, dtype="f8")
     y = np.where(np.asarray(found.target) == "tested_positive", 1, -1).astype("i1")
     return {"X": (raw - raw.mean(axis=0)) / raw.std(axis=0, ddof=1), "y": y, "X_raw": raw}
+
+
+def by_columns(found: Any, names: Sequence[str]) -> Arrays:
+    """A regression of OpenML, its columns put in order by their names."""
+    columns = [list(found.feature_names).index(name) for name in names]
+    return {
+        "X": np.asarray(found.data, dtype="f8")[:, columns],
+        "y": np.asarray(found.target, dtype="f8"),
+        "feature_names": np.array(list(names)),
+    }
 
 
 def member(archive: bytes, ending: str) -> bytes:
