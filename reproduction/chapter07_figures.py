@@ -265,8 +265,8 @@ def show_recent_sets(results: Json, _: Json) -> Page:
         Verdict.PATTERN if holds else Verdict.DIFFERS,
         f"In the median over sets, N = 2 and 3 take {steps[2]:.2f} and {steps[3]:.2f} of the steps "
         f"of N = 1 and {seconds[2]:.2f} and {seconds[3]:.2f} of its time; N = 20 takes "
-        f"{steps[20]:.2f} of its steps and {seconds[20]:.2f} of its time: it is {found} in the median, "
-        f"with {min(last):.2f} to {max(last):.2f} over sets.",
+        f"{steps[20]:.2f} of its steps and {seconds[20]:.2f} of its time: it is {found} in the "
+        f"median, with {min(last):.2f} to {max(last):.2f} over sets.",
         [Table(header, rows)],
         [
             "Only sets whose printed runtime exceeds 0.1 s, as in the thesis, and which were run "
