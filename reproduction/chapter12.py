@@ -34,7 +34,7 @@ FAILURE = 0.05
 # ---- Table 12.1: artificial distributions --------------------------------------------------------
 
 
-@computes("table-12.1", repetitions=3, full=100)
+@computes("table-12.1", repetitions=5, full=100)
 def artificial_distributions(run: Run) -> Json:
     """Test errors of five strategies from a single start and from a grid, and of AutoSVC."""
     test = FULL_TEST if run.full else TEST
@@ -175,22 +175,22 @@ def benchmark(run: Run, names: tuple[str, ...], metric: str) -> Json:
     }
 
 
-@computes("table-12.3", repetitions=3, full=100)
+@computes("table-12.3", repetitions=5, full=100)
 def first_sets_radial(run: Run) -> Json:
     return benchmark(run, FIRST, "radial")
 
 
-@computes("table-12.4", repetitions=3, full=100)
+@computes("table-12.4", repetitions=5, full=100)
 def second_sets_radial(run: Run) -> Json:
     return benchmark(run, SECOND, "radial")
 
 
-@computes("table-12.5", repetitions=2, full=100)
+@computes("table-12.5", repetitions=5, full=100)
 def first_sets_diagonal(run: Run) -> Json:
     return benchmark(run, FIRST, "diagonal")
 
 
-@computes("table-12.6", repetitions=2, full=100)
+@computes("table-12.6", repetitions=5, full=100)
 def second_sets_diagonal(run: Run) -> Json:
     return benchmark(run, SECOND, "diagonal")
 
