@@ -23,6 +23,7 @@ from .selection import (
     ranks_agree,
     shortened,
 )
+from .statistics import summary
 
 TEST, FULL_TEST = 20_000, 100_000
 FIRST, SECOND = RAETSCH[:5], RAETSCH[5:]
@@ -230,7 +231,7 @@ def show_benchmark(results: Json, printed: Json) -> Page:
         for s in STRATEGIES
         if printed[name][s]["deviation"] > FAILURE
     ]
-    returning = sum(bool(np.std(errors, ddof=1) > FAILURE) for errors in failing)
+    returning = sum(summary(errors)["deviation"] > FAILURE for errors in failing)
     notes = [
         f"The largest difference of means is {worst[0]:+.3f}, of {STRATEGIES[worst[2]]} on "
         f"{worst[1]}. Our searches start from the best point of a coarse grid, the thesis's from a "
