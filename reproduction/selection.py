@@ -32,6 +32,8 @@ SHORTENED = {
     "diagonal": {"cv-cma": 0.1, "likelihood": 0.025, "posterior": 0.025},
 }
 AUTO = "AutoSVC"
+# With fewer trials than this the printed deviation stands in for that of ours.
+FEWEST = 3
 
 
 def shortened(metric: str) -> str:
@@ -120,9 +122,8 @@ def comparison_table(
 def standard_errors_apart(values: Sequence[float], printed: Json, trials: int = 100) -> float:
     """Our mean minus the printed one, in standard errors of their difference; positive is worse."""
     own = summary(values)
-    spread = np.hypot(
-        own["deviation"] / np.sqrt(own["count"]), printed["deviation"] / np.sqrt(trials)
-    )
+    deviation = own["deviation"] if own["count"] >= FEWEST else printed["deviation"]
+    spread = np.hypot(deviation / np.sqrt(own["count"]), printed["deviation"] / np.sqrt(trials))
     # Printed means have three digits.
     return float((own["mean"] - printed["error"]) / max(spread, 5e-4))
 
@@ -158,7 +159,10 @@ def ranks_agree(
 def power_note(trials: int) -> str:
     """What so few trials can show."""
     smallest = 1.0 / comb(2 * trials, trials)
-    return (
-        f"With {trials} trials a side the smallest p of the one-sided Mann–Whitney test is "
+    text = (
+        f"Trials a side: {trials}. The smallest p of the one-sided Mann–Whitney test is then "
         f"{smallest:.2g}; a sign `<` needs less than 0.05."
     )
+    if trials < FEWEST:
+        text += " So few trials have no standard deviation to speak of: the printed one is taken."
+    return text

@@ -65,3 +65,8 @@ def test_verdict_follows_from_the_errors():
     assert same.verdict is Verdict.REPRODUCED
     other = chapter12.show_benchmark({"a": trials(0.4)}, printed)
     assert other.verdict is Verdict.DIFFERS
+
+
+def test_printed_deviation_stands_in_where_trials_are_few():
+    apart = selection.standard_errors_apart([0.3], printed_row(0.2, 0.1))
+    assert apart == pytest.approx(0.1 / np.hypot(0.1, 0.01))
