@@ -14,11 +14,13 @@ from .items import Json, Page, Table, Verdict, computes, shows
 from .runs import Run
 from .selection import (
     AUTO,
+    JUDGED,
     SHORTENED,
     STRATEGIES,
     agreement,
     comparison_table,
     error_on_test,
+    judged,
     power_note,
     ranks_agree,
     shortened,
@@ -92,7 +94,6 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
         - (many := float(np.mean(results["grid"][name][strategy])))
         > FAILURE
     ]
-    pattern = agreeing >= 0.8 * total
     single, grid = counts["single"], counts["grid"]
     reason = (
         f"From the thesis's single start {agreeing} of {total} printed significant comparisons "
@@ -100,10 +101,10 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
         f"errors of the printed ones, {single['lower']} are lower and {single['higher']} higher. "
         f"From our grid start it is {grid['within']}, {grid['lower']} and {grid['higher']}."
     )
-    exact = single["within"] == 20
     repaired = [f"A grid start repairs what a single start breaks: {'; '.join(gained)}."]
     notes = [
         "The standard error is that of the difference of both means, ours and the printed one.",
+        JUDGED,
         power_note(len(results["grid"]["chess"]["kta"])),
         *(repaired if gained else ()),
         "The thesis does not print where its searches start; a single start here is Jaakkola's "
@@ -112,10 +113,7 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
         "support vectors are assumed to stay as they are); its page beside the one that trains "
         "again without each support vector is [figure 9.1](figure-9-1.md).",
     ]
-    if exact:
-        verdict = Verdict.REPRODUCED
-    else:
-        verdict = Verdict.PATTERN if pattern else Verdict.DIFFERS
+    verdict = judged(single, agreeing, total)
     return Page(verdict, reason, tables, notes)
 
 
@@ -211,12 +209,7 @@ def show_benchmark(results: Json, printed: Json) -> Page:
         f"ones, {counts['lower']} are lower and {counts['higher']} higher; {agreeing} of {total} "
         "printed significant comparisons have the same direction."
     )
-    if counts["within"] == cells:
-        verdict = Verdict.REPRODUCED
-    elif agreeing >= 0.8 * total:
-        verdict = Verdict.PATTERN
-    else:
-        verdict = Verdict.DIFFERS
+    verdict = judged(counts, agreeing, total)
     worst = max(
         (
             (float(np.mean(results[name][s])) - printed[name][s]["error"], name, s)
@@ -237,6 +230,7 @@ def show_benchmark(results: Json, printed: Json) -> Page:
         f"{worst[1]}. Our searches start from the best point of a coarse grid, the thesis's from a "
         f"single point. It prints {len(failing)} standard deviations above {FAILURE}, where some "
         f"searches failed; {returning} of them return here.",
+        JUDGED,
         power_note(len(next(iter(results.values()))["kta"])),
         "Splits of one set overlap, so that the tests treat dependent trials as independent ones; "
         "the thesis says the same of its tables.",

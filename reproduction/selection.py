@@ -7,6 +7,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from maxmargin import SVC, AutoSVC
 from maxmargin.tuning import Point, Task, gaussian_start, tuned
@@ -14,7 +15,7 @@ from maxmargin.tuning.course import Search
 from maxmargin.tuning.strategies import STRATEGIES as BY_NAME
 from maxmargin.tuning.strategies import run_to_its_end
 
-from .items import Json, Table
+from .items import Json, Table, Verdict
 from .statistics import comparison_sign, summary
 
 # The thesis's five strategies, in its order and by its names.
@@ -154,6 +155,24 @@ def ranks_agree(
                     total += 1
                     agreeing += bool(np.mean(own[row]) < np.mean(own[other]))
     return agreeing, total
+
+
+def judged(counts: Mapping[str, int], agreeing: int, total: int) -> Verdict:
+    """Numbers agree where no more means are outside two standard errors than chance puts there;
+    the pattern agrees where four fifths of the significant comparisons have their direction."""
+    cells = sum(counts.values())
+    numbers = cells - counts["within"] <= binom.ppf(0.95, cells, 0.05)
+    pattern = agreeing >= 0.8 * total
+    if numbers and pattern:
+        return Verdict.REPRODUCED
+    return Verdict.PATTERN if numbers or pattern else Verdict.DIFFERS
+
+
+JUDGED = (
+    "The verdict: *reproduced* where no more means are outside two standard errors than chance "
+    "puts there (at level 0.05) and four fifths of the printed significant comparisons have the "
+    "same direction here, *pattern reproduced* where one of both holds."
+)
 
 
 def power_note(trials: int) -> str:
