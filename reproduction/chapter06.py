@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ FEWER = {"spambase": 1_500, "connect-4": 2_000}
 NEWTON = "HMG, Newton stop"
 
 
+@lru_cache(1)
 def samples(name: str, size: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """A set as chapter 6 has it, or so many of its samples, always the same."""
     X, y = load("spambase-standardised" if name == "spambase" else name)

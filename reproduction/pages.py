@@ -137,7 +137,7 @@ def markdown(table: Table) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value as people read it: about four digits, thousands apart."""
+    """A value as people read it: about four digits, thousands apart, dual values with more."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -154,7 +154,7 @@ def number(value: float) -> str:
     if value == 0:
         return "0"
     if size >= 1000:
-        return f"{value:,.0f}"
+        return f"{value:,.0f}" if size >= 1e6 or value.is_integer() else f"{value:,.3f}"
     if size < 1e-3:
         return f"{value:.1e}"
     return f"{value:.4g}"
