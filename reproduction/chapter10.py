@@ -64,7 +64,7 @@ def descent(case: str, seed: int) -> Json:
     return found
 
 
-@computes("figure-10.1", repetitions=5, full=20)
+@computes("figure-10.1", repetitions=10, full=20)
 def metric_descent(run: Run) -> Json:
     """Curves of the five cases, a list for each trial."""
     if run.repetitions < 20:

@@ -100,7 +100,9 @@ def show_unreliable_sign(results: Json, printed: Json) -> Page:
         f"prints about {printed['iterations']:,}.",
         notes=[
             "f⁽¹⁾ = ±|x|, where the sign of the derivative is right three times of four. Counts "
-            "are the first of 60 marks on a logarithmic scale."
+            "are the first of 60 marks on a logarithmic scale.",
+            "Algorithm 11.2 as printed does not do this; where ours differs is said in the "
+            "[guide](../../guide/tuning.md#where-the-thesis-and-this-code-differ).",
         ],
         draw=draw,
     )

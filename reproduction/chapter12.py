@@ -14,15 +14,18 @@ from .items import Json, Page, Table, Verdict, computes, shows
 from .runs import Run
 from .selection import (
     AUTO,
+    JUDGED,
     SHORTENED,
     STRATEGIES,
     agreement,
     comparison_table,
     error_on_test,
+    judged,
     power_note,
     ranks_agree,
     shortened,
 )
+from .statistics import summary
 
 TEST, FULL_TEST = 20_000, 100_000
 FIRST, SECOND = RAETSCH[:5], RAETSCH[5:]
@@ -34,7 +37,7 @@ FAILURE = 0.05
 # ---- Table 12.1: artificial distributions --------------------------------------------------------
 
 
-@computes("table-12.1", repetitions=3, full=100)
+@computes("table-12.1", repetitions=5, full=100)
 def artificial_distributions(run: Run) -> Json:
     """Test errors of five strategies from a single start and from a grid, and of AutoSVC."""
     test = FULL_TEST if run.full else TEST
@@ -91,7 +94,6 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
         - (many := float(np.mean(results["grid"][name][strategy])))
         > FAILURE
     ]
-    pattern = agreeing >= 0.8 * total
     single, grid = counts["single"], counts["grid"]
     reason = (
         f"From the thesis's single start {agreeing} of {total} printed significant comparisons "
@@ -99,10 +101,10 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
         f"errors of the printed ones, {single['lower']} are lower and {single['higher']} higher. "
         f"From our grid start it is {grid['within']}, {grid['lower']} and {grid['higher']}."
     )
-    exact = single["within"] == 20
     repaired = [f"A grid start repairs what a single start breaks: {'; '.join(gained)}."]
     notes = [
         "The standard error is that of the difference of both means, ours and the printed one.",
+        JUDGED,
         power_note(len(results["grid"]["chess"]["kta"])),
         *(repaired if gained else ()),
         "The thesis does not print where its searches start; a single start here is Jaakkola's "
@@ -111,10 +113,7 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
         "support vectors are assumed to stay as they are); its page beside the one that trains "
         "again without each support vector is [figure 9.1](figure-9-1.md).",
     ]
-    if exact:
-        verdict = Verdict.REPRODUCED
-    else:
-        verdict = Verdict.PATTERN if pattern else Verdict.DIFFERS
+    verdict = judged(single, agreeing, total)
     return Page(verdict, reason, tables, notes)
 
 
@@ -175,22 +174,22 @@ def benchmark(run: Run, names: tuple[str, ...], metric: str) -> Json:
     }
 
 
-@computes("table-12.3", repetitions=3, full=100)
+@computes("table-12.3", repetitions=5, full=100)
 def first_sets_radial(run: Run) -> Json:
     return benchmark(run, FIRST, "radial")
 
 
-@computes("table-12.4", repetitions=3, full=100)
+@computes("table-12.4", repetitions=5, full=100)
 def second_sets_radial(run: Run) -> Json:
     return benchmark(run, SECOND, "radial")
 
 
-@computes("table-12.5", repetitions=2, full=100)
+@computes("table-12.5", repetitions=5, full=100)
 def first_sets_diagonal(run: Run) -> Json:
     return benchmark(run, FIRST, "diagonal")
 
 
-@computes("table-12.6", repetitions=2, full=100)
+@computes("table-12.6", repetitions=5, full=100)
 def second_sets_diagonal(run: Run) -> Json:
     return benchmark(run, SECOND, "diagonal")
 
@@ -210,12 +209,7 @@ def show_benchmark(results: Json, printed: Json) -> Page:
         f"ones, {counts['lower']} are lower and {counts['higher']} higher; {agreeing} of {total} "
         "printed significant comparisons have the same direction."
     )
-    if counts["within"] == cells:
-        verdict = Verdict.REPRODUCED
-    elif agreeing >= 0.8 * total:
-        verdict = Verdict.PATTERN
-    else:
-        verdict = Verdict.DIFFERS
+    verdict = judged(counts, agreeing, total)
     worst = max(
         (
             (float(np.mean(results[name][s])) - printed[name][s]["error"], name, s)
@@ -230,12 +224,13 @@ def show_benchmark(results: Json, printed: Json) -> Page:
         for s in STRATEGIES
         if printed[name][s]["deviation"] > FAILURE
     ]
-    returning = sum(bool(np.std(errors, ddof=1) > FAILURE) for errors in failing)
+    returning = sum(summary(errors)["deviation"] > FAILURE for errors in failing)
     notes = [
         f"The largest difference of means is {worst[0]:+.3f}, of {STRATEGIES[worst[2]]} on "
         f"{worst[1]}. Our searches start from the best point of a coarse grid, the thesis's from a "
         f"single point. It prints {len(failing)} standard deviations above {FAILURE}, where some "
         f"searches failed; {returning} of them return here.",
+        JUDGED,
         power_note(len(next(iter(results.values()))["kta"])),
         "Splits of one set overlap, so that the tests treat dependent trials as independent ones; "
         "the thesis says the same of its tables.",

@@ -48,7 +48,7 @@ def splits(seeds: Sequence[int]) -> list[tuple[Any, Any]]:
     ]
 
 
-@computes("table-13.1", repetitions=2, full=10)
+@computes("table-13.1", repetitions=3, full=10)
 def strategies_on_gene_starts(run: Run) -> Json:
     """Errors, ROC curves, widths and weights of four strategies and two kernels."""
     share = {

@@ -7,6 +7,7 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from maxmargin import SVC, AutoSVC
 from maxmargin.tuning import Point, Task, gaussian_start, tuned
@@ -14,7 +15,7 @@ from maxmargin.tuning.course import Search
 from maxmargin.tuning.strategies import STRATEGIES as BY_NAME
 from maxmargin.tuning.strategies import run_to_its_end
 
-from .items import Json, Table
+from .items import Json, Table, Verdict
 from .statistics import comparison_sign, summary
 
 # The thesis's five strategies, in its order and by its names.
@@ -32,6 +33,8 @@ SHORTENED = {
     "diagonal": {"cv-cma": 0.1, "likelihood": 0.025, "posterior": 0.025},
 }
 AUTO = "AutoSVC"
+# With fewer trials than this the printed deviation stands in for that of ours.
+FEWEST = 3
 
 
 def shortened(metric: str) -> str:
@@ -120,9 +123,8 @@ def comparison_table(
 def standard_errors_apart(values: Sequence[float], printed: Json, trials: int = 100) -> float:
     """Our mean minus the printed one, in standard errors of their difference; positive is worse."""
     own = summary(values)
-    spread = np.hypot(
-        own["deviation"] / np.sqrt(own["count"]), printed["deviation"] / np.sqrt(trials)
-    )
+    deviation = own["deviation"] if own["count"] >= FEWEST else printed["deviation"]
+    spread = np.hypot(deviation / np.sqrt(own["count"]), printed["deviation"] / np.sqrt(trials))
     # Printed means have three digits.
     return float((own["mean"] - printed["error"]) / max(spread, 5e-4))
 
@@ -155,10 +157,31 @@ def ranks_agree(
     return agreeing, total
 
 
+def judged(counts: Mapping[str, int], agreeing: int, total: int) -> Verdict:
+    """Numbers agree where no more means are outside two standard errors than chance puts there;
+    the pattern agrees where four fifths of the significant comparisons have their direction."""
+    cells = sum(counts.values())
+    numbers = cells - counts["within"] <= binom.ppf(0.95, cells, 0.05)
+    pattern = agreeing >= 0.8 * total
+    if numbers and pattern:
+        return Verdict.REPRODUCED
+    return Verdict.PATTERN if numbers or pattern else Verdict.DIFFERS
+
+
+JUDGED = (
+    "The verdict: *reproduced* where no more means are outside two standard errors than chance "
+    "puts there (at level 0.05) and four fifths of the printed significant comparisons have the "
+    "same direction here, *pattern reproduced* where one of both holds."
+)
+
+
 def power_note(trials: int) -> str:
     """What so few trials can show."""
     smallest = 1.0 / comb(2 * trials, trials)
-    return (
-        f"With {trials} trials a side the smallest p of the one-sided Mann–Whitney test is "
+    text = (
+        f"Trials a side: {trials}. The smallest p of the one-sided Mann–Whitney test is then "
         f"{smallest:.2g}; a sign `<` needs less than 0.05."
     )
+    if trials < FEWEST:
+        text += " So few trials have no standard deviation to speak of: the printed one is taken."
+    return text

@@ -60,8 +60,28 @@ def test_comparison_has_signs_of_row_against_column():
 
 
 def test_verdict_follows_from_the_errors():
-    printed = {"a": table(0.2)}
-    same = chapter12.show_benchmark({"a": trials(0.2)}, printed)
-    assert same.verdict is Verdict.REPRODUCED
+    printed = {"a": {name: printed_row(signs=["0.5"] * 4) for name in selection.STRATEGIES}}
+    printed["a"]["kta"]["signs"] = ["<"] * 4
+    same = {**trials(0.2), "kta": [0.1999] * 5}
+    assert chapter12.show_benchmark({"a": same}, printed).verdict is Verdict.REPRODUCED
     other = chapter12.show_benchmark({"a": trials(0.4)}, printed)
     assert other.verdict is Verdict.DIFFERS
+
+
+def test_printed_deviation_stands_in_where_trials_are_few():
+    apart = selection.standard_errors_apart([0.3], printed_row(0.2, 0.1))
+    assert apart == pytest.approx(0.1 / np.hypot(0.1, 0.01))
+
+
+@pytest.mark.parametrize(
+    ("within", "agreeing", "verdict"),
+    [
+        (23, 40, Verdict.REPRODUCED),
+        (20, 40, Verdict.PATTERN),
+        (23, 20, Verdict.PATTERN),
+        (20, 20, Verdict.DIFFERS),
+    ],
+)
+def test_verdict_needs_numbers_and_directions(within, agreeing, verdict):
+    counts = {"within": within, "lower": 25 - within, "higher": 0}
+    assert selection.judged(counts, agreeing, 41) is verdict
