@@ -6,10 +6,12 @@
 # make docs-test     look at every page of it in Chromium, and follow all links
 # make release       build and check what is published, in dist/; uploads nothing
 # make bench   time fits and predictions beside those of other libraries; an hour, wants quiet
+# make reproduce     compute the tables and figures of the documents again; an hour, resumable
 # make clean   remove .venv and everything generated
 #
 # Each target makes .venv and installs what it needs; test-oldest makes .venv-oldest. PYTHON=python3.12 chooses an interpreter,
-# WORKERS=4 the number of test processes, BENCH=--quick the options of the benchmark.
+# WORKERS=4 the number of test processes, BENCH=--quick the options of the benchmark,
+# WHAT=7.2,9.1 and FULL=1 which tables and figures, and the documents' own repetitions.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -31,7 +33,7 @@ OLDEST := tests/test_oldest.py tests/kernels/test_kernel_values.py \
   tests/tuning/test_optimizers.py tests/report/test_html.py \
   tests/cli/test_choices.py tests/cli/test_commands.py
 
-.PHONY: demo test test-nojit test-oldest docs docs-test release bench clean
+.PHONY: demo test test-nojit test-oldest docs docs-test release bench reproduce clean
 
 demo: .venv/for-use
 	@$(BIN)/python examples/demo.py
@@ -60,10 +62,13 @@ release: .venv/for-release
 bench: .venv/for-benchmarks
 	$(BIN)/python -m benchmarks.speed $(BENCH)
 
+reproduce: .venv/for-reproduction
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m reproduction $(if $(WHAT),'$(WHAT)') $(if $(FULL),--full)
+
 clean:
 	rm -rf .venv .venv-oldest .hypothesis .mypy_cache .ruff_cache .pytest_cache build dist
 	rm -rf docs/_build docs/gallery docs/lectures docs/reference/generated docs/reference/*.rst docs/*/drawn
-	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find src tests examples benchmarks reproduction -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/for-use: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
@@ -75,6 +80,10 @@ clean:
 
 .venv/for-docs: pyproject.toml | $(BIN)/python
 	$(PIP) --editable '.[docs]'
+	touch $@ .venv/for-use
+
+.venv/for-reproduction: pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[all]'
 	touch $@ .venv/for-use
 
 .venv/for-release: pyproject.toml | $(BIN)/python

@@ -1,5 +1,5 @@
 """What the tuning benchmarks share: samples of the known distributions, splits of real data, trials
-in processes, results in a file, and the Mann–Whitney comparison of section 12.2."""
+in processes, and results in a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import mannwhitneyu
 
 from maxmargin.data import chess_board, sparse_coordinate
 
@@ -36,7 +35,6 @@ RAETSCH = (
     "twonorm",
     "waveform",
 )
-LEVELS = ((0.001, "<<<"), (0.01, "<<"), (0.05, "<"))
 
 
 def artificial(name: str, seed: int, train: int = 200, test: int = 20_000) -> tuple[Any, ...]:
@@ -77,16 +75,3 @@ def run_trials(
             file.write(json.dumps(done[job]) + "\n")
             file.flush()
     return [done[job] for job in jobs]
-
-
-def compared(first: np.ndarray, second: np.ndarray) -> str:
-    """Whether the first errors are smaller, as Table 12.1 writes it: <, << or <<< at levels 0.05,
-    0.01 and 0.001 of the one-sided Mann–Whitney test, > if larger, else its level."""
-    smaller = float(mannwhitneyu(first, second, alternative="less").pvalue)
-    larger = float(mannwhitneyu(first, second, alternative="greater").pvalue)
-    for level, sign in LEVELS:
-        if smaller < level:
-            return sign
-        if larger < level:
-            return sign.replace("<", ">")
-    return f"{smaller:.2f}"

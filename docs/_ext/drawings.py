@@ -10,6 +10,8 @@ from pathlib import Path
 import walk_drawing
 import which_drawing
 
+from reproduction import pages as reproduction_pages
+
 MATHJAX = "tex-svg-full.js"
 STYLESHEET = re.compile(r'<link rel="stylesheet"\s+href="https?://[^>]*>')
 
@@ -41,6 +43,7 @@ def drop_links_to_other_hosts(app, error):
 def draw(app):
     walk_drawing.write(Path(app.srcdir) / "development" / "drawn")
     which_drawing.write(Path(app.srcdir) / "start" / "drawn")
+    reproduction_pages.write(Path(app.srcdir) / "reproduction" / "drawn")
 
 
 def setup(app):

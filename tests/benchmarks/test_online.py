@@ -10,39 +10,6 @@ from benchmarks.online_gamma import Quality, cross_validated
 from maxmargin.estimators.online.active import LabelCurve
 
 
-def small_board(partition):
-    task = online.chess(partition)
-    return online.Task(
-        task.X[:200], task.y[:200], task.X_test[:500], task.y_test[:500], task.parameters
-    )
-
-
-def table(monkeypatch, **given):
-    monkeypatch.setitem(online.TABLE_8_1, "chess", small_board)
-    settings = {"sets": ["chess"], "partitions": 2, "epochs": 1, **given}
-    return list(online.table81(argparse.Namespace(**settings)))
-
-
-def test_table_has_both_policies_the_batch_machine_and_their_difference(monkeypatch):
-    rows = table(monkeypatch)
-    assert [row["machine"] for row in rows] == ["MVP", "SO", "batch", "SO - MVP"]
-    first, second, batch, _ = rows
-    assert first["dual"] < second["dual"] < batch["dual"] <= batch["primal"]
-    assert batch["1 - dual/optimum"] == 0.0
-
-
-def test_table_goes_on_to_the_optimum(monkeypatch):
-    rows = table(monkeypatch, epochs=300, partitions=1)
-    assert [row["machine"] for row in rows[3:]] == ["SO, 300 epochs", "SO, finished"]
-    assert abs(rows[-1]["1 - dual/optimum"]) < 1e-5
-
-
-def test_difference_has_its_standard_error():
-    row = online.difference("toy", np.array([[1.0, 0.0, 2.0, 4.0], [3.0, 0.0, 2.0, 0.0]]))
-    assert row["SV"] == "+2 ± 1"
-    assert row["dual"] == "+2 ± 2"
-
-
 @pytest.fixture
 def toy(monkeypatch):
     """Clouds in place of pictures."""

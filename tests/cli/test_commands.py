@@ -186,6 +186,7 @@ def test_help_lists_every_command(tmp_path):
         "inspect",
         "report",
         "convert",
+        "data",
         "demo",
         "warmup",
         "version",

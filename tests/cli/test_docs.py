@@ -13,6 +13,11 @@ from maxmargin.tuning import STRATEGIES
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "guide" / "command_line.md").read_text("utf-8")
 COMMANDS = typer.main.get_command(app).commands
+LEAVES = [
+    leaf
+    for command in COMMANDS.values()
+    for leaf in getattr(command, "commands", {"": command}).values()
+]
 # Options that `--help` explains well enough.
 SELF_EXPLAINING = {"--output", "--report", "--scale", "--plot", "--impute"}
 
@@ -30,7 +35,7 @@ def test_every_option_of_train_is_named():
 def test_options_in_the_page_exist():
     known = {
         name
-        for command in COMMANDS.values()
+        for command in LEAVES
         for option in command.params
         for name in (*option.opts, *option.secondary_opts)
     }

@@ -1,6 +1,6 @@
 """What the thesis prints about real data and its counter-example, fast enough for every run.
 
-`benchmarks/thesis.py` reproduces the tables as a whole.
+`make reproduce` computes the tables and figures themselves.
 """
 
 import numpy as np

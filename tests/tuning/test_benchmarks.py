@@ -1,9 +1,9 @@
-"""What the benchmarks of tuning rely on, and one trial of the cheap ones."""
+"""What the benchmarks of tuning rely on."""
 
 import numpy as np
 import pytest
 
-from benchmarks import tuning_metrics, tuning_table, tuning_trials
+from benchmarks import tuning_trials
 
 
 def half(job):
@@ -19,26 +19,8 @@ def test_trials_in_the_file_are_not_repeated(tmp_path, monkeypatch):
     assert [record["error"] for record in again] == [0.0, 0.5, 1.0]
 
 
-def test_comparison_is_written_as_in_the_thesis():
-    low, high = np.linspace(0, 1, 30), np.linspace(2, 3, 30)
-    assert tuning_trials.compared(low, high) == "<<<"
-    assert tuning_trials.compared(high, low) == ">>>"
-    assert tuning_trials.compared(low, low + 1e-9) == "0.42"
-
-
 @pytest.mark.parametrize("problem", tuning_trials.ARTIFICIAL)
 def test_trials_have_fresh_test_samples(problem):
     X, y, new, labels = tuning_trials.artificial(problem, seed=3, train=50, test=60)
     assert (len(X), len(y), len(new), len(labels)) == (50, 50, 60, 60)
     assert not np.array_equal(X, new[:50])
-
-
-def test_one_trial_of_the_table():
-    record = tuning_table.trial(("chess", "kta", 0))
-    assert 0.05 < record["error"] < 0.2
-
-
-def test_one_trial_of_the_metrics(monkeypatch):
-    monkeypatch.setattr(tuning_metrics, "STEPS", 60)
-    errors = {case: tuning_metrics.trial((case, 0))["error"] for case in ("A", "B", "D")}
-    assert errors["D"] == min(errors.values())

@@ -12,6 +12,7 @@ import typer
 
 from . import arguments as a
 from . import watching
+from .commands.data import data_app
 from .errors import UNFINISHED, UsageError, explained, obey_termination
 from .options import MachineOptions
 from .screen import Screen
@@ -24,6 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(data_app, name="data")
 
 
 @app.command()

@@ -111,6 +111,8 @@ def hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine:
 def squared_hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine:
     """½‖w‖² + Σ C_i max(0, 1 − y_i f(x_i))² → min.
 
+    The thesis writes C/2 instead of C: its C is twice the one here.
+
     Parameters
     ----------
     y : array of shape (samples,)

@@ -6,7 +6,7 @@
                     C by cross-validation              path of C
     posterior       log-posterior                      NoisyRprop    10,000 √n
     likelihood      log-likelihood                     NoisyRprop    10,000 √n
-    span            span bound                         iRprop⁺       100 √n
+    span            span bound, support held fixed     iRprop⁺       100 √n
     radius_margin   radius–margin quotient             iRprop⁺       100 √n
     cv-cma          cross-validation error             CMA-ES        100 √n populations
     kernels         cross-validation error             a linear kernel and Gaussians, paths of C
@@ -195,7 +195,7 @@ def by_posterior(search: Search) -> Outcome:
 
 
 def by_span(search: Search) -> Outcome:
-    """Kernel and C by the span bound."""
+    """Kernel and C by the span bound, as if no other sample joined or left the support vectors."""
     objective = search.objective(SpanBound)
     most = search.iterations(len(search.task.kernel.parameter_names) + 1, 100)
     search.expected = (len(search.scanned()), most)

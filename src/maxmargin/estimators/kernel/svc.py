@@ -68,6 +68,8 @@ class SVC(KernelClassifier):
     random_state : int, RandomState or None, default=None
         For the folds of `probability`. None stands for 0: every fit is repeatable.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        The squared one costs C max(0, …)², as in LIBLINEAR. Texts that write C/2 max(0, …)², such
+        as Glasmachers' thesis, have a C twice as large for the same machine.
     fit_intercept : bool, default=True
         Whether f has an intercept. Without one it is 0, and the dual has no sum constraint.
     multi_class : {"ovo", "ovr"}, default="ovo"

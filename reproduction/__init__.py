@@ -1,0 +1,1 @@
+"""Every table and figure of the documents, computed again: `make reproduce`."""
