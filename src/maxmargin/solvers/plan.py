@@ -317,9 +317,9 @@ def fits_single(kernel: Kernel, X: Any) -> bool:
         entries = X.data if sparse.issparse(X) else X
         largest = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
         with np.errstate(over="ignore", invalid="ignore"):
-            scaled = largest * float(np.max(kernel._scale()))
+            scale = float(np.max(kernel._scale()))
             diagonal = np.abs(kernel.diagonal(X)).max(initial=0.0)
-            top = float(np.maximum(diagonal, scaled * scaled * X.shape[1]))
+            top = float(max(scale, diagonal, (largest * scale) ** 2 * X.shape[1]))
     return top <= HEADROOM * float(np.finfo(np.float32).max)
 
 

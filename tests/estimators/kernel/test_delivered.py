@@ -337,3 +337,26 @@ def test_violation_of_a_tube_that_was_searched_for_is_that_of_nu_svr():
         residual[down < 0].max() - residual[down > -10].min(),
     )
     assert model.certificate_.violation == pytest.approx(max(float(exact), 0.0), abs=1e-11)
+
+
+def test_a_scale_that_float32_cannot_hold_is_computed_in_float64():
+    X = np.array([[0.0], [1e-45], [3e-45], [1.5e-45]], np.float32)
+    model = SVC(gamma=1.6e89).fit(X, [0, 0, 1, 1])
+    np.testing.assert_array_equal(model.predict(X), [0, 0, 1, 1])
+
+
+def test_what_there_is_no_time_to_prove_is_not_called_converged(monkeypatch):
+    """The solver is done, the certificate is not: the status is that of the limit."""
+    from maxmargin.estimators.clock import OutOfTime
+    from maxmargin.estimators.kernel import training
+
+    def out_of_time(*_args):
+        raise OutOfTime
+
+    monkeypatch.setattr(training, "kernel_expansion", out_of_time)
+    monkeypatch.setattr(training, "sharp_expansion", out_of_time)
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    model = fitted(SVC(max_seconds=0.5), X, y)
+    assert model.status_ == "time_limit"
+    assert model.fit_status_ == 1

@@ -375,6 +375,8 @@ class Trainer:
             if isinstance(reason, KeyboardInterrupt):
                 self._interrupt()
             expansion = told_by(problem, solution)
+            if solution.converged:  # as far as the solver knows, and nobody else
+                solution = replace(solution, status=self._reason())
             if np.isnan(expansion).any():
                 unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
                 return Outcome(solution, task.machine.read(solution.alpha, solution.bias), unknown)
