@@ -130,8 +130,10 @@ class Trial:
         self.spread = 1.0 if self.classes else float(np.std(self.y.astype(float))) or 1.0
         self.splits = list(self._splits(k, options.seed))
         self.began = time.perf_counter() - course.journal.seconds
-        given = options.max_seconds
-        self.limit = LONGEST if given is None else course.journal.seconds + 0.4 * given
+        allowed_seconds = options.max_seconds
+        self.limit = (
+            LONGEST if allowed_seconds is None else course.journal.seconds + 0.4 * allowed_seconds
+        )
         self.rows: list[tuple[dict[str, float], float]] = []
 
     def _splits(self, k: int, seed: int) -> Any:

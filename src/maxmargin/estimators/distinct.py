@@ -45,9 +45,9 @@ class Samples(NamedTuple):
     keys : uint64 array
         A hash of the content of each sample, independent of its place.
     member : int array
-        For each sample given, its distinct sample, or -1 if it has no weight.
-    given : float array
-        The weights given.
+        For each given sample, its distinct sample, or -1 if it has no weight.
+    given_weight : float array
+        The weights of the given samples.
     has_copies : bool
         Whether some distinct sample represents several given ones.
     """
@@ -57,7 +57,7 @@ class Samples(NamedTuple):
     weight: np.ndarray
     keys: np.ndarray
     member: np.ndarray
-    given: np.ndarray
+    given_weight: np.ndarray
     has_copies: bool
 
     @property
@@ -81,14 +81,14 @@ class Samples(NamedTuple):
             return np.where(self.member >= 0, coef[self.member], 0.0)
         spread = np.zeros(self.member.size)
         full = np.full(self.size, np.nan) if level is None else np.minimum(level, 1.0)
-        hand_out(self.member, self.given, self.weight, coef, full, spread)
+        hand_out(self.member, self.given_weight, self.weight, coef, full, spread)
         return spread
 
 
 @compiled_strict
 def hand_out(
     member: np.ndarray,
-    given: np.ndarray,
+    given_weight: np.ndarray,
     weight: np.ndarray,
     coef: np.ndarray,
     level: np.ndarray,
@@ -100,7 +100,7 @@ def hand_out(
         m = member[i]
         if m < 0:
             continue
-        share = given[i] / weight[m]
+        share = given_weight[i] / weight[m]
         if np.isnan(level[m]):
             part = share
         elif level[m] > 0.0:
@@ -133,10 +133,10 @@ def distinct(
     ordered : bool
         Whether to sort them into an order that depends on their content alone.
     """
-    present, given = weight > 0, weight
+    present, given_weight = weight > 0, weight
     all_present = present.all()
     if not all_present:
-        X, given = chosen(X, np.flatnonzero(present), square), weight[present]
+        X, given_weight = chosen(X, np.flatnonzero(present), square), weight[present]
         y = None if y is None else y[present]
     keys = content_keys(X, y)
     if ordered and not square and in_usual_layout(X):
@@ -147,12 +147,12 @@ def distinct(
     if not all_present:
         member = np.full(weight.size, -1)
         member[present] = place
-    total = np.bincount(place, given)
-    if given.size > total.size and given.min() < given.max():
+    total = np.bincount(place, given_weight)
+    if given_weight.size > total.size and given_weight.min() < given_weight.max():
         # Summed in sorted order, weights do not depend on the order of the samples.
-        order = np.lexsort((given, place))
-        total = np.bincount(place[order], given[order])
-    return Samples(X, y, total, keys, member, weight, given.size > total.size)
+        order = np.lexsort((given_weight, place))
+        total = np.bincount(place[order], given_weight[order])
+    return Samples(X, y, total, keys, member, weight, given_weight.size > total.size)
 
 
 def one_of_each(

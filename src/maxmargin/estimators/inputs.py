@@ -102,7 +102,7 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
         if y is not None:
             check_consistent_length(X, y)
         return _sequence(X), y
-    given = X
+    raw = X
     if y is None or is_plain(y):
         X = _validated(estimator, X, reset=True)
         if y is not None and y.size != X.shape[0]:
@@ -121,7 +121,7 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             "Precomputed matrix must be a square matrix. X is a "
             f"{X.shape[0]}x{X.shape[1]} matrix: give the kernel of all training samples with all"
         )
-    return _for_kernel(kernel, given, X), y
+    return _for_kernel(kernel, raw, X), y
 
 
 def _validated(estimator: Any, X: Any, reset: bool) -> Any:
@@ -157,7 +157,7 @@ def new_inputs(estimator: Any, X: Any, like: Any = None) -> Any:
         _check_strings(estimator, X)
     if not isinstance(kernel, str) and is_structured(X):
         return _sequence(X)
-    given = X
+    raw = X
     X = _validated(estimator, X, reset=False)
     if not is_function(kernel):
         trained_sparse = sparse.issparse(estimator.support_vectors_ if like is None else like)
@@ -168,7 +168,7 @@ def new_inputs(estimator: Any, X: Any, like: Any = None) -> Any:
             )
         if trained_sparse and not sparse.issparse(X):
             X = sparse.csr_array(X)
-    return _for_kernel(kernel, given, X)
+    return _for_kernel(kernel, raw, X)
 
 
 def _format(kernel: Any, X: Any) -> dict[str, Any]:
@@ -180,9 +180,9 @@ def _format(kernel: Any, X: Any) -> dict[str, Any]:
     return {"dtype": dtype, "order": None if is_function(kernel) else "C", "accept_sparse": "csr"}
 
 
-def _for_kernel(kernel: Any, given: Any, X: Any) -> Any:
+def _for_kernel(kernel: Any, raw: Any, X: Any) -> Any:
     """A kernel function receives data frames unchanged, and everything else as arrays."""
-    return given if is_function(kernel) and hasattr(given, "iloc") else X
+    return raw if is_function(kernel) and hasattr(raw, "iloc") else X
 
 
 def _check_strings(estimator: Any, X: Any) -> None:

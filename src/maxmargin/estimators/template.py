@@ -69,8 +69,8 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
 
     def _seed(self) -> int:
         """The random seed; always the same without `random_state`."""
-        given = getattr(self, "random_state", None)
-        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
+        seed = getattr(self, "random_state", None)
+        return 0 if seed is None else int(check_random_state(seed).randint(2**31 - 1))
 
     def _write_solutions(
         self, names: Sequence[str], solutions: list[Any], certificates: Sequence[Any]

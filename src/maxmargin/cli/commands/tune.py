@@ -81,8 +81,12 @@ def same_again(path: str, reading: Reading, scale: bool, found: dict[str, Any]) 
     elif kernel is not None:
         return ""
     words = ["maxmargin train", shlex.quote(path)]
-    given = {"target": reading.target, "impute": reading.impute, "format": reading.format}
-    words += [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text is not None]
+    reading_options = {"target": reading.target, "impute": reading.impute, "format": reading.format}
+    words += [
+        f"--{name} {shlex.quote(text)}"
+        for name, text in reading_options.items()
+        if text is not None
+    ]
     words += [f"--drop {shlex.quote(name)}" for name in reading.drop]
     words += [f"--include {shlex.quote(name)}" for name in reading.include]
     words += [f"--{name} {value:.6g}" for name, value in values.items()]

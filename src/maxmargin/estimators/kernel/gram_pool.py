@@ -248,7 +248,7 @@ class Grams:
         evaluations = gram.n**2 if gram.whole is None else 0
         return Shared(gram.matrix(pause), NO_MATRIX, of_class, evaluations)
 
-    def few(self) -> Shared | None:
+    def as_one_class(self) -> Shared | None:
         """All samples as one class, if they are few enough for a batch of one problem."""
         if not plan.is_alone_in_batch(self.kernel, self.X, self.count):
             return None

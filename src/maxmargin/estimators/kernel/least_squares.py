@@ -209,10 +209,10 @@ class LeastSquaresMachine(KernelMachine):
     ) -> np.ndarray:
         """The residual of every given sample, for the machine trained without it."""
         member, codes = samples.member, samples.targets
-        given = np.where(member >= 0, samples.given * self._factors(codes)[member], 0.0)
+        weights = np.where(member >= 0, samples.given_weight * self._factors(codes)[member], 0.0)
         rows = system._replace(weight=system.weight[member])
         assert solution.inverse is not None
-        residuals = leave_one_out(rows, solution.coef[member], solution.inverse[member], given)
+        residuals = leave_one_out(rows, solution.coef[member], solution.inverse[member], weights)
         residuals[member < 0] = np.nan
         return residuals
 

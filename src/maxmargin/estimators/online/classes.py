@@ -36,14 +36,14 @@ class ClassesOfStream(BaseEstimator):  # type: ignore[misc]
         return places[codes].astype(np.float64), weight
 
     def _factors(self, classes: np.ndarray) -> np.ndarray:
-        given = self.class_weight if isinstance(self.class_weight, dict) else {}
-        unknown = [label for label in given if label not in set(classes.tolist())]
+        by_label = self.class_weight if isinstance(self.class_weight, dict) else {}
+        unknown = [label for label in by_label if label not in set(classes.tolist())]
         if unknown:
             raise ValueError(
                 f"class_weight has weights for {unknown}, which are not among the classes "
                 f"{classes.tolist()}"
             )
-        return np.array([float(given.get(label, 1.0)) for label in classes.tolist()])
+        return np.array([float(by_label.get(label, 1.0)) for label in classes.tolist()])
 
     def _accept_classes(self, y: np.ndarray, classes: Any, first: bool) -> None:
         """Set the classes in the first call of partial_fit, refuse others later."""

@@ -202,23 +202,23 @@ def _parameters(values: dict[str, Any]) -> dict[str, Any]:
     return {**parameters, "class_weight": weights}
 
 
-def _settings(cls: type, given: dict[str, Any]) -> OnlineSettings:
+def _settings(cls: type, values: dict[str, Any]) -> OnlineSettings:
     """What the machines were told: checked as parameters of the estimator are."""
-    settings = OnlineSettings(**given)
+    settings = OnlineSettings(**values)
     cls(**settings._asdict())._check_parameters()
     return settings
 
 
 def _labels(values: dict[str, Any]) -> np.ndarray:
-    given, name = values["labels"], values["labels_dtype"]
+    plain, name = values["labels"], values["labels_dtype"]
     _require(LABEL_TYPE.fullmatch(name), f"labels are of type {name!r}")
-    _require(all(isinstance(label, LABELS) for label in given), "labels are no numbers or texts")
+    _require(all(isinstance(label, LABELS) for label in plain), "labels are no numbers or texts")
     dtype = np.dtype(name)
-    _require(dtype.itemsize * len(given) <= LARGEST_LABELS, f"labels are of type {name!r}")
-    labels = np.array(given, dtype=dtype)
-    _require(labels.ndim == 1 and labels.tolist() == given, f"labels are not of type {dtype}")
-    ordered = all(a < b for a, b in itertools.pairwise(given))
-    _require(len(given) >= 2 and ordered, "labels are not two or more in ascending order")
+    _require(dtype.itemsize * len(plain) <= LARGEST_LABELS, f"labels are of type {name!r}")
+    labels = np.array(plain, dtype=dtype)
+    _require(labels.ndim == 1 and labels.tolist() == plain, f"labels are not of type {dtype}")
+    ordered = all(a < b for a, b in itertools.pairwise(plain))
+    _require(len(plain) >= 2 and ordered, "labels are not two or more in ascending order")
     return labels
 
 

@@ -137,8 +137,8 @@ class ShardedRun:
             self.settings.precision, self.task.kernel, self.pool.X, self.task.C, self.settings.tol
         )
         problem = self.pool.restricted(self.all_samples(), self.totals, self.task.kernel)
-        given = None if start is None else np.concatenate(start[1], axis=-1).ravel()
-        self.pool.write(self.all_samples(), problem.feasible(given))
+        start_alpha = None if start is None else np.concatenate(start[1], axis=-1).ravel()
+        self.pool.write(self.all_samples(), problem.feasible(start_alpha))
         self.fresh = start is None
         self.session.restart(self.pool.one_block())
 

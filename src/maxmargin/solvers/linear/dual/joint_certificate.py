@@ -126,22 +126,22 @@ def balanced(problem: JointProblem, wrong: Float) -> Float:
     """The variables of the wrong classes times d_own / d_wrong, with d such that every class gets
     as much from the others as it gives to them: Osborne's balancing of a matrix."""
     k = problem.classes
-    given = np.zeros((k, k))
-    np.add.at(given, problem.codes, -wrong)
+    transport = np.zeros((k, k))
+    np.add.at(transport, problem.codes, -wrong)
     d = np.ones(k)
     for _ in range(BALANCINGS):
-        row, column = given.sum(axis=1), given.sum(axis=0)
-        if np.abs(row - column).max() <= BALANCED * given.sum():
+        row, column = transport.sum(axis=1), transport.sum(axis=0)
+        if np.abs(row - column).max() <= BALANCED * transport.sum():
             break
         for c in range(k):
-            row, column = float(given[c].sum()), float(given[:, c].sum())
+            row, column = float(transport[c].sum()), float(transport[:, c].sum())
             # A class that only gives, or only gets, gives and gets nothing.
             factor = np.sqrt(column / row) if row > 0.0 and column > 0.0 else 0.0
             if factor == 0.0:
-                given[c], given[:, c], d[c] = 0.0, 0.0, 0.0
+                transport[c], transport[:, c], d[c] = 0.0, 0.0, 0.0
             else:
-                given[c] *= factor
-                given[:, c] /= factor
+                transport[c] *= factor
+                transport[:, c] /= factor
                 d[c] *= factor
     inverse = np.divide(1.0, d, out=np.zeros(k), where=d > 0.0)
     return np.asarray(wrong * d[problem.codes][:, None] * inverse)
