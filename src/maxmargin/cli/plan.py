@@ -1,4 +1,4 @@
-"""Which machine suits a file: what a sensible person would pick, and why."""
+"""The choice of a machine for a data set, and the reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for parameters that were not given, and the table of what was tried."""
+"""The search for unspecified parameters, and the table of all trials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .resuming import Course
 # Samples that a search of our own uses, and its folds.
 SAMPLES, FOLDS = 1000, 3
 LINEAR_SAMPLES, LINEAR_FOLDS = 10_000, 5
-# What is tried: factors on the median γ, and C in units of the spread of the targets.
+# The grid: factors on the median γ, and C in units of the spread of the targets.
 GAMMA, PRICE = 4.0 ** np.arange(-3, 3), 10.0 ** np.arange(-1, 3)
 LINEAR_PRICE = 10.0 ** np.arange(-4.0, 4.0)
 # Seconds of a search without a limit.
@@ -26,7 +26,7 @@ LONGEST = 60.0
 
 
 class Found(NamedTuple):
-    """Parameters, and what was tried."""
+    """The parameters found, and the trials."""
 
     parameters: dict[str, Any]
     table: SearchTable | None

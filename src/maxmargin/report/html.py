@@ -1,4 +1,4 @@
-"""`report.html`: what a model is, how good it is, how it came about, in one page."""
+"""`report.html`: a model, its quality, and its origin, in one page."""
 
 from __future__ import annotations
 

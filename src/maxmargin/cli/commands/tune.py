@@ -30,7 +30,7 @@ def tell_of_search(
     checkpoint: Path,
     fresh: bool = False,
 ) -> None:
-    """Search, tell, and write table and picture where asked for."""
+    """Search, report, and write table and picture if requested."""
     with screen.working(f"reading {path}"):
         samples = read_samples(path, reading)
     with screen.working("choosing a machine"):
@@ -73,7 +73,7 @@ def columns_of(table: Any) -> dict[str, np.ndarray]:
 
 
 def same_again(path: str, reading: Reading, scale: bool, found: dict[str, Any]) -> str:
-    """The command that trains with what was found, where it can be typed."""
+    """The command that trains with the parameters found, if it can be expressed as options."""
     kernel = found.get("kernel")
     values = {name: value for name, value in found.items() if name != "kernel"}
     if isinstance(kernel, Gaussian) and kernel.radial:
