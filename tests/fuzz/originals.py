@@ -219,7 +219,7 @@ def build(folder: Path) -> None:
 
 
 def _models(folder: Path) -> None:
-    held = HeldOut(LABELS[:4], LABELS[1:5], np.zeros(4))
+    tested = HeldOut(LABELS[:4], LABELS[1:5], np.zeros(4))
     table = SearchTable("tried", np.array(["grid"]), np.ones(1), {"log_C": np.ones(1)})
     measures = (Measure("accuracy", 0.5, 0.4, 0.6),)
     training = Training(
@@ -233,7 +233,7 @@ def _models(folder: Path) -> None:
             details["schema"] = Schema(columns, "class", np.zeros(3), np.ones(3))
             details["training"] = training
         elif name == "svc.mm":
-            more = {**vars(training), "search": table, "held_out": held}
+            more = {**vars(training), "search": table, "held_out": tested}
             details["training"] = Training(**more)
         save(model, folder / name, **details)
     for name, make in STREAMS.items():

@@ -37,10 +37,12 @@ def through_file(checkpoint, folder):
 
 
 def test_everything_comes_back(tmp_path):
-    held = HeldOut(np.array(["a", "b"]), np.array(["a", "a"]), np.array([0.5, -0.5]))
+    tested = HeldOut(np.array(["a", "b"]), np.array(["a", "a"]), np.array([0.5, -0.5]))
     table = SearchTable("tried", np.array(["grid"]), np.array([0.5]), {"log_C": np.array([1.0])})
     measures = (Measure("accuracy", 0.5, 0.1, np.nan),)
-    given = Checkpoint("abc", "all", {"kernel": Gaussian(0.5), "C": 2.0}, [], table, measures, held)
+    given = Checkpoint(
+        "abc", "all", {"kernel": Gaussian(0.5), "C": 2.0}, [], table, measures, tested
+    )
     found = through_file(given, tmp_path)
     assert found.parameters == given.parameters
     assert found.search.summary == "tried"

@@ -429,9 +429,9 @@ def set_field(place, record, name, value):
 )
 def test_record_that_is_none_is_refused(change, message, tmp_path):
     columns = tuple(Column(name, "number") for name in "abc")
-    held = HeldOut(TWO[:4], TWO[1:5], np.zeros(4))
+    tested = HeldOut(TWO[:4], TWO[1:5], np.zeros(4))
     table = SearchTable("tried", np.array(["a"]), np.ones(1), {"log_C": np.ones(1)})
-    training = Training("1", "", "", "", 30, 3, {"no": 15}, search=table, held_out=held)
+    training = Training("1", "", "", "", 30, 3, {"no": 15}, search=table, held_out=tested)
     details = {
         "schema": Schema(columns, "class", np.zeros(3), np.ones(3)),
         "training": training,

@@ -53,7 +53,7 @@ def kept_bytes():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_room_is_an_array_as_ordered(dtype):
+def test_a_buffer_has_the_requested_shape_and_type(dtype):
     array = buffer((700, 512), dtype)
     array[...] = 3
     assert array.shape == (700, 512)

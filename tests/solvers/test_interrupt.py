@@ -82,7 +82,7 @@ def test_ctrl_c_comes_back_soon_with_a_feasible_point(phase):
 
 
 def test_a_run_that_may_be_short_changes_the_handler_only_if_it_is_not():
-    held = signal.getsignal(signal.SIGINT)
+    original = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with deferred_interrupts(may_be_short=True) as interrupt:
@@ -93,11 +93,11 @@ def test_a_run_that_may_be_short_changes_the_handler_only_if_it_is_not():
             assert interrupt.pressed
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
-        signal.signal(signal.SIGINT, held)
+        signal.signal(signal.SIGINT, original)
 
 
 def test_a_second_ctrl_c_is_not_held_back():
-    held = signal.getsignal(signal.SIGINT)
+    original = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with deferred_interrupts() as interrupt:
@@ -108,4 +108,4 @@ def test_a_second_ctrl_c_is_not_held_back():
                 signal.raise_signal(signal.SIGINT)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
-        signal.signal(signal.SIGINT, held)
+        signal.signal(signal.SIGINT, original)

@@ -27,7 +27,7 @@ from .stored_zip import Member, StoredZipWriter, ZipError, read_content, read_me
 MODEL, ONLINE, VERSION = "maxmargin model", "maxmargin online model", 1
 WRITERS = {MODEL: "`maxmargin train` or maxmargin.models.save", ONLINE: "OnlineSVC.save"}
 TEXT, DIGEST, SUFFIX = "model.json", "model.sha256", ".npy"
-# What a model needs at most: JSON in bytes, members.
+# Limits of a model file: bytes of JSON, number of members.
 LARGEST_TEXT, MOST_MEMBERS = 1 << 25, 10_000
 # Booleans, whole and real numbers, texts, bytes.
 KINDS = "biufUS"
@@ -155,7 +155,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def array_of(name: str, data: bytes) -> np.ndarray:
-    """The array in NumPy's file format, if its header tells exactly the bytes that follow."""
+    """The array in NumPy's file format, if its header matches the number of bytes exactly."""
     header = HEADER.match(data)
     if header is None or header.end() != 10 + int.from_bytes(data[8:10], "little"):
         raise ModelFileError(f"array {name!r} has no header of NumPy's format for numbers or texts")

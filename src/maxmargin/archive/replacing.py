@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-# What the unfinished files of a process are called by: this machine, its number, and the ending.
+# Names of unfinished files: host name, process number, and suffix.
 HOST, ENDING = f"{zlib.crc32(platform.node().encode()):08x}", ".part"
 
 
@@ -58,7 +58,7 @@ def remove_abandoned(folder: Path, beginning: str) -> None:
 
 
 def is_gone(process: int) -> bool:
-    """Whether there is no such process; elsewhere than on POSIX nobody can tell."""
+    """Whether there is no such process; unknown on systems other than POSIX."""
     if os.name != "posix":
         return False
     try:

@@ -77,7 +77,7 @@ class StoredZipWriter:
 
 
 def read_members(stream: IO[bytes], size: int, most: int) -> dict[str, Member]:
-    """The members of a file of that size, at most so many, if it has this layout."""
+    """The members of a file of that size, up to a limit, if it has this layout."""
     members: dict[str, Member] = {}
     place = 0
     while mark_at(stream, place) == LOCAL_MARK:

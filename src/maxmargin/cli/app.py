@@ -201,7 +201,7 @@ def tune(
     seed: a.Seed = 0,
     fresh: a.Fresh = False,
 ) -> None:
-    """Search for the parameters of a machine, and tell what was tried."""
+    """Search for the parameters of a machine, and show what was tried."""
     screen = Screen(quiet, json)
     with explained(screen):
         from .commands.train import Reading
@@ -234,7 +234,7 @@ def tune(
 
 @app.command()
 def inspect(model: a.ModelFile, quiet: a.Quiet = False, json: a.Json = False) -> None:
-    """Tell what a model is, how well it is proven, and what it was trained on."""
+    """Describe a model: its parameters, its certificate, and its training data."""
     screen = Screen(quiet, json)
     with explained(screen):
         from .commands.inspect import described
@@ -258,7 +258,7 @@ def report(
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Write a page about a model and what it does on data: figures, plots, how to reproduce."""
+    """Write an HTML report about a model on data: figures, plots, how to reproduce it."""
     screen = Screen(quiet, json)
     with explained(screen):
         require_plots()
@@ -329,7 +329,7 @@ def warmup(quiet: a.Quiet = False, json: a.Json = False) -> None:
 
 @app.command()
 def version(json: a.Json = False) -> None:
-    """Tell the version of maxmargin and of what it stands on."""
+    """Show the versions of maxmargin and its dependencies."""
     screen = Screen(as_json=json)
     from .commands.inspect import versions
 

@@ -1,4 +1,4 @@
-"""What a kernel machine and a linear one would cost and reach on many samples, from fits on a few.
+"""Estimates of cost and accuracy of a kernel machine and a linear one, from fits on few samples.
 
 Time and support vectors of the kernel machine are extrapolated from two sizes, m and 2m:
 
@@ -26,7 +26,7 @@ LARGER = 2 * SMALLER
 SEARCH_SECONDS = 5.0
 # Seconds up to which an exact kernel machine is worth a gain, and a gain that is none.
 AFFORDABLE, NO_GAIN = 900.0, 0.002
-# Seconds up to which nobody minds.
+# Fits shorter than this (in seconds) are always acceptable.
 SHORT = 30.0
 
 
@@ -54,7 +54,7 @@ class Comparison(NamedTuple):
         return gain <= NO_GAIN and self.kernel.seconds > SHORT
 
     def in_words(self, linear: bool) -> list[str]:
-        """What was chosen, and what the other choice would have cost."""
+        """The choice, and the cost of the alternative."""
         kernel = self._of("a Gaussian kernel", self.kernel)
         plain = self._of("a linear machine", self.linear)
         chosen, other = (plain, kernel) if linear else (kernel, plain)

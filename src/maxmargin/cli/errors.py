@@ -1,4 +1,4 @@
-"""How the command can end, and what is said when it ends badly."""
+"""Exit codes and error messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def obey_termination() -> None:
 
 
 def _repeat_interrupt(unraisable: Any) -> None:
-    """Python drops what is raised in a callback, as LLVM makes them: interrupt again, outside."""
+    """Python discards exceptions raised in callbacks, such as those of LLVM: interrupt again."""
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return
@@ -63,11 +63,11 @@ def _terminate(number: int, frame: Any) -> None:
 
 @contextmanager
 def explained(screen: Screen) -> Iterator[None]:
-    """Turn what is expected to go wrong into a sentence and an exit code."""
+    """Turn expected errors into a message and an exit code."""
     try:
         yield
     except BrokenPipeError:
-        # Whoever read the output has seen enough; nothing more is to be flushed at the end.
+        # The reader has closed the pipe; nothing may be flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except (Exception, KeyboardInterrupt) as error:

@@ -63,7 +63,7 @@ def fitted(
     callback: Callable[[Any], Any],
     keep: Callable[[Any], None],
 ) -> Any:
-    """Fit a machine, in slices where it can go on from where it stopped.
+    """Fit a machine, in time slices if it supports warm starts.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def fitted(
 
 
 def _learned(machine: Any, X: Any, y: Any, deadline: float, callback: Callable[[Any], Any]) -> Any:
-    """A machine that learns from a stream: its passes, then what is left to the optimum."""
+    """An online machine: its passes, then the rest of the way to the optimum."""
 
     def left() -> float | None:
         return None if np.isinf(deadline) else max(deadline - time.perf_counter(), 0.05)
@@ -119,7 +119,7 @@ def _learned(machine: Any, X: Any, y: Any, deadline: float, callback: Callable[[
 
 def _fit(machine: Any, X: Any, y: Any, keep: Callable[[Any], None]) -> None:
     with warnings.catch_warnings():
-        # What is left to the optimum is told at the end.
+        # The distance to the optimum is reported at the end.
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
             machine.fit(X, y)

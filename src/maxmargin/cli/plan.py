@@ -1,4 +1,4 @@
-"""Which machine suits a file: what a sensible person would pick, and why."""
+"""The choice of a machine for a data set, and the reasons."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Plan:
 def planned(options: MachineOptions, X: Any, y: np.ndarray | None) -> Plan:
     """The plan for these samples."""
     refuse_contradictions(options)
-    parameters = given_parameters(options)
+    parameters = explicit_parameters(options)
     if options.tree:
         machine, search, reasons = _tree(options, y)
     elif options.one_class:
@@ -109,7 +109,7 @@ def refuse_contradictions(options: MachineOptions) -> None:
         raise UsageError(f"--linear and --kernel {options.kernel} exclude each other: choose one")
 
 
-def given_parameters(options: MachineOptions) -> dict[str, Any]:
+def explicit_parameters(options: MachineOptions) -> dict[str, Any]:
     names = ("kernel", "C", "degree", "coef0", "nu", "epsilon", "loss", "tol", "max_depth")
     parameters = {name: getattr(options, name) for name in names}
     parameters["max_leaf_nodes"] = options.max_leaves

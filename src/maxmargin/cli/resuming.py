@@ -46,7 +46,7 @@ class Keeper:
         Of the run; a checkpoint is taken up only by its equal.
     screen : Screen
     fresh : bool
-        Whether to begin anew, whatever there is.
+        Whether to ignore an existing checkpoint.
     check : callable, optional
         Raises ValueError or TypeError for a checkpoint that the run could not go on from.
 
@@ -92,7 +92,7 @@ class Keeper:
         return checkpoint
 
     def give_up(self, reason: Exception) -> None:
-        """Begin anew, since the checkpoint found cannot be used."""
+        """Start again, because the checkpoint cannot be used."""
         self.found = None
         self.screen.say("checkpoint", f"not used: {reason}")
 
@@ -102,7 +102,7 @@ class Keeper:
         return before + time.perf_counter() - self.began
 
     def keep(self, state: Checkpoint) -> None:
-        """Write the checkpoint; where that fails, the run goes on without."""
+        """Write the checkpoint; if that fails, the run continues without."""
         try:
             save_checkpoint(replace(state, seconds=self.seconds()), self.path)
             self.lost = ""

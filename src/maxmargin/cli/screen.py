@@ -1,4 +1,4 @@
-"""What the command says: sentences for people, JSON for machines, bars while it works."""
+"""Output of the command line: text, JSON, and progress bars."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Screen:
         self.bar: Any = None
 
     def say(self, subject: str, text: str) -> None:
-        """A line: what it is about, and what there is to say."""
+        """A line: subject and text."""
         if not self.quiet:
             head, *rest = text.splitlines() or [""]
             lines = [f"{subject:>11}  {head}", *(f"{'':>11}  {line}" for line in rest)]
@@ -109,7 +109,7 @@ class Bar:
                 self.progress = progress
 
     def update(self, done: float | None, note: str = "") -> None:
-        """The part that is done, between 0 and 1, or None where nobody knows."""
+        """The completed fraction, between 0 and 1, or None if unknown."""
         if self.progress is not None:
             total = None if done is None else 1.0
             self.progress.update(self.task, total=total, completed=done or 0.0, note=note)
@@ -139,7 +139,7 @@ class Bar:
 
 
 def plain(value: Any) -> Any:
-    """Values as JSON has them; what is not finite becomes null."""
+    """Values for JSON; non-finite numbers become null."""
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

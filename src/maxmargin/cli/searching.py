@@ -1,4 +1,4 @@
-"""The search for parameters that were not given, and the table of what was tried."""
+"""The search for unspecified parameters, and the table of all trials."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .resuming import Course
 # Samples that a search of our own uses, and its folds.
 SAMPLES, FOLDS = 1000, 3
 LINEAR_SAMPLES, LINEAR_FOLDS = 10_000, 5
-# What is tried: factors on the median γ, and C in units of the spread of the targets.
+# The grid: factors on the median γ, and C in units of the spread of the targets.
 GAMMA, PRICE = 4.0 ** np.arange(-3, 3), 10.0 ** np.arange(-1, 3)
 LINEAR_PRICE = 10.0 ** np.arange(-4.0, 4.0)
 # Seconds of a search without a limit.
@@ -26,7 +26,7 @@ LONGEST = 60.0
 
 
 class Found(NamedTuple):
-    """Parameters, and what was tried."""
+    """The parameters found, and the trials."""
 
     parameters: dict[str, Any]
     table: SearchTable | None
@@ -130,8 +130,10 @@ class Trial:
         self.spread = 1.0 if self.classes else float(np.std(self.y.astype(float))) or 1.0
         self.splits = list(self._splits(k, options.seed))
         self.began = time.perf_counter() - course.journal.seconds
-        given = options.max_seconds
-        self.limit = LONGEST if given is None else course.journal.seconds + 0.4 * given
+        allowed_seconds = options.max_seconds
+        self.limit = (
+            LONGEST if allowed_seconds is None else course.journal.seconds + 0.4 * allowed_seconds
+        )
         self.rows: list[tuple[dict[str, float], float]] = []
 
     def _splits(self, k: int, seed: int) -> Any:

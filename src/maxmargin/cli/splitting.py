@@ -17,7 +17,7 @@ FEW_COPIES = 0.2
 def split_for_test(
     X: Any, y: NDArray[Any], holdout: float, seed: int, classifies: bool
 ) -> tuple[tuple[NDArray[Any], NDArray[Any]], list[str]]:
-    """Rows to train and to test with, and what is to be said about them."""
+    """Rows to train and to test with, and notes about them."""
     notes: list[str] = []
     rows, single = np.arange(y.size), np.arange(0)
     strata = None

@@ -15,7 +15,7 @@ def listed(names: Any, most: int = 8) -> str:
 
 
 def suggestion(wanted: str, names: Sequence[str]) -> str:
-    """What may have been meant, as the end of a sentence; else what there is."""
+    """Suggestions for a misspelt name, as the end of a sentence; else all names."""
     lower = {name.lower(): name for name in reversed(names)}
     close = get_close_matches(wanted.lower(), list(lower), n=1, cutoff=0.6)
     if close:

@@ -49,7 +49,7 @@ SVMLIGHT_LINE = re.compile(
 )
 
 
-# What is decompressed is at most so many bytes, or so many for each byte of the file.
+# Limits of decompressed data: bytes, or bytes per byte of the file.
 ALWAYS_ALLOWED, LARGEST_RATIO = 1 << 26, 40
 
 
@@ -99,7 +99,7 @@ class Source:
 
 
 class Decompressed(io.RawIOBase):
-    """A stream that ends with `DataError` where it is damaged or a bomb.
+    """A stream that raises `DataError` if it is damaged or a decompression bomb.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Decompressed(io.RawIOBase):
 
 
 def open_source(path: str | os.PathLike[str], format: str | None = None) -> Source:
-    """Find out what a file is, by its name and else by its content.
+    """Detect the format of a file by its name, or else by its content.
 
     Parameters
     ----------

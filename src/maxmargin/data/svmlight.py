@@ -131,7 +131,7 @@ def grow(array: np.ndarray, size: Any) -> None:
 
 
 def chunks_of_lines(stream: IO[bytes]) -> Iterator[tuple[np.ndarray, int]]:
-    """Whole lines in a buffer that is used again, and where they end."""
+    """Whole lines in a reused buffer, and where they end."""
     buffer, filled = np.empty(CHUNK, dtype=np.uint8), 0
     while True:
         if filled == buffer.size:
@@ -209,7 +209,7 @@ def parse(
     labels: Float,
     left: Int,
 ) -> int:
-    """Read whole lines; what is wrong with the first that cannot be read."""
+    """Read whole lines; returns the error code of the first that cannot be read."""
     place = 0
     while place < stop:
         state[LINES] += 1
@@ -232,7 +232,7 @@ def parse(
 def parse_sample(
     text: Bytes, place: int, state: Int, data: Float, indices: Int, labels: Float, left: Int
 ) -> tuple[int, int]:
-    """Read one line; where its entries end, and what is wrong with them."""
+    """Read one line; returns where its entries end, and an error code."""
     state[TOKEN] = place
     number, end, how = parse_number(text, place)
     if how == BAD:

@@ -278,7 +278,7 @@ def checked_width(data: Vectors) -> int:
 
 
 def target_column(data: Table, names: list[str], target: str | None) -> tuple[str, str]:
-    """Name of the column to predict, and what is to be said about the choice."""
+    """Name of the column to predict, and notes about the choice."""
     if target is not None:
         if target in names:
             return target, ""
@@ -297,7 +297,7 @@ def target_column(data: Table, names: list[str], target: str | None) -> tuple[st
 
 
 def described(data: Table, name: str, included: bool = False) -> tuple[Column | None, str]:
-    """How a column becomes numbers, and what is to be said about it."""
+    """How a column becomes numbers, and notes about it."""
     series = data.frame[name]
     if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
         return Column(name, "number"), ""
@@ -318,7 +318,7 @@ def described(data: Table, name: str, included: bool = False) -> tuple[Column | 
 
 
 def filled(data: Table, column: Column, notes: list[str]) -> Column:
-    """The column with what stands for its missing values."""
+    """The column with missing values filled in."""
     gone = missing(data, column.name)
     if column.kind == "category":
         texts = as_texts(data.frame[column.name])
@@ -388,7 +388,7 @@ def refuse_missing(data: Table, columns: Any) -> None:
 
 
 def targets_of(data: Table | Vectors, schema: Schema) -> np.ndarray | None:
-    """What is to be predicted, in its own type; None where it is not in the data."""
+    """The targets, in their own type; None if they are not in the data."""
     if isinstance(data, Vectors):
         return data.y
     if schema.target is None or schema.target not in data.frame.columns:

@@ -49,7 +49,7 @@ SAME, NEARLY_SAME = 1.0 - 1e-12, 0.9999
 def columns_left_out(
     data: Table, names: Sequence[str], target: str | None, included: Sequence[str]
 ) -> tuple[dict[str, str], list[str]]:
-    """Why columns are to be left out, by name, and what is to be said about others."""
+    """Reasons for leaving columns out, by name, and notes about others."""
     reasons: dict[str, str] = {}
     warnings: list[str] = []
     if data.samples < FEWEST_ROWS:

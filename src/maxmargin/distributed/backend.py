@@ -23,13 +23,13 @@ from ..solvers.sharded.summary import Summary, summary
 
 # Seconds between two looks at the clock and at Ctrl-C while workers compute.
 LOOK_EVERY = 0.2
-# States are built anew after so many changes.
+# States are rebuilt after this many changes.
 REROOT_EVERY = 8
-# Tasks that were killed with their workers, again and again, are tried anew so many times.
+# Number of retries of tasks whose workers were killed repeatedly.
 MOST_RETRIES = 5
 # Tasks that raise are tried again this often.
 RETRIES = 3
-# Inputs go to the cluster in pieces of at most so many bytes.
+# Inputs are sent to the cluster in pieces of at most this many bytes.
 PIECE_BYTES = 1 << 22
 # Why a scheduler that is gone shows itself.
 LOST = (CommClosedError, CancelledError, OSError, TimeoutError)

@@ -43,8 +43,8 @@ class OnDask:
     def __sklearn_clone__(self) -> Any:
         """A client is shared, not copied."""
         kind: Any = type(self)
-        given = self.get_params(deep=False)  # type: ignore[attr-defined]
-        others = {name: value for name, value in given.items() if name != "client"}
+        own_parameters = self.get_params(deep=False)  # type: ignore[attr-defined]
+        others = {name: value for name, value in own_parameters.items() if name != "client"}
         copies = {name: clone(value, safe=False) for name, value in others.items()}
         return kind(client=self.client, **copies)
 

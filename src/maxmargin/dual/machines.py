@@ -271,8 +271,8 @@ def one_class(weight: int | ArrayLike, nu: float) -> Machine:
         Number of samples, each of weight 1, or the weights.
     nu : float
     """
-    given = _vector("weight", np.ones(int(weight)) if isinstance(weight, Integral) else weight)
-    present = _penalties("weight", given, given.size)
+    entries = _vector("weight", np.ones(int(weight)) if isinstance(weight, Integral) else weight)
+    present = _penalties("weight", entries, entries.size)
     nu = _fraction(nu)
     zeros = np.zeros(present.size)
     total = present.sum()
@@ -416,25 +416,25 @@ def _labels(y: ArrayLike) -> Float:
 
 
 def _penalties(name: str, values: ArrayLike, samples: int, finite: bool = False) -> Float:
-    given = np.asarray(values, dtype=np.float64)
-    if np.isnan(given).any():
+    entries = np.asarray(values, dtype=np.float64)
+    if np.isnan(entries).any():
         raise ValueError(f"{name} contains NaN")
-    if given.ndim == 0:
-        if given <= 0:
-            raise ValueError(f"{name} must be positive, got {given}")
-        given = np.full(samples, float(given))
-    if given.shape != (samples,):
+    if entries.ndim == 0:
+        if entries <= 0:
+            raise ValueError(f"{name} must be positive, got {entries}")
+        entries = np.full(samples, float(entries))
+    if entries.shape != (samples,):
         raise ValueError(
             f"{name} must be one number or one for each of the {samples} samples, "
-            f"got shape {given.shape}"
+            f"got shape {entries.shape}"
         )
-    if (given < 0).any():
-        raise ValueError(f"{name} must not be negative, got {given.min()}")
-    if not (given > 0).any():
+    if (entries < 0).any():
+        raise ValueError(f"{name} must not be negative, got {entries.min()}")
+    if not (entries > 0).any():
         raise ValueError(f"{name} must be positive for at least one sample, got only zeros")
-    if finite and np.isinf(given).any():
+    if finite and np.isinf(entries).any():
         raise ValueError(f"{name} must be finite for this machine, got infinity: use a large value")
-    return given
+    return entries
 
 
 def _require_both_classes(labels: Float, penalty: Float) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class OutOfTime(Exception):
-    """The time limit ran out in the middle of something that can be left undone."""
+    """The time limit ran out during optional work."""
 
 
 class Clock:
@@ -22,7 +22,7 @@ class Clock:
         return max(0.0, self.limit - (time.perf_counter() - self.began))
 
     def overtime(self) -> None:
-        """Raise `OutOfTime` when a certificate would exceed the limit by more than is promised."""
+        """Raise `OutOfTime` if a certificate would exceed the limit by more than is documented."""
         grace = min(0.25, 0.05 * self.limit) if np.isfinite(self.limit) else 0.0
         if time.perf_counter() - self.began > self.limit + grace:
             raise OutOfTime

@@ -1,10 +1,10 @@
-"""Inputs that float64 can work with: overflow is refused, and large offsets are taken off.
+"""Conditioning of inputs for float64: overflow is refused, and large offsets are subtracted.
 
 A linear machine with a free intercept does not depend on where the origin is, since Σ_i α_i = 0:
 
     Σ_i α_i ⟨x_i, x⟩ + b  =  Σ_i α_i ⟨x_i − c, x − c⟩ + b + ⟨w, c⟩,   w = Σ_i α_i (x_i − c)
 
-Rounding does: of inputs around 1e8 the products are around 1e16, and what tells them apart is lost.
+Rounding does: for inputs around 1e8, products are around 1e16 and their differences are lost.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from scipy import sparse
 from ..kernels import Kernel, Linear, Precomputed
 from ..kernels.vector.base import VectorKernel
 
-# Inputs are centred where that makes their largest squared norm smaller by this factor.
+# Inputs are centred if that reduces their largest squared norm by this factor.
 WORTH_CENTRING = 1e4
 # The largest kernel value whose square, times a number of samples, is finite.
 LARGEST = 1e150
 
 
 def refuse_overflow(kernel: Kernel, X: Any) -> float:
-    """Raise ValueError where kernel values of the inputs are not finite in float64. Returns the
+    """Raise ValueError if kernel values of the inputs are not finite in float64. Returns the
     largest of them: of a positive semi-definite kernel it is a k(x, x)."""
     if isinstance(kernel, VectorKernel):
         entries = X.data if sparse.issparse(X) else X
@@ -47,9 +47,10 @@ def refuse_overflow(kernel: Kernel, X: Any) -> float:
 
 
 def offset_of(kernel: Kernel, X: Any) -> np.ndarray | None:
-    """The c to take off the inputs of a linear machine, where that is worth while.
+    """The offset c to subtract from the inputs of a linear machine, or None if not worthwhile.
 
-    Of sparse inputs only features that no sample lacks have one, so that they stay sparse.
+    For sparse inputs it is nonzero only in features present in every sample, so that they stay
+    sparse.
     """
     if kernel != Linear() or not X.shape[0]:
         return None
@@ -73,7 +74,7 @@ def largest_squared_norm(X: Any, centre: np.ndarray) -> float:
 
 
 def without(X: Any, centre: np.ndarray) -> Any:
-    """X − c in float64; of sparse inputs c is 0 wherever an entry may be absent."""
+    """X − c in float64; for sparse inputs c must be 0 wherever an entry may be absent."""
     if not sparse.issparse(X):
         return X.astype(np.float64) - centre
     centred = X.astype(np.float64)
@@ -102,9 +103,9 @@ def widened(X: Any) -> Any:
 
 
 def intercept_at_origin(intercept: float, coef: np.ndarray, X: Any, centre: np.ndarray) -> float:
-    """The intercept of f in terms of the inputs as they are, from that in terms of X − c.
+    """The intercept of f for the original inputs, from that for X − c.
 
-    The sum of the coefficients is 0 but for rounding, which c may magnify; it counts here.
+    The sum of the coefficients is 0 only up to rounding, which c may magnify, so it is included.
     """
     support = np.flatnonzero(coef)
     weights = coef[support] @ without(X[support], centre)

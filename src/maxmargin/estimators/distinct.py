@@ -17,11 +17,12 @@ from ..kernels.vector.embedding import taken
 from ..runtime.jit import borrowing, borrowing_strict, compiled_strict, inlined
 from ..runtime.parallel import in_parts
 
-# Elements of a block of inputs that is hashed at a time: it stays in the cache.
+# Elements of inputs hashed at a time, so that a block stays in the cache.
 HASH_BLOCK = 1 << 16
-# So few entries NumPy hashes in less time than a first fit takes to compile `row_keys`.
+# Up to this many entries are hashed by NumPy, which avoids compiling `row_keys` in small first
+# fits.
 FEW_ENTRIES = 1 << 14
-# The types of inputs that are worked on as they are.
+# Input types that are used without conversion.
 USUAL_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 EPSILON = float(np.finfo(np.float64).eps)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -31,25 +32,25 @@ MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 class Samples(NamedTuple):
-    """What a machine is trained on.
+    """The training samples of a machine.
 
     Attributes
     ----------
     X : inputs
-        One for each distinct sample, in the order of first appearance unless another is asked
-        for. Those given, and no copy, where there is nothing to merge or to leave out.
+        One per distinct sample, in the order of first appearance unless another is requested. The
+        given object itself, not a copy, if there is nothing to merge or to leave out.
     y : float array or None
         Class codes or targets.
     weight : float array
         Positive; the sum over the copies.
     keys : uint64 array
-        A hash of the content of each sample, whatever its place among the others.
+        A hash of the content of each sample, independent of its place.
     member : int array
-        For each sample given, its distinct sample, or -1 if it has no weight.
-    given : float array
-        The weights given.
+        For each given sample, its distinct sample, or -1 if it has no weight.
+    given_weight : float array
+        The weights of the given samples.
     has_copies : bool
-        Whether some distinct sample stands for several.
+        Whether some distinct sample represents several given ones.
     """
 
     X: Any
@@ -57,7 +58,7 @@ class Samples(NamedTuple):
     weight: np.ndarray
     keys: np.ndarray
     member: np.ndarray
-    given: np.ndarray
+    given_weight: np.ndarray
     has_copies: bool
 
     @property
@@ -71,41 +72,41 @@ class Samples(NamedTuple):
         return self.y
 
     def spread(self, coef: np.ndarray, level: np.ndarray | None = None) -> np.ndarray:
-        """Coefficients of distinct samples handed out to the samples given.
+        """Distribute the coefficients of distinct samples over the given samples.
 
-        `level` says which part of its largest value each coefficient has: copies are then filled
-        one after the other, so that few of them have one. (A value without a limit has level 0:
-        the first copy takes it.) Without `level` each copy gets its share by weight.
+        `level` is each coefficient as a fraction of its largest value: copies are then filled one
+        after the other, so that few of them are nonzero. (An unbounded coefficient has level 0: the
+        first copy takes it.) Without `level` each copy gets its share by weight.
         """
         if not self.has_copies:
             return np.where(self.member >= 0, coef[self.member], 0.0)
         spread = np.zeros(self.member.size)
         full = np.full(self.size, np.nan) if level is None else np.minimum(level, 1.0)
-        hand_out(self.member, self.given, self.weight, coef, full, spread)
+        hand_out(self.member, self.given_weight, self.weight, coef, full, spread)
         return spread
 
 
 @compiled_strict
 def hand_out(
     member: np.ndarray,
-    given: np.ndarray,
+    given_weight: np.ndarray,
     weight: np.ndarray,
     coef: np.ndarray,
     level: np.ndarray,
     spread: np.ndarray,
 ) -> None:
-    """Each copy gets its share by weight, or, as far as its level goes, the first ones get all."""
+    """Each copy gets its share by weight, or, with a level, the first copies are filled."""
     before, met = np.zeros(weight.size), np.zeros(weight.size)
     for i in range(member.size):
         m = member[i]
         if m < 0:
             continue
-        share = given[i] / weight[m]
+        share = given_weight[i] / weight[m]
         met[m] += 1.0
         if np.isnan(level[m]) or level[m] >= 1.0:
             part = share
         elif level[m] > 0.0:
-            # Rounding in the sum before must not give a copy a coefficient of 1e-17.
+            # Rounding of the sum so far must not leave a coefficient of 1e-17.
             rest = level[m] - before[m]
             part = min(rest, share) / level[m] if rest > EPSILON * met[m] * level[m] else 0.0
         else:
@@ -132,12 +133,12 @@ def distinct(
     square : bool
         Whether X is a Gram matrix, whose columns are samples too.
     ordered : bool
-        Whether to bring them into an order that depends on their content alone.
+        Whether to sort them into an order that depends on their content alone.
     """
-    present, given = weight > 0, weight
+    present, given_weight = weight > 0, weight
     all_present = present.all()
     if not all_present:
-        X, given = chosen(X, np.flatnonzero(present), square), weight[present]
+        X, given_weight = chosen(X, np.flatnonzero(present), square), weight[present]
         y = None if y is None else y[present]
     keys = content_keys(X, y)
     if ordered and not square and in_usual_layout(X):
@@ -148,18 +149,18 @@ def distinct(
     if not all_present:
         member = np.full(weight.size, -1)
         member[present] = place
-    total = np.bincount(place, given)
-    if given.size > total.size and given.min() < given.max():
-        # Added up in an order of their own, they do not depend on the order of the samples.
-        order = np.lexsort((given, place))
-        total = np.bincount(place[order], given[order])
-    return Samples(X, y, total, keys, member, weight, given.size > total.size)
+    total = np.bincount(place, given_weight)
+    if given_weight.size > total.size and given_weight.min() < given_weight.max():
+        # Summed in sorted order, weights do not depend on the order of the samples.
+        order = np.lexsort((given_weight, place))
+        total = np.bincount(place[order], given_weight[order])
+    return Samples(X, y, total, keys, member, weight, given_weight.size > total.size)
 
 
 def one_of_each(
     X: Any, y: np.ndarray | None, keys: np.ndarray, square: bool, ordered: bool
 ) -> tuple[Any, np.ndarray | None, np.ndarray, np.ndarray]:
-    """Distinct samples, their keys, and for each sample given its place among them."""
+    """Distinct samples, their keys, and for each given sample its place among them."""
     first, place = first_equals(X, y, keys), np.arange(keys.size)
     if first is not None:
         own = first == place
@@ -168,7 +169,7 @@ def one_of_each(
     if square:
         keys = content_keys(X, y, square)
     if ordered:
-        # Of a Gram matrix, different samples may have equal keys.
+        # Different samples of a Gram matrix may have equal keys.
         order = np.argsort(keys, kind="stable" if square else None)
         X, y, keys = chosen(X, order, square), None if y is None else y[order], keys[order]
         rank = np.empty_like(order)
@@ -180,7 +181,8 @@ def one_of_each(
 def in_order(
     X: np.ndarray, y: np.ndarray | None, keys: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray, np.ndarray]:
-    """The same in the order of the keys, for vectors; in one compiled pass if there are copies."""
+    """As `one_of_each`, in the order of the keys, for vectors; one compiled pass if there are
+    copies."""
     kept, place = np.argsort(keys), np.empty(keys.size, dtype=np.intp)
     ascending = keys[kept]
     if (ascending[1:] != ascending[:-1]).all():
@@ -204,8 +206,8 @@ def in_usual_layout(X: Any) -> bool:
 def one_of_equals(
     X: np.ndarray, y: np.ndarray, keys: np.ndarray, order: np.ndarray, place: np.ndarray
 ) -> int:
-    """Keep in `order`, which is that of the keys, one of equal samples each; how many these are.
-    `place` tells where the one is that a sample is equal to."""
+    """Keep one of each set of equal samples in `order`, which is sorted by key; returns their
+    number. `place` becomes the position of each sample's representative."""
     kept = start = 0
     while start < order.size:
         stop = start + 1
@@ -235,7 +237,7 @@ def is_equal(X: np.ndarray, y: np.ndarray, i: int, j: int) -> bool:
 
 
 def chosen(X: Any, indices: np.ndarray, square: bool = False) -> Any:
-    """Some of the inputs, in the container they came in; of a Gram matrix, rows and columns."""
+    """Some of the inputs, in a container of the same type; of a Gram matrix, rows and columns."""
     if square:
         return X[np.ix_(indices, indices)]
     if isinstance(X, list | tuple):
@@ -244,7 +246,7 @@ def chosen(X: Any, indices: np.ndarray, square: bool = False) -> Any:
 
 
 def first_equals(X: Any, y: np.ndarray | None, keys: np.ndarray) -> np.ndarray | None:
-    """For each sample the first that is equal to it, often itself; None where all differ."""
+    """For each sample the first that is equal to it, often itself; None if all differ."""
     ascending = np.sort(keys)
     if (ascending[1:] != ascending[:-1]).all():
         return None
@@ -276,7 +278,7 @@ def equal_inputs(X: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def size_in_bytes(X: Any) -> int:
-    """Memory of arrays and sparse matrices; what else there is counts as small."""
+    """Memory of arrays and sparse matrices; other containers count as 0."""
     if sparse.issparse(X):
         result: int = X.data.nbytes + X.indices.nbytes
         return result
@@ -292,7 +294,7 @@ def content_keys(X: Any, y: np.ndarray | None, square: bool = False) -> np.ndarr
 
     With `square` it does not depend on the order of the columns, which are samples as well.
     """
-    with np.errstate(over="ignore"):  # of integers, which interpreted code is warned about
+    with np.errstate(over="ignore"):  # integer overflow is intended
         if not is_numeric(X):
             keys = _object_keys(X)
         elif sparse.issparse(X):
@@ -331,7 +333,7 @@ def salt_of(columns: int) -> np.ndarray:
 
 @borrowing
 def row_keys(bits: np.ndarray, salt: np.ndarray, keys: np.ndarray) -> None:
-    """Hashes of rows of float64, given by their bits; those of -0.0 count as those of 0.0."""
+    """Hashes of rows of float64, given by their bits; -0.0 counts as 0.0."""
     for i in range(bits.shape[0]):
         total = NOTHING
         for f in range(bits.shape[1]):
@@ -350,7 +352,7 @@ def _sparse_keys(X: Any) -> np.ndarray:
 
 
 def _object_keys(X: Any) -> np.ndarray:
-    """Strings by their letters; of other objects only the place is known."""
+    """Strings are hashed by their letters, other objects by their place."""
     places = mixed(np.arange(len(X), dtype=np.uint64))
     if not isinstance(X, list | tuple | np.ndarray):
         return places
@@ -372,7 +374,7 @@ def bits(values: np.ndarray) -> np.ndarray:
 
 
 def stirred(numbers: np.ndarray, salt: np.ndarray) -> np.ndarray:
-    """Numbers made such that a sum of them tells where each of them was."""
+    """Numbers mixed with their position, so that a sum of them depends on the order."""
     numbers = numbers + salt
     numbers = (numbers ^ (numbers >> SHIFT_1)) * MIX_1
     result: np.ndarray = numbers ^ (numbers >> SHIFT_2)

@@ -1,4 +1,4 @@
-"""What `fit` and `predict` are given, checked and brought into one form."""
+"""Validation and conversion of the inputs of `fit` and `predict`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..kernels.sequence.encoding import as_strings
 from ..kernels.sequence.oligo import SequenceKernel
 from .distinct import in_usual_layout
 
-# Entries of inputs whose variance is computed at a time.
+# Number of entries per block in the computation of the variance.
 VARIANCE_BLOCK = 1 << 20
 
 
@@ -34,12 +34,12 @@ def is_precomputed(kernel: Any) -> bool:
 
 
 def is_function(kernel: Any) -> bool:
-    """Whether the kernel is a plain function of two batches, as scikit-learn takes it."""
+    """Whether the kernel is a plain function of two batches, as in scikit-learn."""
     return callable(kernel) and not isinstance(kernel, Kernel)
 
 
 def takes_strings(kernel: Any) -> bool:
-    """Whether the kernel is one of sequences, or made of such."""
+    """Whether the kernel is a sequence kernel, or composed of such."""
     parts = getattr(kernel, "kernels", None) or [getattr(kernel, "kernel", None)]
     return isinstance(kernel, SequenceKernel) or any(
         takes_strings(part) for part in parts if isinstance(part, Kernel)
@@ -47,7 +47,7 @@ def takes_strings(kernel: Any) -> bool:
 
 
 def tag_inputs(tags: Any, kernel: Any) -> None:
-    """Say in scikit-learn's tags what the kernel can be evaluated at."""
+    """Set scikit-learn's input tags according to the kernel."""
     strings = takes_strings(kernel)
     tags.one_d_array = tags.string = strings
     tags.two_d_array = not strings
@@ -56,7 +56,7 @@ def tag_inputs(tags: Any, kernel: Any) -> None:
 
 
 def may_be_indefinite(estimator: Any) -> bool:
-    """Whether the kernel is one of those that are not positive semi-definite in general."""
+    """Whether the kernel is not positive semi-definite in general."""
     kernel = estimator.kernel
     if isinstance(kernel, str):
         return kernel == "sigmoid" or (kernel == "poly" and estimator.coef0 < 0)
@@ -68,7 +68,7 @@ def may_be_indefinite(estimator: Any) -> bool:
 
 
 def is_structured(X: Any) -> bool:
-    """Whether inputs are a sequence of things that are no vectors: strings, sets, graphs."""
+    """Whether inputs are a sequence of objects other than vectors: strings, sets, graphs."""
     if sparse.issparse(X) or (hasattr(X, "columns") and hasattr(X, "shape")):
         return False
     if not isinstance(X, list | tuple):
@@ -102,7 +102,7 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
         if y is not None:
             check_consistent_length(X, y)
         return _sequence(X), y
-    given = X
+    raw = X
     if y is None or is_plain(y):
         X = _validated(estimator, X, reset=True)
         if y is not None and y.size != X.shape[0]:
@@ -121,11 +121,11 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             "Precomputed matrix must be a square matrix. X is a "
             f"{X.shape[0]}x{X.shape[1]} matrix: give the kernel of all training samples with all"
         )
-    return _for_kernel(kernel, given, X), y
+    return _for_kernel(kernel, raw, X), y
 
 
 def _validated(estimator: Any, X: Any, reset: bool) -> Any:
-    """X as scikit-learn wants it, which is asked only where there is something to check."""
+    """X validated by scikit-learn; skipped if there is nothing to check."""
     if not is_plain_matrix(X):
         return validate_data(estimator, X, reset=reset, **_format(estimator.kernel, X))
     expected = X.shape[1] if reset else getattr(estimator, "n_features_in_", None)
@@ -137,7 +137,7 @@ def _validated(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def is_plain_matrix(X: Any) -> bool:
-    """Whether inputs are an array of finite numbers already, in the order and type of most work."""
+    """Whether inputs are already a C-contiguous array of finite numbers of the usual type."""
     if type(X) is not np.ndarray or not X.size or not in_usual_layout(X):
         return False
     with np.errstate(over="ignore", invalid="ignore"):
@@ -145,19 +145,19 @@ def is_plain_matrix(X: Any) -> bool:
 
 
 def is_plain(y: Any) -> bool:
-    """Whether targets are an array of finite numbers already, of which nothing else is to check."""
+    """Whether targets are already an array of finite numbers that needs no further check."""
     plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuf"
     return plain and bool(np.isfinite(y).all())
 
 
 def new_inputs(estimator: Any, X: Any, like: Any = None) -> Any:
-    """X of `predict` and its like, in the form of the support vectors (or of inputs `like` X)."""
+    """X of `predict` and similar methods, in the form of the support vectors (or of `like`)."""
     kernel = estimator.kernel
     if takes_strings(kernel):
         _check_strings(estimator, X)
     if not isinstance(kernel, str) and is_structured(X):
         return _sequence(X)
-    given = X
+    raw = X
     X = _validated(estimator, X, reset=False)
     if not is_function(kernel):
         trained_sparse = sparse.issparse(estimator.support_vectors_ if like is None else like)
@@ -168,11 +168,11 @@ def new_inputs(estimator: Any, X: Any, like: Any = None) -> Any:
             )
         if trained_sparse and not sparse.issparse(X):
             X = sparse.csr_array(X)
-    return _for_kernel(kernel, given, X)
+    return _for_kernel(kernel, raw, X)
 
 
 def _format(kernel: Any, X: Any) -> dict[str, Any]:
-    """How validate_data is to bring X into form."""
+    """The arguments of validate_data."""
     dtype: Any = [np.float64, np.float32]
     if is_function(kernel):
         kind = getattr(getattr(X, "dtype", None), "kind", None)
@@ -180,9 +180,9 @@ def _format(kernel: Any, X: Any) -> dict[str, Any]:
     return {"dtype": dtype, "order": None if is_function(kernel) else "C", "accept_sparse": "csr"}
 
 
-def _for_kernel(kernel: Any, given: Any, X: Any) -> Any:
-    """A function gets data frames as they are, and all else as arrays."""
-    return given if is_function(kernel) and hasattr(given, "iloc") else X
+def _for_kernel(kernel: Any, raw: Any, X: Any) -> Any:
+    """A kernel function receives data frames unchanged, and everything else as arrays."""
+    return raw if is_function(kernel) and hasattr(raw, "iloc") else X
 
 
 def _check_strings(estimator: Any, X: Any) -> None:
@@ -204,7 +204,8 @@ def _sequence(X: Any) -> Any:
 
 
 def checked_weights(sample_weight: Any, count: int, may_vanish: bool = False) -> np.ndarray:
-    """One weight for each sample; zero and negative ones mean absence, of all if they may."""
+    """One weight per sample; zero and negative ones mean absence. With `may_vanish` all may be
+    absent."""
     if sample_weight is None:
         return np.ones(count)
     try:
@@ -237,7 +238,7 @@ def resolved_kernel(estimator: Any, X: Any, weight: np.ndarray) -> Kernel:
 
 
 def kernel_with(estimator: Any, resolve_gamma: Callable[[], float]) -> Kernel:
-    """The same, with γ from a function that is called where the kernel has one."""
+    """As `resolved_kernel`, with γ from a function that is called only if the kernel has one."""
     kernel = estimator.kernel
     if is_function(kernel) or is_precomputed(kernel):
         return Precomputed()
@@ -273,7 +274,7 @@ def resolved_gamma(gamma: Any, X: Any, weight: np.ndarray) -> float:
 def weighted_variance(X: Any, weight: np.ndarray) -> float:
     """Variance of all entries of X, each row counted as often as its weight says.
 
-    What rounding leaves of the variance of a constant is taken as 0.
+    A variance within rounding of that of a constant is returned as 0.
     """
     total = weight.sum() * X.shape[1]
     if sparse.issparse(X):

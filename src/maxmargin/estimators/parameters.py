@@ -12,9 +12,9 @@ from ..kernels import Kernel
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 BOOLEANS = (bool, np.bool_)
-# Numbers; abstract classes, which take longer to ask, come last.
+# Numeric types; abstract classes come last because they are slow to check.
 WHOLE, REAL = (int, Integral), (float, int, Real)
-# What an option can be.
+# Types of options.
 SINGLE = (str, *BOOLEANS, type(None))
 
 
@@ -41,8 +41,8 @@ def check_number(
     optional: bool = False,
     or_text: str = "",
 ) -> None:
-    """A real number between low and high; `closed` says which of the two belong to it. A text
-    may be allowed as well."""
+    """A real number between low and high; `closed` says which of the two are included. A string may
+    be allowed as well."""
     value = getattr(owner, name)
     if (optional and value is None) or (or_text and isinstance(value, str) and value == or_text):
         return
@@ -60,7 +60,7 @@ def check_number(
 
 def check_option(owner: Any, name: str, options: tuple[Any, ...]) -> None:
     value = getattr(owner, name)
-    # 1 is no True here, and of an array it is not asked.
+    # 1 does not count as True here, and arrays are not compared.
     if not (isinstance(value, SINGLE) and value in options):
         refuse(owner, name, f"one of {', '.join(map(repr, options))}")
 
@@ -95,7 +95,7 @@ def check_cache_size(owner: Any, name: str = "cache_size") -> None:
 
 
 def check_full_matrix(owner: Any, samples: int, itemsize: int) -> None:
-    """Whether ``solver="full"`` and a number given as `cache_size` go together."""
+    """Check that ``solver="full"`` is compatible with a numeric `cache_size`."""
     needed = samples * samples * itemsize / 1e6
     if owner.solver == "full" and owner.cache_size != "auto" and needed > owner.cache_size:
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""What is told while a fit runs: the live line, a plain callback, scikit-learn's callbacks."""
+"""Progress of a running fit: the live line, a plain callback, scikit-learn's callbacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ try:
 except ImportError:  # scikit-learn before its callback protocol
 
     class CallbackSupportMixin:  # type: ignore[no-redef]  # stands in for the import
-        """Nothing to support."""
+        """Empty stand-in."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         return method
@@ -29,7 +29,7 @@ LINE_EVERY, HOOK_EVERY = 0.1, 0.1
 
 
 class Reporter:
-    """Hands the progress of every problem of a fit to all who want to know.
+    """Passes the progress of every problem of a fit on to all listeners.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Reporter:
             self.line.end()
 
     def begin(self, problems: int, **data: Any) -> None:
-        """The problems are about to be solved."""
+        """Called before the problems are solved."""
         if self.estimator.verbose:
             self.line = Line(self.estimator, problems)
         if getattr(self.estimator, "_skl_callbacks", None):
@@ -58,18 +58,18 @@ class Reporter:
             self.hooks.begin(**data)
 
     def end(self, attributes: dict[str, Any], **data: Any) -> None:
-        """The model is complete."""
+        """Called when the model is complete."""
         if self.hooks is not None:
             self.hooks.end(attributes, **data)
 
     @property
     def heard(self) -> bool:
-        """Whether anybody wants to know how problems go."""
+        """Whether there is any listener."""
         listeners = self.line, self.hooks, self.estimator.callback
         return any(listener is not None for listener in listeners)
 
     def listen(self, number: int, name: str) -> Callable[[Progress], bool] | None:
-        """The callback for `solve` of one problem; None where nobody listens."""
+        """The callback for `solve` of one problem; None without listeners."""
         if not self.heard:
             return None
         listeners: list[Callable[[Progress], Any]] = []
@@ -87,13 +87,13 @@ class Reporter:
         return tell_all
 
     def finish(self, number: int) -> None:
-        """A problem is solved."""
+        """Called when a problem is solved."""
         if self.hooks is not None:
             self.hooks.finish(number)
 
 
 class Line:
-    """One line on the terminal that says how far the fit is; silent where there is no terminal."""
+    """One live line on the terminal about the progress of a fit; silent without a terminal."""
 
     def __init__(self, estimator: Any, problems: int) -> None:
         self.tol, self.problems = estimator.tol, problems
@@ -128,7 +128,7 @@ class Line:
         return f"{name} ({number + 1}/{self.problems})" if self.problems > 1 else name
 
     def _seconds_left(self, progress: Any, start: list[Any], now: float) -> float:
-        """As if the violation went on to fall by the same factor every second."""
+        """Estimate, assuming that the violation keeps falling by the same factor per second."""
         limit = self.limit - (now - self.began)
         if hasattr(progress, "seconds_left"):
             return min(limit, float(progress.seconds_left))

@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 
 class OneClassLeft(ValueError):
-    """Of all classes but one no sample has a positive weight."""
+    """Only one class has samples of positive weight."""
 
 
 class ClassTargets(NamedTuple):
@@ -35,13 +35,13 @@ class ClassTargets(NamedTuple):
 
 
 def class_targets(y: Any, weight: np.ndarray, class_weight: Any) -> ClassTargets:
-    """Classes of labels, of which two have to be present."""
+    """The classes of labels; at least two must be present."""
     y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
     if y.dtype.kind not in "biufUS":
         check_classification_targets(y)
     labels, codes = _labels_and_codes(y)
     if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels == np.trunc(labels))).all():
-        check_classification_targets(y)  # which refuses, with a reason
+        check_classification_targets(y)  # raises with a reason
     if labels.size < 2:
         raise ValueError(
             f"The number of classes has to be greater than one; got {labels.size} class"
@@ -50,7 +50,7 @@ def class_targets(y: Any, weight: np.ndarray, class_weight: Any) -> ClassTargets
     if isinstance(class_weight, dict):
         factors = np.asarray(compute_class_weight(class_weight, classes=labels, y=y))
         weight = np.where(factors[codes] > 0, weight, 0.0)
-    # In an order of their own: sums do not depend on the order of the samples.
+    # Summed in sorted order, so that sums do not depend on the order of the samples.
     order = np.argsort(weight) if weight.min() < weight.max() else slice(None)
     totals = np.bincount(codes[order], weight[order], minlength=labels.size)
     present = np.flatnonzero(totals)
@@ -69,8 +69,8 @@ def class_targets(y: Any, weight: np.ndarray, class_weight: Any) -> ClassTargets
 
 
 def _labels_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different labels, ascending, and for each label given its place among them; two numbers
-    and small integers need no sorting."""
+    """The distinct labels, ascending, and the place of each given label among them; two numbers and
+    small integers need no sorting."""
     if y.size and y.dtype.kind in "biuf":
         low, high = y.min(), y.max()
         codes = y == high

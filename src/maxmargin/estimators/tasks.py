@@ -1,4 +1,4 @@
-"""The dual problems of a fit, and what became of them."""
+"""The dual problems of a fit, and their results."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Task(NamedTuple):
     Attributes
     ----------
     name : str
-        What messages call it.
+        Name in messages.
     machine : Machine
     samples : tuple of int arrays
-        The distinct samples it is about: of one class, then of the other; empty for all samples.
+        Its distinct samples: of one class, then of the other; empty for all samples.
     classes : tuple of int
-        The two classes, where Gram blocks inside classes are shared.
+        The two classes, if Gram blocks inside classes are shared.
     start : float array or None
-        Where the solver begins.
+        Starting point of the solver.
     remake : callable or None
         Makes the machine of some of the samples, from their labels, weights and class weights.
     """
@@ -54,5 +54,5 @@ class Outcome(NamedTuple):
         return self.solution.converged
 
     def ended(self, status: str) -> Outcome:
-        """The same with another status."""
+        """This outcome with another status."""
         return self._replace(solution=replace(self.solution, status=status))

@@ -1,4 +1,4 @@
-"""The course of every fit: check, train a blank copy, take over what it learned, and warn.
+"""The steps of every fit: check, train a blank copy, adopt its fitted attributes, and warn.
 
 Order of calls::
 
@@ -6,7 +6,7 @@ Order of calls::
       _check_parameters        the rules of all classes, for parameters that are not the default
       _prepare, _train         of a blank copy: inputs, targets, problems, solutions
         _write_solutions       solution_, certificate_, status_, fit_status_
-      take_over                all or nothing: what the copy learned becomes ours
+      take_over                all or nothing: adopt the fitted attributes of the copy
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .progress import CallbackSupportMixin, Reporter, with_callbacks
 
 
 class CertifiedMachine(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
-    """What kernel machines and linear machines share."""
+    """Common base of kernel machines and linear machines."""
 
     # How parameters are checked: functions of the estimator and the name of the parameter.
     _rules: ClassVar[dict[str, Callable[[Any, str], None]]] = {}
@@ -37,7 +37,7 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
 
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, previous: Any = None) -> Any:
-        """Train a blank copy, then take over what it has learned: all or nothing."""
+        """Train a blank copy, then adopt its fitted attributes: all or nothing."""
         self._check_parameters()
         model = blank(self)
         model._prepare(self, X, y, sample_weight)
@@ -53,7 +53,7 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def _prepare(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
-        """What has to be known before training; `estimator` is the one that this is a copy of."""
+        """Preparation before training; `estimator` is the original of this copy."""
 
     def _train(
         self,
@@ -64,13 +64,13 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
         data: dict[str, Any],
         previous: Any,
     ) -> bool:
-        """Set all fitted attributes; whether Ctrl-C came."""
+        """Set all fitted attributes; returns whether Ctrl-C was pressed."""
         raise NotImplementedError
 
     def _seed(self) -> int:
-        """A number for what is random; always the same without `random_state`."""
-        given = getattr(self, "random_state", None)
-        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
+        """The random seed; always the same without `random_state`."""
+        seed = getattr(self, "random_state", None)
+        return 0 if seed is None else int(check_random_state(seed).randint(2**31 - 1))
 
     def _write_solutions(
         self, names: Sequence[str], solutions: list[Any], certificates: Sequence[Any]
@@ -99,7 +99,7 @@ def rules_of(kind: type) -> list[tuple[str, Callable[[Any, str], None], Any]]:
 
 
 def blank(estimator: Any) -> Any:
-    """A copy with the same parameters that has learned nothing."""
+    """An unfitted copy with the same parameters."""
     model = object.__new__(type(estimator))
     vars(model).update(vars(estimator))
     for name in learned(estimator):
@@ -108,7 +108,7 @@ def blank(estimator: Any) -> Any:
 
 
 def take_over(estimator: Any, model: Any) -> dict[str, Any]:
-    """Let an estimator become what a blank copy of it has learned, which is returned."""
+    """Replace the fitted attributes of an estimator by those of its copy; returns them."""
     attributes = learned(model)
     unknown = vars(estimator).keys() - vars(model).keys()
     if unknown:
@@ -119,7 +119,7 @@ def take_over(estimator: Any, model: Any) -> dict[str, Any]:
 
 
 def learned(estimator: Any) -> dict[str, Any]:
-    """The fitted attributes: no parameter ends with an underscore."""
+    """The fitted attributes: those that end with an underscore."""
     return {
         name: value
         for name, value in vars(estimator).items()

@@ -185,11 +185,11 @@ def _least_squares_classifier(estimator: Any, sizes: Sizes) -> None:
 def _kernel_expansion(estimator: Any, sizes: Sizes) -> None:
     vectors, inputs, kernel = sizes["vectors"], estimator.support_vectors_, estimator.kernel_
     _require(estimator.n_support_.sum() == vectors, "n_support_ does not add up to dual_coef_")
-    given = is_precomputed(estimator.kernel)
-    same = given == is_precomputed(kernel)
+    precomputed = is_precomputed(estimator.kernel)
+    same = precomputed == is_precomputed(kernel)
     same &= takes_strings(estimator.kernel) == takes_strings(kernel)
     _require(same, "kernel and kernel_ are for different inputs")
-    if given:
+    if precomputed:
         _require((estimator.support_ < sizes["features"]).all(), "support_ is out of range")
         _require(np.shape(inputs) == (0, 0), "support_vectors_ must be empty")
         return

@@ -1,4 +1,4 @@
-"""What is known of a training run besides the model: data, choices, course, tests."""
+"""The record of a training run besides the model: data, choices, progress, tests."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SearchTable:
 
 @dataclass(frozen=True, eq=False)
 class FitCurve:
-    """The course of a fit, one entry each time the solver told of it."""
+    """The progress of a fit, one entry per report of the solver."""
 
     seconds: np.ndarray = field(default_factory=_none)
     violation: np.ndarray = field(default_factory=_none)

@@ -1,4 +1,4 @@
-"""Types that a saved model may hold, for readers that want to be told (skops)."""
+"""Types that a saved model may contain, for readers with a list of trusted types (skops)."""
 
 from __future__ import annotations
 

@@ -196,5 +196,5 @@ class Decoder:
 
 
 def field_names(record: type) -> tuple[str, ...]:
-    """What a record is made of."""
+    """The field names of a record."""
     return tuple(field.name for field in dataclasses.fields(record))

@@ -1,4 +1,4 @@
-"""`report.html`: what a model is, how good it is, how it came about, in one page."""
+"""`report.html`: a model, its quality, and its origin, in one page."""
 
 from __future__ import annotations
 
@@ -242,8 +242,8 @@ class Report:
         found.append(("Worst errors", worst_errors(self.tested, self.classes)))
         if self.X is not None and self.y is not None:
             names = self.model.schema.feature_names if self.model.schema is not None else None
-            given = importance(self.machine, self.X, self.y, names)
-            found.append(("Which features count", given))
+            features = importance(self.machine, self.X, self.y, names)
+            found.append(("Which features count", features))
         return found
 
     def _reproduction(self) -> str:
@@ -273,16 +273,16 @@ class Report:
         if self._drawable():
             names = self.model.schema.feature_names if self.model.schema is not None else None
             labels = self.y if self.classes is not None else None
-            given: dict[str, Any] = {"feature_names": names}
+            arguments: dict[str, Any] = {"feature_names": names}
             add(
                 lambda: DecisionBoundaryDisplay.from_estimator(
-                    self.machine, self.X, labels, **given
+                    self.machine, self.X, labels, **arguments
                 ),
                 "Decision boundary; rings mark support vectors.",
             )
             if self._has_metric():
                 add(
-                    lambda: MetricDisplay.from_estimator(self.machine, self.X, labels, **given),
+                    lambda: MetricDisplay.from_estimator(self.machine, self.X, labels, **arguments),
                     "How far the influence of a sample reaches.",
                 )
         if hasattr(self.machine, "tree_"):

@@ -254,8 +254,8 @@ class CalibrationDisplay(Display):
         name : str
         ax : Axes, optional
         """
-        given = {"positive": np.asarray(positive), "probability": np.asarray(probability)}
-        return cls(**given, name=name).plot(ax)
+        arguments = {"positive": np.asarray(positive), "probability": np.asarray(probability)}
+        return cls(**arguments, name=name).plot(ax)
 
     def _draw(self, ax: Any) -> None:
         from .measures import share

@@ -168,8 +168,8 @@ class PlanningDisplay(Display):
         **options
             Of `solve`.
         """
-        given = {"planning": 1, "face": False, "driver": "full", **options}
-        return cls.from_solution(solve(problem, gram, trace=True, **given), ax=ax)
+        arguments = {"planning": 1, "face": False, "driver": "full", **options}
+        return cls.from_solution(solve(problem, gram, trace=True, **arguments), ax=ax)
 
     @classmethod
     def from_solution(cls, solution: Solution, *, ax: Any = None) -> PlanningDisplay:

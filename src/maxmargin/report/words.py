@@ -45,7 +45,7 @@ def percent(value: float) -> str:
 
 
 def certificate_lines(certificate: Any) -> list[tuple[str, str]]:
-    """What a certificate says, line by line."""
+    """The description of a certificate, line by line."""
     names = getattr(certificate, "names", None)
     lines = [("quality", gap_in_words(certificate))]
     if names is None:

@@ -180,8 +180,8 @@ class Search:
         chosen = np.arange(self.codes.size) if samples is None else samples
         X = self.task.X if samples is None else take(self.task.X, samples)
         ones = np.ones(self.codes.size)
-        given = (self.task.penalty, self.task.importance)
-        weights = [(ones if weight is None else weight)[chosen] for weight in given]
+        optional = (self.task.penalty, self.task.importance)
+        weights = [(ones if weight is None else weight)[chosen] for weight in optional]
         if self.binary:
             return make(X, self.signs[chosen], *weights)
         return OverPairs(make, X, self.codes[chosen], *weights)

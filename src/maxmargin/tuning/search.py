@@ -247,8 +247,10 @@ class SVCSearch(ClassifierMixin, KernelSearch):  # type: ignore[misc]
         labels = column_or_1d(labels, warn=True)
         check_classification_targets(labels)
         kernel = self._start(model, inputs, labels)
-        given = {"loss": model.loss, "prior": self.prior, **self._means(labels)}
-        return tuned(Task(inputs, labels, kernel, **given), self.strategy, callback=self.callback)
+        arguments = {"loss": model.loss, "prior": self.prior, **self._means(labels)}
+        return tuned(
+            Task(inputs, labels, kernel, **arguments), self.strategy, callback=self.callback
+        )
 
     @available_if(_best_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[Any]:

@@ -107,7 +107,7 @@ class Counting(Gaussian):
 
 @pytest.mark.parametrize("composed", [False, True])
 def test_pairs_share_what_they_can(composed):
-    """Vectors one matrix, computed at once; others, whose values are dear, no entry twice."""
+    """Vectors one matrix, computed at once; others, whose values are expensive, no entry twice."""
     X, y = digits(600)
     sizes = np.bincount(y)
     Counting.entries = 0

@@ -86,7 +86,7 @@ def test_problems_on_all_samples_use_the_matrix_as_it_is(classes):
 
 
 @pytest.mark.parametrize("known", ["as it is", "in another order", "as a part", "points"])
-def test_a_single_problem_asks_for_room_only_where_it_needs_rows(classes, known, monkeypatch):
+def test_a_single_problem_allocates_a_buffer_only_if_it_needs_rows(classes, known, monkeypatch):
     if known == "points" and not COMPILED:
         pytest.skip("rows are made in compiled code only")
     asked, buffer = [], batch_driver.buffer

@@ -193,7 +193,7 @@ def test_there_is_a_pause_after_so_many_products(features, batches, monkeypatch)
     np.testing.assert_array_equal(rows.values[rows.slot[:10]], np.eye(n)[:10])
 
 
-def test_rows_that_are_precious_or_just_used_are_overwritten_last():
+def test_protected_and_recently_used_rows_are_overwritten_last():
     n = 40
     K = np.arange(n * n, dtype=float).reshape(n, n)
     rows = BlockRowCache(gram_of(K + K.T), 8 * n * 12, 4, lambda: None)

@@ -72,9 +72,9 @@ def test_rows_completed_in_stages_are_the_rows_of_the_matrix(data):
             rows.ensure(few)
             assert (rows.values[rows.slot[few], :width] == K[few, :width]).all()
     keep = np.arange(0, n, 2)
-    held = keep[rows.has(keep)]
+    cached = keep[rows.has(keep)]
     rows.restrict(keep)
-    assert (rows.values[rows.slot[held // 2]] == K[np.ix_(held, keep)]).all()
+    assert (rows.values[rows.slot[cached // 2]] == K[np.ix_(cached, keep)]).all()
 
 
 def test_rows_that_a_pause_left_incomplete_are_forgotten(monkeypatch):
@@ -91,10 +91,10 @@ def test_rows_that_a_pause_left_incomplete_are_forgotten(monkeypatch):
     rows.ensure(np.arange(4))
     with pytest.raises(TimeoutError):
         rows.widen(n, np.arange(4))
-    held = np.flatnonzero(rows.slot >= 0)
-    assert held.size == 2
+    cached = np.flatnonzero(rows.slot >= 0)
+    assert cached.size == 2
     assert rows.n == n
-    assert (rows.values[rows.slot[held]] == K[held]).all()
+    assert (rows.values[rows.slot[cached]] == K[cached]).all()
 
 
 @pytest.mark.parametrize("budget", [0, 8 * 48 * 20, 1 << 20])

@@ -12,7 +12,7 @@ from maxmargin.solvers.drivers.violators import mark_most
 
 @settings(max_examples=200)
 @given(data=st.data())
-def test_those_marked_want_no_less_than_the_others(data):
+def test_marked_variables_score_no_less_than_the_others(data):
     size, copies = data.draw(st.integers(1, 30)), data.draw(st.sampled_from([1, 2]))
     scores = np.array(
         data.draw(st.lists(st.integers(-4, 4), min_size=size * copies, max_size=size * copies)),
@@ -36,7 +36,7 @@ def test_those_marked_want_no_less_than_the_others(data):
 
 
 @pytest.mark.parametrize("count", [1, 7, 50, 99])
-def test_of_equal_wants_some_from_everywhere_are_marked(count):
+def test_ties_are_broken_evenly_over_the_variables(count):
     marks = np.zeros(100, dtype=bool)
     mark_most(np.ones(100), np.zeros(100), 1.0, 0.0, count, marks)
     assert np.count_nonzero(marks) == count

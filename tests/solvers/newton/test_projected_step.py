@@ -28,10 +28,10 @@ def test_the_direction_is_optimal_for_all_that_are_not_stopped(seed, groups, wid
     way = stopped_newton(Factor.of(Q.copy(), np.arange(24)), gradient, lowest, highest, group)
     if way is None:
         return
-    d, held, _ = way
+    d, reaction, _ = way
     assert ((lowest <= d) & (d <= highest)).all()
     residual = gradient - Q @ d
-    np.testing.assert_allclose(residual, held, atol=1e-8)
+    np.testing.assert_allclose(residual, reaction, atol=1e-8)
     going = (lowest < d) & (d < highest)
     for g in range(groups):
         assert d[group == g].sum() == pytest.approx(0.0, abs=1e-9)

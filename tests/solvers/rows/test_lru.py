@@ -63,7 +63,7 @@ def test_rows_count_every_kernel_evaluation(cloud, budget, face):
     assert solution.row_hits + solution.row_misses == 2 * solution.steps
 
 
-def test_with_room_for_all_rows_each_is_computed_once(cloud):
+def test_with_memory_for_all_rows_each_is_computed_once(cloud):
     X, y = cloud
     solution = solve(
         hinge(y, 10.0).problem, Gaussian(1.0).bind(X), driver="rows", shrinking=False, face=False

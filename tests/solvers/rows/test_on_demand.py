@@ -144,7 +144,7 @@ def test_rows_keep_to_their_memory():
 
 @needs_compiled_code
 @pytest.mark.parametrize(("data", "blocks"), [(easy, False), (noisy, True)])
-def test_blocks_take_over_where_there_is_no_room_for_the_matrix(data, blocks, monkeypatch):
+def test_blocks_take_over_if_the_matrix_does_not_fit(data, blocks, monkeypatch):
     monkeypatch.setattr(costs, "LARGEST_FULL", 500)
     runs = []
     monkeypatch.setattr(optimise, "BlockRun", lambda *args: runs.append(args) or block_run(*args))

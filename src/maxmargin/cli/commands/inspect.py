@@ -1,4 +1,4 @@
-"""`inspect` and `version`: what a model is, and what is installed."""
+"""`inspect` and `version`: describe a model, and what is installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ASIDE = ("cache_size", "verbose", "callback", "warm_start", "max_seconds", "n_jo
 
 
 def described(model: Model) -> list[tuple[str, str]]:
-    """What there is to say about a model: subject and text, line by line."""
+    """The description of a model: subject and text, line by line."""
     machine, training = model.estimator, model.training
     lines = [("machine", type(machine).__name__)]
     if hasattr(machine, "kernel_"):

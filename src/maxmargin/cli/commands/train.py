@@ -1,4 +1,4 @@
-"""`train`: read, choose, search, test, fit, certify, save; and go on where it was stopped."""
+"""`train`: read, choose, search, test, fit, certify, save; and resume after a stop."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class TrainingRun:
         self.curve: Any = None
 
     def _split(self, holdout: float) -> tuple[tuple[np.ndarray, np.ndarray], list[str]]:
-        """Rows to train and to test with, and what is to be said about them."""
+        """Rows to train and to test with, and notes about them."""
         if not 0 <= holdout < 1:
             raise UsageError(f"--holdout must be at least 0 and less than 1, got {holdout}")
         everything, nothing = np.arange(self.samples.size), np.arange(0)
@@ -115,7 +115,7 @@ class TrainingRun:
         return split_for_test(self.samples.X, y, holdout, self.options.seed, classifies)
 
     def _check(self, state: Checkpoint) -> None:
-        """Raise ValueError where this run could not go on from a checkpoint."""
+        """Raise ValueError if this run cannot resume from a checkpoint."""
         if state.stage == "test" and not self.rows[1].size:
             raise ValueError("it tests, and no samples are held out")
         state.begun(self.plan.estimator())._check_parameters()
@@ -275,7 +275,7 @@ def class_counts(y: Any) -> dict[str, int]:
 
 
 def as_json(trained: Model, **more: Any) -> dict[str, Any]:
-    """What there is to know about a model, for machines."""
+    """The description of a model as JSON."""
     machine, training = trained.estimator, trained.training
     certificate = getattr(machine, "certificate_", None)
     proven = {}

@@ -30,7 +30,7 @@ def tell_of_search(
     checkpoint: Path,
     fresh: bool = False,
 ) -> None:
-    """Search, tell, and write table and picture where asked for."""
+    """Search, report, and write table and picture if requested."""
     with screen.working(f"reading {path}"):
         samples = read_samples(path, reading)
     with screen.working("choosing a machine"):
@@ -73,7 +73,7 @@ def columns_of(table: Any) -> dict[str, np.ndarray]:
 
 
 def same_again(path: str, reading: Reading, scale: bool, found: dict[str, Any]) -> str:
-    """The command that trains with what was found, where it can be typed."""
+    """The command that trains with the parameters found, if it can be expressed as options."""
     kernel = found.get("kernel")
     values = {name: value for name, value in found.items() if name != "kernel"}
     if isinstance(kernel, Gaussian) and kernel.radial:
@@ -81,8 +81,12 @@ def same_again(path: str, reading: Reading, scale: bool, found: dict[str, Any]) 
     elif kernel is not None:
         return ""
     words = ["maxmargin train", shlex.quote(path)]
-    given = {"target": reading.target, "impute": reading.impute, "format": reading.format}
-    words += [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text is not None]
+    reading_options = {"target": reading.target, "impute": reading.impute, "format": reading.format}
+    words += [
+        f"--{name} {shlex.quote(text)}"
+        for name, text in reading_options.items()
+        if text is not None
+    ]
     words += [f"--drop {shlex.quote(name)}" for name in reading.drop]
     words += [f"--include {shlex.quote(name)}" for name in reading.include]
     words += [f"--{name} {value:.6g}" for name, value in values.items()]

@@ -63,7 +63,7 @@ def compile_here(subjects: list[str]) -> Iterator[str]:
 
 
 def compile_in(processes: int, subjects: list[str]) -> Iterator[str]:
-    """The same in so many processes, each of which takes the next subject."""
+    """As `compile_everything`, in several processes, each of which takes the next subject."""
     context = multiprocessing.get_context("spawn")
     todo, begun = context.Queue(), context.Queue()
     for subject in [*subjects, *[None] * processes]:
@@ -91,7 +91,7 @@ def compile_in(processes: int, subjects: list[str]) -> Iterator[str]:
 
 
 def _work(todo: Any, begun: Any) -> None:
-    """What a process does: subjects until there are no more."""
+    """The work of a process: compile subjects until none is left."""
     while (subject := todo.get()) is not None:
         for name in compile_here([subject]):
             begun.put(name)

@@ -1,4 +1,4 @@
-"""What the classifiers share: classes, their weights, votes and probabilities."""
+"""Common base of the classifiers: classes, their weights, votes and probabilities."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _has_probabilities(classifier: Any) -> bool:
 
 
 class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
-    """A machine for two classes, or several of them for more."""
+    """A machine for two classes, or several such machines for more."""
 
     _rules: ClassVar[Any] = {
         "probability": partial(p.check_option, options=(False, True, "platt")),
@@ -78,7 +78,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     ) -> Machine:
         """The machine for labels ±1, weights of samples and weights of their classes.
 
-        With `strict`, parameters that do not suit these samples are an error.
+        With `strict`, parameters that are impossible for these samples raise an error.
         """
 
     def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:
@@ -120,7 +120,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         )
 
     def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
-        # Of samples without weight any: they have no coefficient.
+        # Samples without weight get an arbitrary code: they have no coefficient.
         codes = samples.targets[samples.member].astype(np.int64)
         coef = [coefficients(task, outcome, samples) for task, outcome in zip(tasks, outcomes)]
         intercept = np.array([outcome.expansion.intercept for outcome in outcomes])

@@ -18,16 +18,16 @@ from ...solvers import plan
 from ..conditioning import refuse_overflow
 from ..distinct import chosen
 
-# Elements of inputs that are widened at a time.
+# Elements of inputs converted to float64 at a time.
 WIDENED_BLOCK = 1 << 21
-# Kernel values that are held at a time where they are only added up.
+# Kernel values in memory at a time if they are only summed.
 COMBINED_BLOCK = 1 << 22
 NO_MATRIX = np.empty((0, 0))
 
 
 class CachedGram(Gram):
-    """A Gram matrix that stays in memory once it was computed whole; rows and sums that a solver
-    leaves do until released."""
+    """A Gram matrix that is cached once computed as a whole; rows and sums offered by a solver are
+    kept until released."""
 
     def __init__(self, inner: Gram) -> None:
         super().__init__(inner.kernel, inner.X, inner.dtype)
@@ -79,7 +79,7 @@ class CachedGram(Gram):
 
 
 class WidenedGram(Gram):
-    """The Gram matrix in float64 of inputs in any precision, prepared a few at a time."""
+    """The Gram matrix in float64 of inputs in any precision, converted a few at a time."""
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
         super().__init__(kernel, X, np.float64)
@@ -99,21 +99,21 @@ class WidenedGram(Gram):
 
 
 class Shared(NamedTuple):
-    """What is known of samples in the order of their classes: see `Parts`."""
+    """Gram matrix or points of the samples in the order of their classes: see `Parts`."""
 
     matrix: np.ndarray
     points: np.ndarray
     of_class: list[slice]
-    evaluations: int = 0  # that were made for it alone
+    evaluations: int = 0  # kernel evaluations made for it
 
     def places(self, classes: tuple[int, ...]) -> np.ndarray:
-        """Of the samples of some classes."""
+        """Places of the samples of some classes."""
         parts = [self.of_class[c] for c in classes]
         return np.concatenate([np.arange(part.start, part.stop) for part in parts])
 
 
 class Grams:
-    """The kernel of the training samples, and of any part of them.
+    """The Gram matrices of the training samples, and of any subset.
 
     Parameters
     ----------
@@ -121,9 +121,9 @@ class Grams:
     X : inputs
         For a precomputed kernel the Gram matrix itself.
     dtype : float32 or float64
-        Of the rows that solvers work with.
+        Precision of the rows for solvers.
     largest_entry : float, optional
-        Of the matrix of all samples, where it is known.
+        Of the matrix of all samples, if it is known.
     """
 
     def __init__(
@@ -144,13 +144,13 @@ class Grams:
         return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
 
     def whole(self, alone: bool = True) -> CachedGram:
-        """Of all samples, kept for the next who asks; a Gram not in memory serves one thread."""
+        """The matrix of all samples, cached; not shared between threads unless it is in memory."""
         if self._whole is None or not (alone or self._whole.whole is not None):
             self._whole = self.of()
         return self._whole
 
     def part(self, samples: np.ndarray) -> Gram:
-        """Of some samples, cut out of the matrix of all where that is in memory."""
+        """The matrix of some samples, copied from the whole matrix if that is in memory."""
         if self._whole is not None and self._whole.whole is not None:
             matrix = self._whole.whole[np.ix_(samples, samples)]
             return PrecomputedGram(Precomputed(), matrix)
@@ -171,11 +171,11 @@ class Grams:
         return values
 
     def of(self, samples: np.ndarray | None = None) -> CachedGram:
-        """Of all samples, or of some."""
+        """The matrix of all samples, or of some."""
         return CachedGram(self._bound(samples, self.dtype))
 
     def exact(self, samples: np.ndarray | None = None) -> Gram:
-        """The same in float64, for certificates: inputs are not copied as a whole."""
+        """The matrix in float64, for certificates: inputs are not copied as a whole."""
         X = self._inputs(samples)
         dense = isinstance(X, np.ndarray) and X.ndim == 2
         if not self.square and (dense or getattr(X, "dtype", None) == np.float32):
@@ -183,13 +183,13 @@ class Grams:
         return self._bound(samples, np.float64)
 
     def low_precision(self, gram: Gram) -> Gram | None:
-        """The same in float32, if that is faster than what is in memory, or None."""
+        """The matrix in float32 if that is faster than the given one, else None."""
         if not plan.certifies_in_single(gram):
             return None
         return self.kernel.bind(gram.X, np.float32)
 
     def double(self, samples: np.ndarray | None = None) -> CachedGram:
-        """The same in float64, to work with."""
+        """The matrix in float64, for solvers."""
         return CachedGram(self._bound(samples, np.float64))
 
     def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
@@ -212,10 +212,10 @@ class Grams:
     ) -> int:
         """Keep the matrix of all classes, for the pairs of them, or the blocks inside each class.
 
-        Where values are computed in less time than they are found in a matrix, only the inputs are
-        prepared: in the order of the classes, or as they are where pairs are large. What is kept,
-        and twice the matrices of so many pairs at a time, take no more than `budget` bytes. Returns
-        the bytes of what is kept; `pause` may raise.
+        If computing values is faster than looking them up, only the inputs are prepared: in the
+        order of the classes, or unchanged if pairs are large. The shared data, and twice the
+        matrices of `jobs` pairs at a time, take at most `budget` bytes. Returns the bytes of the
+        shared data; `pause` may raise.
         """
         self._blocks, self.shared, self._all = {}, None, None
         sizes = [samples.size for samples in classes]
@@ -241,16 +241,16 @@ class Grams:
         cheap: bool,
         pause: Callable[[], object] | None = None,
     ) -> Shared:
-        """Points from which the loop makes rows, where they are cheap and the kernel can; else the
-        matrix."""
+        """Points from which the loop computes rows, if they are cheap and the kernel supports it;
+        else the matrix."""
         points = gram.transposed_points() if cheap and gram.whole is None else None
         if points is not None:
             return Shared(NO_MATRIX, points, of_class)
         evaluations = gram.n**2 if gram.whole is None else 0
         return Shared(gram.matrix(pause), NO_MATRIX, of_class, evaluations)
 
-    def few(self) -> Shared | None:
-        """All samples as one class, where they are so few that one problem makes a batch."""
+    def as_one_class(self) -> Shared | None:
+        """All samples as one class, if they are few enough for a batch of one problem."""
         if not plan.is_alone_in_batch(self.kernel, self.X, self.count):
             return None
         return self._shared(self.whole(), [slice(0, self.count)], plan.has_cheap_rows(self.X))
@@ -261,7 +261,7 @@ class Grams:
         samples: tuple[np.ndarray, np.ndarray],
         pause: Callable[[], object],
     ) -> Gram:
-        """Of the samples of two classes; what `share` keeps is not computed again."""
+        """The matrix of the samples of two classes; shared values are not computed again."""
         whole = NO_MATRIX if self.shared is None else self.shared.matrix
         if not (whole.size or self._blocks):
             both = np.concatenate(samples)

@@ -1,4 +1,4 @@
-"""What machines with squared loss share: one linear system for all functions, certified."""
+"""Common base of machines with squared loss: one linear system for all functions, certified."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from ..inputs import checked_weights, may_be_indefinite, resolved_kernel, traini
 from ..progress import Reporter
 from .machine import KernelMachine
 
-# The part of the free memory that a matrix may take.
+# Largest fraction of the free memory for a matrix.
 MEMORY_SHARE = 0.5
-# A gap below this part of ½ Σ w t² cannot be told from rounding; without penalty below the latter.
+# A gap below the first fraction of ½ Σ w t² is rounding; without penalty, below the second.
 RESOLVED, RESOLVED_WITHOUT_PENALTY = 1e-24, 1e-12
-# Eigenvalues are negative beyond this part of the largest diagonal entry.
+# Eigenvalues count as negative beyond this fraction of the largest diagonal entry.
 NEGATIVE = 1e-9
-# Bounds and sums are met but for this part of Σ|β|.
+# Allowed violation of bounds and sums, as a fraction of Σ|β|.
 FEASIBLE = 1e-9
 
 
@@ -56,7 +56,7 @@ class LeastSquaresMachine(KernelMachine):
 
     @property
     def tol(self) -> float:
-        """What progress is measured against."""
+        """The target that progress is measured against."""
         return float(self.gap)
 
     _rules: ClassVar[Any] = {
@@ -69,15 +69,15 @@ class LeastSquaresMachine(KernelMachine):
         raise NotImplementedError
 
     def _coded(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """A number for each sample that tells its targets, and the weights of the samples."""
+        """A code per sample that identifies its targets, and the weights of the samples."""
         raise NotImplementedError
 
     def _functions_of(self, codes: np.ndarray) -> Functions:
-        """The targets behind these numbers."""
+        """The targets of these codes."""
         raise NotImplementedError
 
     def _factors(self, codes: np.ndarray) -> np.ndarray:
-        """What the weights of samples are multiplied by."""
+        """Factors on the weights of samples."""
         return np.ones(codes.size)
 
     def _train(
@@ -131,7 +131,7 @@ class LeastSquaresMachine(KernelMachine):
         return RidgeSystem(gram, functions.targets, weight, self._penalty(), intercept)
 
     def _centre_targets(self, system: RidgeSystem) -> np.ndarray:
-        """What is taken off the targets, which a free bias follows: less is left to rounding."""
+        """Means to subtract from the targets, which a free bias absorbs: this reduces rounding."""
         if not system.intercept:
             return np.zeros(system.targets.shape[1])
         return np.asarray(system.weight @ system.targets / system.weight.sum())
@@ -175,7 +175,7 @@ class LeastSquaresMachine(KernelMachine):
         return float(self.cache_size) * 1e6
 
     def _is_indefinite(self, system: RidgeSystem) -> bool:
-        """Whether the kernel may have negative eigenvalues, and has."""
+        """Whether the matrix has negative eigenvalues; checked only for kernels that may."""
         gram = system.gram
         if gram.whole is None and not may_be_indefinite(self):
             return False
@@ -186,7 +186,7 @@ class LeastSquaresMachine(KernelMachine):
     def _certified(
         self, system: RidgeSystem, solution: RidgeSolution, clock: Clock
     ) -> list[Certificate]:
-        """One certificate for each target, from kernel values computed again."""
+        """One certificate per target, from recomputed kernel values."""
         try:
             kernel_coef = product(system.gram, solution.coef, clock.overtime)
         except OutOfTime:
@@ -207,12 +207,12 @@ class LeastSquaresMachine(KernelMachine):
     def _left_out(
         self, samples: Samples, system: RidgeSystem, solution: RidgeSolution
     ) -> np.ndarray:
-        """The residual of every sample given, of the machine trained without it."""
+        """The residual of every given sample, for the machine trained without it."""
         member, codes = samples.member, samples.targets
-        given = np.where(member >= 0, samples.given * self._factors(codes)[member], 0.0)
+        weights = np.where(member >= 0, samples.given_weight * self._factors(codes)[member], 0.0)
         rows = system._replace(weight=system.weight[member])
         assert solution.inverse is not None
-        residuals = leave_one_out(rows, solution.coef[member], solution.inverse[member], given)
+        residuals = leave_one_out(rows, solution.coef[member], solution.inverse[member], weights)
         residuals[member < 0] = np.nan
         return residuals
 
@@ -248,7 +248,7 @@ class LeastSquaresMachine(KernelMachine):
     def _status(
         self, system: RidgeSystem, solution: RidgeSolution, certificates: list[Certificate]
     ) -> str:
-        """The certificate has the last word on whether the gap asked for was reached."""
+        """The certificate decides whether the requested gap was reached."""
         if solution.status not in ("converged", "precision"):
             return solution.status
         sizes = 0.5 * system.weight @ (system.targets * system.targets)

@@ -1,4 +1,4 @@
-"""What all kernel machines share: the course of a fit, its attributes, and prediction."""
+"""Common base of all kernel machines: the steps of a fit, fitted attributes, and prediction."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from .prediction import coefficients, delivered, expansion_values, like
 from .sharded import comes_in_shards, local_shards, train_in_shards
 from .training import Settings, Trainer
 
-# Inputs of more bytes are not copied for the sake of their order.
+# Larger inputs (in bytes) are not copied to sort them.
 LARGEST_REORDERED = 1 << 28
 SOLVERS = ("auto", "full", "blocks", "rows")
 POLICIES = tuple(sorted(SELECTIONS))
 
-# What ended a fit before the optimum; other reasons are told by `STATUSES`.
+# Messages for fits that ended before the optimum; `STATUSES` describes the others.
 EARLY = {
     "step_limit": (
         "Solver terminated early (max_iter={max_iter}).  Consider pre-processing your data with "
@@ -98,7 +98,7 @@ class KernelMachine(CertifiedMachine):
         data: dict[str, Any],
         previous: KernelMachine | None,
     ) -> bool:
-        """Set all fitted attributes; whether Ctrl-C came."""
+        """Set all fitted attributes; returns whether Ctrl-C was pressed."""
         if comes_in_shards(X):
             return train_in_shards(self, local_shards(X, y, sample_weight), reporter, data)
         clock = Clock(self.max_seconds)
@@ -144,7 +144,7 @@ class KernelMachine(CertifiedMachine):
 
     @property
     def _has_free_intercept(self) -> bool:
-        """Whether Σα = 0, so that the function may move with the inputs."""
+        """Whether Σα = 0, so that inputs may be centred."""
         return True
 
     def _at_origin(
@@ -155,7 +155,7 @@ class KernelMachine(CertifiedMachine):
         outcomes: list[Outcome],
         centre: np.ndarray,
     ) -> list[Outcome]:
-        """The outcomes in terms of the inputs as they are, not as they were centred."""
+        """The outcomes for the original inputs, from those for centred ones."""
         placed = []
         for task, outcome in zip(tasks, outcomes):
             coef, expansion = coefficients(task, outcome, samples), outcome.expansion
@@ -185,7 +185,7 @@ class KernelMachine(CertifiedMachine):
     def _complete(
         self, samples: Samples, tasks: list[Task], outcomes: list[Outcome], trainer: Trainer
     ) -> None:
-        """What remains to be learned once the function is known."""
+        """Fit what depends on the finished function, such as probabilities."""
 
     def _samples(self, X: Any, targets: np.ndarray | None, weight: np.ndarray) -> Samples:
         square = is_precomputed(self.kernel)
@@ -200,8 +200,8 @@ class KernelMachine(CertifiedMachine):
         if square:
             X = as_square("X", X)
             check_symmetric(X)
-        # In an order of their own, shuffled samples are the same problem to the last bit. Where
-        # the kernel is indefinite even what is found would depend on the order given.
+        # Sorted by content, shuffled samples are the same problem to the last bit. With an
+        # indefinite kernel even the solution would depend on the given order.
         cheap = not square and size_in_bytes(X) <= LARGEST_REORDERED
         return distinct(X, targets, weight, square, ordered=cheap or may_be_indefinite(self))
 
@@ -259,7 +259,7 @@ class KernelMachine(CertifiedMachine):
                 )
 
     def _warn(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
-        """Say what remains to the optimum wherever a budget ended the fit."""
+        """Warn about the remaining distance to the optimum if a budget ended the fit."""
         unfinished = [
             (outcome.certificate.violation, place)
             for place, outcome in enumerate(outcomes)
@@ -316,7 +316,7 @@ class KernelMachine(CertifiedMachine):
         return coef
 
     def _write_support(self, X: Any, coef: np.ndarray, support: np.ndarray) -> None:
-        """Set what belongs to the support vectors: those of X at `support`, in that order."""
+        """Set the attributes of the support vectors: those of X at `support`, in that order."""
         self.support_ = support.astype(np.int32)
         if isinstance(self.kernel_, Precomputed):
             self.support_vectors_ = np.empty((0, 0))
@@ -328,9 +328,9 @@ class KernelMachine(CertifiedMachine):
 
 
 def resumed(tasks: list[Task], previous: Any, estimator: Any) -> list[Task]:
-    """The tasks, beginning where the previous fit of the same samples ended.
+    """The tasks, starting from the end of the previous fit of the same samples.
 
-    A changed C takes all dual variables with it, so that those at a bound stay there.
+    If C has changed, all dual variables are scaled, so that those at a bound stay there.
     """
     if previous is None:
         return tasks

@@ -1,4 +1,4 @@
-"""Several classes by several machines: one for each pair, or one for each class and the rest.
+"""More than two classes: one machine per pair, or one per class against the rest.
 
 Pairs (i, j), i < j, come in the order (0, 1), (0, 2), …, (1, 2), …; class i is the positive one.
 In `dual_coef_` of pairs, the column of a support vector of class c holds its coefficients in the
@@ -67,7 +67,7 @@ def unpacked(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:
 
 
 def stretches(n_support: np.ndarray) -> list[slice]:
-    """Where the support vectors of each class are, which come grouped by class."""
+    """The slices of the support vectors of each class, which are grouped by class."""
     ends = np.cumsum(n_support).tolist()
     return [slice(start, stop) for start, stop in pairwise([0, *ends])]
 

@@ -1,4 +1,4 @@
-"""The fitted function: coefficients handed out to samples, values computed in blocks."""
+"""The fitted function: coefficients of the given samples, and values computed in blocks."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from ..distinct import Samples
 from ..inputs import is_function
 from ..tasks import Outcome, Task
 
-# Kernel values of new samples and support vectors that are held at a time.
+# Kernel values of new samples and support vectors in memory at a time.
 PREDICTION_BLOCK = 1 << 23
-# ... of vectors, where they are summed as soon as they are there; GEMM wants some rows.
+# The same for vectors, whose values are summed immediately; GEMM needs a number of rows.
 VECTOR_BLOCK, FEWEST_ROWS = 1 << 21, 256
-# Rounding of the coefficients of copies when they are added up.
+# Allowed rounding of the sum of the coefficients of copies.
 ADDED = 1e-13
-# So many functions are summed from float32 values in one pass; for more, values are widened first.
+# Up to this many functions are summed from float32 values in one pass; for more, values are
+# converted to float64 first.
 FEW_FUNCTIONS = 3
 
 
 def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
-    """The coefficients of a solved task, one for each sample given."""
+    """The coefficients of a solved task, one per given sample."""
     return handed_out(task, outcome.solution.alpha, outcome.expansion.coef, samples)
 
 
 def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:
-    """The α that the coefficients handed out to copies add up to: the same array, if they do so but
-    for rounding."""
+    """The α that the coefficients of copies add up to; the given array if they agree up to
+    rounding."""
     if not samples.has_copies:
         return alpha
     problem = task.machine.problem
@@ -51,7 +52,7 @@ def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:
 
 
 def handed_out(task: Task, alpha: np.ndarray, own: np.ndarray, samples: Samples) -> np.ndarray:
-    """Coefficients of the samples of a task, one for each sample given."""
+    """Coefficients of the samples of a task, one per given sample."""
     problem = task.machine.problem
     coef, level = own, None
     indices: Any = slice(None)
@@ -68,7 +69,7 @@ def handed_out(task: Task, alpha: np.ndarray, own: np.ndarray, samples: Samples)
 
 @compiled_strict
 def find_levels(alpha: Any, lower: Any, upper: Any, level: Any) -> None:
-    """Which part of its largest value the coefficient of each sample has."""
+    """The coefficient of each sample as a fraction of its largest value."""
     samples = level.size
     for s in range(samples):
         total = limit = 0.0
@@ -118,8 +119,8 @@ def expansion_values(estimator: Any, X: Any, coef: Any) -> np.ndarray:
 def vector_values(
     kernel: VectorKernel, X: Any, support_vectors: Any, coef: np.ndarray, wide: bool
 ) -> np.ndarray:
-    """The same for kernels of vectors: support vectors are prepared once, and every thread computes
-    and sums blocks of its own."""
+    """As `expansion_values`, for kernels of vectors: support vectors are prepared once, and every
+    thread computes and sums its own blocks."""
     dtype = np.float64 if wide else np.float32
     coef = np.ascontiguousarray(coef, dtype=np.float64)
     values = np.empty((X.shape[0], len(coef)))
@@ -127,7 +128,7 @@ def vector_values(
     step = min(step, max(1, PREDICTION_BLOCK // coef.shape[1]))
     write = kernel.evaluator(support_vectors, dtype, X)
 
-    # What overflows is refused where the values are handed out.
+    # Overflow is refused by the caller.
     @np.errstate(over="ignore", invalid="ignore")
     def some_rows(first: int, last: int) -> None:
         gram = buffer((min(step, last - first), coef.shape[1]), dtype)
@@ -157,7 +158,8 @@ def sums(rows: Any, coef: Any, values: Any) -> None:
 
 
 def both_single(estimator: Any, X: Any) -> bool:
-    """Whether new samples and support vectors come in float32, and nobody asked for more."""
+    """Whether new samples and support vectors are float32, and double precision is not
+    requested."""
     dtypes = (getattr(inputs, "dtype", None) for inputs in (X, estimator.support_vectors_))
     return estimator.precision != "double" and all(dtype == np.float32 for dtype in dtypes)
 
@@ -180,6 +182,6 @@ def linear_values(X: Any, weights: Any, wide: bool) -> np.ndarray:
 
 
 def like(matrix: Any, dense: np.ndarray) -> Any:
-    """A dense array in CSR form, matrix or array as the other is."""
+    """A dense array in CSR form, of the same sparse type as `matrix`."""
     container = sparse.csr_matrix if sparse.isspmatrix(matrix) else sparse.csr_array
     return container(dense)

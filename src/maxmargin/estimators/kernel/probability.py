@@ -29,9 +29,9 @@ from .training import Trainer, told_by
 FOLDS = 5
 # Probabilities of pairs stay away from 0 and 1, where the coupling is degenerate.
 LEAST_PROBABILITY = 1e-7
-# Entries of the linear systems of the coupling that are held at a time.
+# Entries of the linear systems of the coupling in memory at a time.
 COUPLING_BLOCK = 1 << 20
-# A sigmoid that learned nothing still rises by this over the range of decision values.
+# Smallest rise of a sigmoid over the range of decision values.
 LEAST_SLOPE = 1e-6
 
 
@@ -80,7 +80,7 @@ class CrossFit:
         self.weight = samples.weight[self.indices]
         self.factor = factor[samples.targets[self.indices].astype(np.int64)]
         self.fold, self.folds = stratified_folds(samples.keys[self.indices], self.labels, seed)
-        # Where there is no time to leave samples out, values that training did see must do.
+        # Fallback if there is no time for cross-validation: in-sample values.
         self.decisions = np.nan_to_num(told_by(task.machine.problem, outcome.solution))
         self.decisions += outcome.solution.bias.mean()
 
@@ -106,7 +106,8 @@ class CrossFit:
 
 
 def stratified_folds(keys: np.ndarray, labels: np.ndarray, seed: int) -> tuple[np.ndarray, int]:
-    """The fold of every sample, by its key and not by its place, and their number."""
+    """The fold of every sample, determined by its key and not its place, and the number of
+    folds."""
     random = np.random.RandomState(seed)
     smaller = min((labels > 0).sum(), (labels < 0).sum())
     folds = int(np.clip(smaller, 2, FOLDS))

@@ -37,7 +37,7 @@ from ..targets import class_targets
 from ..tasks import Outcome, Task
 from .multiclass import pairs
 
-# Memory maps of more bytes are read in parts, of about so many bytes.
+# Larger memory maps (in bytes) are read in parts of about PART_BYTES.
 LARGEST_MAPPED, PART_BYTES = 1 << 29, 1 << 26
 # Targets further from 0 than this many times their range are shifted.
 FAR = 10.0
@@ -55,7 +55,7 @@ class Job(NamedTuple):
 
 
 class Checkpoints(NamedTuple):
-    """Where members are kept for a later run: functions of the number of a problem."""
+    """Functions that save and load the members of a problem, given its number."""
 
     load: Callable[[int], Any]
     save: Callable[[int, Any, Any], object]
@@ -90,7 +90,7 @@ def train_in_shards(
     data: dict[str, Any],
     checkpoints: Checkpoints | None = None,
 ) -> bool:
-    """Set all fitted attributes of a kernel machine; whether Ctrl-C came."""
+    """Set all fitted attributes of a kernel machine; returns whether Ctrl-C was pressed."""
     refuse(estimator)
     summaries = backend.summaries(isinstance(estimator, ClassifierMixin))
     check(estimator, summaries)
@@ -134,7 +134,7 @@ def refuse(estimator: Any) -> None:
 
 
 def machine_of(estimator: Any) -> str | None:
-    """The name of the machine behind an estimator; None where shards have none."""
+    """The machine name of an estimator; None if shards do not support it."""
     if isinstance(estimator, ClassifierMixin):
         return str(estimator.loss) if hasattr(estimator, "loss") else None
     if isinstance(estimator, RegressorMixin):
@@ -169,7 +169,7 @@ def check(estimator: Any, summaries: Sequence[Summary]) -> None:
 
 
 def gamma_of(gamma: Any, summaries: Sequence[Summary]) -> float:
-    """γ as a number, as of `resolved_gamma`, from sums over all parts."""
+    """γ as a number, as `resolved_gamma`, from sums over all parts."""
     features = summaries[0].features
     if gamma == "auto":
         return 1.0 / features
@@ -245,7 +245,8 @@ def solved(
     reporter: Any,
     checkpoints: Checkpoints | None,
 ) -> tuple[list[ShardedSolution], bool]:
-    """The solutions of all problems, side by side where the backend can; whether Ctrl-C came."""
+    """The solutions of all problems, concurrently if the backend can; and whether Ctrl-C was
+    pressed."""
     limit = np.inf if estimator.max_seconds is None else float(estimator.max_seconds)
     stopped = threading.Event()
 

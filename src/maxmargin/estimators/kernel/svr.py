@@ -17,13 +17,13 @@ from .single import SingleMachine
 from .training import FEASIBLE
 from .tube import TubeSearch
 
-# Values of C, in units of the range of y, that stand for an infinite one.
+# Values of C, in units of the range of y, tried in place of an infinite one.
 FIRST_LIMIT, NEXT_LIMIT, LAST_LIMIT = 1e3, 1e4, 1e15
-# Targets whose distance from 0 is more than so many times their range are shifted.
+# Targets further from 0 than this multiple of their range are shifted.
 FAR = 10.0
-# Steps for each sample after which the tube of ν-SVR is looked for by way of SVR.
+# Steps per sample after which the tube of ν-SVR is found by a search over ε-SVR.
 STEPS_A_SAMPLE = 200
-# A tube narrower than this many times tol may be none at all.
+# A tube narrower than this multiple of tol may be rounding.
 NARROW = 10.0
 
 
@@ -53,7 +53,7 @@ class KernelRegressor(RegressorMixin, SingleMachine):  # type: ignore[misc]
         targets = column_or_1d(y, warn=True).astype(np.float64)
         if not np.isfinite(targets).all():
             raise ValueError("y contains NaN or infinity")
-        # The function moves along with its targets; far from 0, α would multiply their rounding.
+        # The function shifts with its targets; far from 0, α would magnify their rounding.
         present = targets[weight > 0]
         middle = 0.5 * float(present.min()) + 0.5 * float(present.max())
         far = self._has_free_intercept and abs(middle) > FAR * np.ptp(present)

@@ -134,7 +134,7 @@ class Trainer:
         if not small or not self._is_plain():
             return outcomes
         in_pairs = tasks[0].classes is not None
-        shared = self.grams.shared if in_pairs else self.grams.few()
+        shared = self.grams.shared if in_pairs else self.grams.as_one_class()
         if shared is None:
             return outcomes
         problems = [tasks[k].machine.problem for k in small]

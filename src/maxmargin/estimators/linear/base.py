@@ -1,4 +1,4 @@
-"""What all linear machines share: the course of a fit, its attributes, and prediction."""
+"""Common base of all linear machines: the steps of a fit, fitted attributes, and prediction."""
 
 from __future__ import annotations
 

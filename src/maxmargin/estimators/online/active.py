@@ -43,7 +43,7 @@ class LabelCurve(NamedTuple):
 
 
 class ActiveLearner(BaseEstimator):  # type: ignore[misc]
-    """A classifier that chooses what it wants to learn."""
+    """A classifier that chooses the samples to be labelled."""
 
     def query(self, pool: Any, k: Any = 1) -> np.ndarray:
         """The samples whose labels would teach most.
@@ -68,7 +68,7 @@ class ActiveLearner(BaseEstimator):  # type: ignore[misc]
     def _queried(
         self, X: Any, candidates: np.ndarray, k: int, trained: bool = True
     ) -> tuple[np.ndarray, bool]:
-        """Chosen candidates, and whether any candidate may lie inside the margin."""
+        """The chosen candidates, and whether any candidate may be inside the margin."""
         if k < 1:
             raise ValueError(f"k must be at least 1, got {k}")
         random = np.random.default_rng([self._seed(), getattr(self, "n_seen_", 0)])
@@ -87,7 +87,7 @@ class ActiveLearner(BaseEstimator):  # type: ignore[misc]
         return shuffled[order[:k]], found > 0
 
     def _doubts(self, X: Any, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How near to a decision boundary each sample is, and whether it is inside a margin."""
+        """Distance of each sample from a decision boundary, and whether it is inside a margin."""
         whole = places.size == count(X) and (places == np.arange(places.size)).all()
         values = self.machines_.values(X if whole else take(X, places))
         inside = (np.abs(values) < 1.0).any(axis=1)
@@ -108,9 +108,9 @@ class ActiveLearner(BaseEstimator):  # type: ignore[misc]
         """Train on a pool of samples whose labels are asked for, a batch at a time.
 
         It begins with random samples, goes on with those of `query`, and ends when no sample
-        without label lies inside the margin, when `max_labels` are used or when the pool is
-        empty. All labelled samples are gone over again after each batch. Labels are dear: after
-        Ctrl-C, also during a question, what was learned from those given so far is kept.
+        without label lies inside the margin, when `max_labels` are used or when the pool is empty.
+        All labelled samples are processed again after each batch. Labels are expensive: after
+        Ctrl-C, also during a question, the model learned from the labels so far is kept.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class _Labelled:
         return np.flatnonzero(~known)
 
     def _take_in(self, chosen: np.ndarray, answer: np.ndarray) -> str:
-        """Learn the labels of the chosen samples; what ended it early, if anything."""
+        """Learn the labels of the chosen samples; returns what ended it early, if anything."""
         model = self.model
         self.asked = np.append(self.asked, chosen)
         self.y = answer if self.y is None else np.append(self.y, answer)
@@ -221,7 +221,7 @@ class _Labelled:
         if classes.size < 2:
             return ""
         if not self.trained or classes.size > model.classes_.size:
-            # With a new class every machine has other labels: all begin anew.
+            # A new class changes the labels of every machine: all start again.
             model.classes_, model.class_weight_ = classes, model._factors(classes)
             labelled = take(self.X, self.asked)
             model._begin(labelled, np.ones(self.asked.size))

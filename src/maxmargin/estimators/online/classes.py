@@ -1,4 +1,4 @@
-"""The classes of a stream: fixed when it begins, whatever comes later."""
+"""The classes of a stream, which are fixed when it begins."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 
 class ClassesOfStream(BaseEstimator):  # type: ignore[misc]
-    """What an online classifier knows of its classes."""
+    """The classes of an online classifier."""
 
     classes_: np.ndarray
     class_weight_: np.ndarray
 
     def _begin_classes(self, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Set the classes that have weight; codes of all samples, and their weights."""
+        """Set the classes that have weight; returns codes and weights of all samples."""
         classes, codes = np.unique(y, return_inverse=True)
         factors = self._factors(classes)
         weight = np.where(factors[codes] > 0, weight, 0.0)
@@ -36,14 +36,14 @@ class ClassesOfStream(BaseEstimator):  # type: ignore[misc]
         return places[codes].astype(np.float64), weight
 
     def _factors(self, classes: np.ndarray) -> np.ndarray:
-        given = self.class_weight if isinstance(self.class_weight, dict) else {}
-        unknown = [label for label in given if label not in set(classes.tolist())]
+        by_label = self.class_weight if isinstance(self.class_weight, dict) else {}
+        unknown = [label for label in by_label if label not in set(classes.tolist())]
         if unknown:
             raise ValueError(
                 f"class_weight has weights for {unknown}, which are not among the classes "
                 f"{classes.tolist()}"
             )
-        return np.array([float(given.get(label, 1.0)) for label in classes.tolist()])
+        return np.array([float(by_label.get(label, 1.0)) for label in classes.tolist()])
 
     def _accept_classes(self, y: np.ndarray, classes: Any, first: bool) -> None:
         """Set the classes in the first call of partial_fit, refuse others later."""
@@ -76,7 +76,7 @@ class ClassesOfStream(BaseEstimator):  # type: ignore[misc]
 
 
 def labels_of_stream(y: Any, known: bool = False) -> np.ndarray:
-    """Labels in one dimension; of which kind they are need not be asked where classes are known."""
+    """Labels in one dimension; their type is not checked if the classes are known."""
     y = column_or_1d(y, warn=True)
     if not known:
         check_classification_targets(y)

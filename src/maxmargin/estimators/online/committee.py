@@ -1,4 +1,4 @@
-"""The machines behind an online classifier: one for two classes, one for each of more."""
+"""The machines of an online classifier: one for two classes, else one per class."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Function(NamedTuple):
     inputs: Any
     coef: np.ndarray
     intercept: np.ndarray
-    number: np.ndarray  # of the examples that the inputs are
+    number: np.ndarray  # numbers of the examples
 
     def used(self) -> np.ndarray:
         """Places of the inputs that have a coefficient."""
@@ -42,7 +42,7 @@ class Function(NamedTuple):
 
 
 class Lesson(NamedTuple):
-    """How learning from examples went.
+    """The result of learning from examples.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Lesson(NamedTuple):
     last : int
         Index of the last of them; -1 if there was none.
     ended : str
-        Why others were not; empty at the regular end.
+        Why the others were not; empty at the regular end.
     """
 
     learned: int
@@ -60,7 +60,7 @@ class Lesson(NamedTuple):
 
 
 def never(learned: int) -> str:
-    """A pause that ends nothing."""
+    """A pause that never ends the lesson."""
     del learned
     return ""
 
@@ -82,7 +82,7 @@ class Committee:
     def new(
         cls, classes: int, kernel: Kernel, settings: OnlineSettings, dtype: Any, X: Any
     ) -> Committee:
-        """Machines that have learned nothing, for inputs like X."""
+        """Untrained machines for inputs like X."""
         machines = [
             OnlineMachine(kernel, settings, dtype) for _ in range(1 if classes == 2 else classes)
         ]
@@ -130,7 +130,7 @@ class Committee:
     def finish(
         self, tol: float, clock: Clock, listen: Callable[[int], Any]
     ) -> tuple[list[Solution | None], str]:
-        """The solution of each machine, and why those that are left out were not reached.
+        """The solution of each machine, and why the missing ones were not reached.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class Committee:
         return solutions, ""
 
     def _members(self) -> int:
-        """Support vectors that an example meets, of all machines."""
+        """Total number of support vectors of all machines."""
         return sum(machine.size for machine in self.machines)
 
     @property
@@ -162,7 +162,7 @@ class Committee:
         return {"machines": self.machines, "_function": None}
 
     def function(self) -> Function:
-        """What the machines have learned so far; joined again only after they have changed."""
+        """The current functions of the machines; rebuilt only after they have changed."""
         if self._function is None:
             self._function = self._joined()
         return self._function
@@ -247,7 +247,7 @@ class Committee:
 def certificate(
     machine: OnlineMachine, X: Any, labels: np.ndarray, bound: np.ndarray
 ) -> Certificate:
-    """How far a machine is from the optimum for the union of examples and its support set."""
+    """The certificate of a machine on the union of examples and its support set."""
     n = machine.size
     samples = distinct(
         stacked(take(machine.inputs, np.arange(n)), X),
@@ -259,7 +259,7 @@ def certificate(
     allowed = np.bincount(others[present], bound[present], minlength=samples.size)
     needed = np.bincount(own, machine.bound, minlength=samples.size)
     alpha = np.bincount(own, machine.alpha, minlength=samples.size).astype(np.float64, copy=False)
-    # Bounds of copies add up to the same but for rounding, in which α would not be at its bound.
+    # Sums of the bounds of copies may differ by rounding, and α would not be at its bound.
     same = np.isclose(allowed, needed, rtol=1e-12, atol=0.0)
     problem = hinge(samples.targets, np.where(same, needed, np.maximum(allowed, needed))).problem
     gram = Grams(machine.kernel, samples.X, np.float64).exact()

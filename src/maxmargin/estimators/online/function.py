@@ -1,4 +1,4 @@
-"""The function that an online machine has learned so far."""
+"""The current function of an online machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...kernels.base import take
 
 
 class FunctionOfStream(BaseEstimator):  # type: ignore[misc]
-    """What can be read off and computed with the machines of an estimator."""
+    """Fitted attributes and predictions of the machines of an estimator."""
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The functions whose signs decide.

@@ -1,4 +1,4 @@
-"""What is told while an online machine learns, and what ends it early."""
+"""Progress of an online machine, and reasons to end early."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class OnlineProgress(NamedTuple):
 
     @property
     def seconds_left(self) -> float:
-        """As if every example took the same time."""
+        """Estimate, assuming equal time per example."""
         if self.total is None:
             return np.inf
         return self.seconds * (self.total - self.seen) / self.seen
 
 
 class Pace:
-    """Called between chunks of examples: tells how it goes, and decides whether to go on.
+    """Called between chunks of examples: reports progress, and decides whether to continue.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Pace:
         self.seen = 0
 
     def taught(self, committee: Committee, *examples: Any) -> Lesson:
-        """A lesson for the machines, which this watches; see `Committee.learn`."""
+        """Let the machines learn, with this pace; see `Committee.learn`."""
         before = self.seen
 
         def pause(learned: int) -> str:
@@ -100,7 +100,7 @@ class Pace:
 
 
 class QuietReporter(Reporter):
-    """Without scikit-learn's callbacks, which are about `fit` alone."""
+    """A reporter without scikit-learn's callbacks, which concern `fit` only."""
 
     def begin(self, problems: int, **data: Any) -> None:
         del data
@@ -109,7 +109,7 @@ class QuietReporter(Reporter):
 
 
 def warn_early(estimator: Any, status: str, what: str, stacklevel: int) -> None:
-    """Tell the caller so many levels up that a budget ended the training."""
+    """Warn the caller `stacklevel` levels up that a budget ended the training."""
     reasons = {
         "time_limit": f"max_seconds={estimator.max_seconds}",
         "stopped": "the callback asked to stop",

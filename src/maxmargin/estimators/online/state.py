@@ -1,4 +1,4 @@
-"""An online model in a file: JSON and NumPy arrays with their checksums, none of which runs code.
+"""The file format of online models: JSON and NumPy arrays with checksums, without any code.
 
 The JSON holds parameters, kernel, labels of the classes and counters; each machine has its arrays.
 """
@@ -37,7 +37,7 @@ from ...solvers.online.machine import OnlineMachine, OnlineSettings, OnlineState
 from ..inputs import is_precomputed, takes_strings
 from .committee import Committee
 
-# What nonsense in a file leads to.
+# Exceptions caused by invalid files.
 ERRORS = (
     ValueError,
     TypeError,
@@ -50,13 +50,13 @@ ERRORS = (
 LABELS = (bool, int, float, str)
 LABEL_TYPE, LARGEST_LABELS = re.compile(r"[<>|=]?(?:[biufU]\d{1,9}|O)"), 1 << 28
 LARGEST = 2**62
-# Sparse inputs become a table of at most so many entries, or so many for each entry they have.
+# Limits of the dense table of sparse inputs: its entries, or entries per stored entry.
 LARGEST_TABLE, THINNEST_TABLE = 1 << 25, 100
 ARRAYS = tuple(name for name in OnlineState._fields if name not in ("inputs", "frame"))
 
 
 class SavedToFile(BaseEstimator):  # type: ignore[misc]
-    """An estimator of online machines that outlives its process."""
+    """Saving and loading of online estimators."""
 
     def save(self, path: str | os.PathLike[str], *, rows: bool = True) -> None:
         """Write the model to one file, from which `load` goes on.
@@ -202,23 +202,23 @@ def _parameters(values: dict[str, Any]) -> dict[str, Any]:
     return {**parameters, "class_weight": weights}
 
 
-def _settings(cls: type, given: dict[str, Any]) -> OnlineSettings:
-    """What the machines were told: checked as parameters of the estimator are."""
-    settings = OnlineSettings(**given)
+def _settings(cls: type, values: dict[str, Any]) -> OnlineSettings:
+    """The settings of the machines, checked like parameters of the estimator."""
+    settings = OnlineSettings(**values)
     cls(**settings._asdict())._check_parameters()
     return settings
 
 
 def _labels(values: dict[str, Any]) -> np.ndarray:
-    given, name = values["labels"], values["labels_dtype"]
+    plain, name = values["labels"], values["labels_dtype"]
     _require(LABEL_TYPE.fullmatch(name), f"labels are of type {name!r}")
-    _require(all(isinstance(label, LABELS) for label in given), "labels are no numbers or texts")
+    _require(all(isinstance(label, LABELS) for label in plain), "labels are no numbers or texts")
     dtype = np.dtype(name)
-    _require(dtype.itemsize * len(given) <= LARGEST_LABELS, f"labels are of type {name!r}")
-    labels = np.array(given, dtype=dtype)
-    _require(labels.ndim == 1 and labels.tolist() == given, f"labels are not of type {dtype}")
-    ordered = all(a < b for a, b in itertools.pairwise(given))
-    _require(len(given) >= 2 and ordered, "labels are not two or more in ascending order")
+    _require(dtype.itemsize * len(plain) <= LARGEST_LABELS, f"labels are of type {name!r}")
+    labels = np.array(plain, dtype=dtype)
+    _require(labels.ndim == 1 and labels.tolist() == plain, f"labels are not of type {dtype}")
+    ordered = all(a < b for a, b in itertools.pairwise(plain))
+    _require(len(plain) >= 2 and ordered, "labels are not two or more in ascending order")
     return labels
 
 
@@ -229,7 +229,7 @@ def _weights(array: np.ndarray, classes: int) -> np.ndarray:
 
 
 def check_state(state: OnlineState, dtype: np.dtype, seen: int) -> None:
-    """Raise ValueError where the arrays of a machine are not what learning leaves behind."""
+    """Raise ValueError if the arrays of a machine are not a possible result of learning."""
     n = state.alpha.size
     for name in ("alpha", "gradient", "lower", "upper", "diagonal"):
         _check_array(name, getattr(state, name), np.float64, (n,))
@@ -256,7 +256,7 @@ def check_state(state: OnlineState, dtype: np.dtype, seen: int) -> None:
 
 
 def check_inputs(kernel: Kernel, inputs: Any, frame: Frame | None, features: int | None) -> None:
-    """Raise ValueError where a kernel cannot be evaluated at inputs."""
+    """Raise ValueError if a kernel cannot be evaluated at the inputs."""
     if takes_strings(kernel):
         _require(features is None and _are_texts(inputs), "inputs are no texts")
     else:

@@ -116,10 +116,10 @@ class TrainedOnline(CertifiedMachine):
         return "precision"
 
     def _seed(self) -> int:
-        given = 0 if self.random_state is None else self.random_state
-        if isinstance(given, int | np.integer):
-            return int(given)
-        return int(check_random_state(given).randint(2**31 - 1))
+        seed = 0 if self.random_state is None else self.random_state
+        if isinstance(seed, int | np.integer):
+            return int(seed)
+        return int(check_random_state(seed).randint(2**31 - 1))
 
     @single_threaded_blas()
     def _begin(self, X: Any, weight: np.ndarray) -> None:
@@ -140,8 +140,8 @@ class TrainedOnline(CertifiedMachine):
     def _rows_dtype(self, X: Any, kernel: Kernel) -> Any:
         if self.precision != "auto":
             return np.float32 if self.precision == "single" else np.float64
-        given = getattr(X, "dtype", None) == np.float32
-        return np.float32 if given and self._single_is_enough(X, kernel) else np.float64
+        single = getattr(X, "dtype", None) == np.float32
+        return np.float32 if single and self._single_is_enough(X, kernel) else np.float64
 
     def _single_is_enough(self, X: Any, kernel: Kernel) -> bool:
         """Whether the rounding of float32 rows stays below tol once α is summed over them.

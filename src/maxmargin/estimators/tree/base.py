@@ -46,8 +46,10 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
 
     def _inputs(self, X: Any, y: Any, numeric: bool) -> tuple[Any, Any]:
         """Checked inputs, dense or CSC, float32 where that holds what was given; and targets."""
-        given = getattr(X, "dtype", None)
-        small = isinstance(given, np.dtype) and given.kind in "biuf" and given.itemsize <= 2
+        own_dtype = getattr(X, "dtype", None)
+        small = (
+            isinstance(own_dtype, np.dtype) and own_dtype.kind in "biuf" and own_dtype.itemsize <= 2
+        )
         X, y = validate_data(
             self,
             X,
@@ -97,8 +99,10 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        given = getattr(X, "dtype", None)
-        small = isinstance(given, np.dtype) and given.kind in "biuf" and given.itemsize <= 2
+        own_dtype = getattr(X, "dtype", None)
+        small = (
+            isinstance(own_dtype, np.dtype) and own_dtype.kind in "biuf" and own_dtype.itemsize <= 2
+        )
         return validate_data(
             self,
             X,

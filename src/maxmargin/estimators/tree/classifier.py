@@ -181,8 +181,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
         if self.class_weight is None:
             return np.ones(classes.size)
         if isinstance(self.class_weight, dict):
-            given = compute_class_weight(self.class_weight, classes=classes, y=y)
-            return np.asarray(given, dtype=np.float64)
+            weights = compute_class_weight(self.class_weight, classes=classes, y=y)
+            return np.asarray(weights, dtype=np.float64)
         totals = np.bincount(codes, weight, minlength=classes.size)
         share = np.where(totals > 0, totals, 1.0) * np.count_nonzero(totals)
         factors: np.ndarray = totals.sum() / share

@@ -317,8 +317,8 @@ class TripletOligo(SequenceKernel):
 
     def __post_init__(self) -> None:
         _check_alphabet(self.alphabet, 3)
-        given = self.weights
-        named = _by_name(given, self.triplets) if isinstance(given, Mapping) else given
+        table = self.weights
+        named = _by_name(table, self.triplets) if isinstance(table, Mapping) else table
         weights = _weights(named, len(self.alphabet) ** 3)
         _set(self, sigma=_positive("sigma", self.sigma), weights=weights)
 
@@ -377,10 +377,10 @@ def _positive(name: str, value: Any) -> float:
     return number
 
 
-def _weights(given: Any, size: int) -> tuple[float, ...]:
-    if given is None:
+def _weights(table: Any, size: int) -> tuple[float, ...]:
+    if table is None:
         return (1.0,) * size
-    weights = tuple(finite_number("weights", weight) for weight in given)
+    weights = tuple(finite_number("weights", weight) for weight in table)
     if len(weights) != size:
         raise ValueError(f"weights must have {size} entries, got {len(weights)}")
     if min(weights) < 0.0:
@@ -388,9 +388,9 @@ def _weights(given: Any, size: int) -> tuple[float, ...]:
     return weights
 
 
-def _by_name(given: Mapping[str, float], names: tuple[str, ...]) -> list[float]:
+def _by_name(table: Mapping[str, float], names: tuple[str, ...]) -> list[float]:
     by_name = dict.fromkeys(names, 1.0)
-    for name, weight in given.items():
+    for name, weight in table.items():
         if name not in by_name:
             raise ValueError(f"weights must be keyed by triplets of the alphabet, got {name!r}")
         by_name[name] = weight

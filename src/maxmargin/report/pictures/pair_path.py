@@ -146,10 +146,10 @@ class PairPathDisplay(Display):
 
 def alphas_of(problem: DualProblem, gram: Any, steps: int, options: dict[str, Any]) -> np.ndarray:
     """α before the first step and after each one: solved again with one step more every time."""
-    given = {"face": False, "shrinking": False, "driver": "full", **options}
+    arguments = {"face": False, "shrinking": False, "driver": "full", **options}
     points = [problem.feasible()]
     for limit in range(1, steps + 1):
-        solution = solve(problem, gram, max_steps=limit, **given)
+        solution = solve(problem, gram, max_steps=limit, **arguments)
         if solution.steps < limit:
             break
         points.append(solution.alpha)

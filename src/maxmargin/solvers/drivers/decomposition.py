@@ -88,7 +88,7 @@ class BlockRun(Run):
     def _put_back(self) -> None:
         """Restore the original order of the samples."""
         if self.arrangement is not None:
-            self.problem, self.gram = self.arrangement.given
+            self.problem, self.gram = self.arrangement.original
             self.alpha = self.arrangement.put_back(self.alpha)
             self.gradient = self.arrangement.put_back(self.gradient)
 

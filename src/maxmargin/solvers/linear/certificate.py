@@ -24,14 +24,15 @@ from .records import Intercept, LinearProblem
 
 # Problems with more entries, zeros included, are certified in float64.
 PRECISE_ENTRIES = 200_000
-# So many dual variables are made to sum to zero to the last bit; of more, rounding is no matter.
+# Up to this many dual variables are made to sum to zero to the last bit; beyond, rounding is
+# negligible.
 EXACTLY_SUMMED = 20_000
 
 
 def certify_linear(
     problem: LinearProblem, w: Float, b: float, beta: Float
 ) -> tuple[Certificate, Float]:
-    """The certificate, and the feasible β that it is about."""
+    """The certificate, and the feasible β that it refers to."""
     intercept = problem.intercept
     free = intercept.fitted and intercept.penalty == 0.0
     beta = feasible(problem.loss, intercept, beta)
@@ -55,7 +56,7 @@ def certify_linear(
             gap += 0.5 * square(intercept.penalty * b - total) / intercept.penalty
         elif intercept.fitted:
             gap += abs(b * total)
-    # Targets near b lose no digits if b is taken from them first.
+    # Targets near b lose no digits if b is subtracted from them first.
     level = loss.target - kind(b)
     residual, exact = level - products.margins, beta.astype(kind)
     values, remains = loss_values(loss, residual, exact)
@@ -73,7 +74,7 @@ def certify_linear(
 
 
 def excess_pull(products: Products, intercept: Intercept, beta: Float) -> float:
-    """By how much β must be divided to have |Σ β_i x_ij| ≤ 1 and |Σ β_i| ≤ penalty, rounded."""
+    """The divisor of β that makes |Σ β_i x_ij| ≤ 1 and |Σ β_i| ≤ penalty, with rounding."""
     eps = float(np.finfo(np.float64).eps)
     largest = float(np.abs(products.combined).max(initial=0.0)) + eps * products.terms
     if intercept.fitted and intercept.penalty > 0.0:
@@ -127,8 +128,8 @@ def precise_products(matrix: Matrix, w: Float, beta: Float, free: bool) -> Produ
 def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
     """β in its box and, for an intercept without penalty, with Σβ = 0.
 
-    Variables strictly inside the box share the correction; where they have not the room, all do
-    that have. What rounding leaves goes to a single one.
+    Variables strictly inside the box share the correction; if their slack is too small, all
+    variables with slack do. The remaining rounding goes to a single one.
     """
     beta = np.clip(beta, loss.lower, loss.upper)
     if not intercept.fitted or intercept.penalty > 0.0:
@@ -151,7 +152,7 @@ def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
         possible = (beta + missing >= loss.lower) & (beta + missing <= loss.upper)
         if not possible.any():
             break
-        # The smallest has the most digits for it.
+        # The smallest variable has the most digits for it.
         least = int(np.where(possible, np.abs(beta), np.inf).argmin())
         beta[least] += missing
     return beta
@@ -187,7 +188,7 @@ def best_answers(loss: Loss, residual: Float) -> Float:
 
 
 def violations(loss: Loss, residual: Float, beta: Float) -> Float:
-    """The slope of the dual in each β, as far as its box lets it be followed."""
+    """The projected gradient of the dual in each β."""
     if loss.kind == LOGISTIC:
         # The logistic function of −margin, which does not overflow.
         share = np.exp(-np.logaddexp(0.0, 1.0 - loss.target * residual))

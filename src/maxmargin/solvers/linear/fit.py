@@ -36,15 +36,16 @@ from .records import (
 
 FREE_INTERCEPT = Intercept(True)
 SOLVERS = ("auto", "newton", "coordinate")
-# Problems with fewer entries are solved to the last digit: it costs next to nothing.
+# Problems with fewer entries are solved to the last digit, at negligible cost.
 POLISHED_ENTRIES = 200_000
 POLISHED, POLISH_STEPS, POLISH_PATIENCE = 1e-15, 60, 10
-# Of the tolerance, this much is aimed at: the certificate is recomputed, with other rounding.
+# The run aims at this fraction of the tolerance, because the certificate is recomputed with other
+# rounding.
 AIM = 0.95
 # Passes over the data after a run, for the certificate.
 LAST_PASSES = 4
-# Newton steps without a smaller gap before a run is called finished in this precision, and those of
-# a small problem.
+# Newton steps without a smaller gap after which a run ends with status "precision"; and the same
+# for small problems.
 PATIENCE, PATIENCE_FOR_SMALL = 60, 200
 
 
@@ -66,7 +67,7 @@ def fit_linear(
     trace: bool = False,
     random_state: int = 0,
 ) -> LinearSolution:
-    """Minimise ``penalty(w) + Σ ℓ_i(x_i·w + b)`` and prove how well.
+    """Minimise ``penalty(w) + Σ ℓ_i(x_i·w + b)``, with a certificate.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def fit_linear(
     stop : {"gap", "range", "step"}
         What ends coordinate descent: the gap, the range M − m of the projected gradient, or ‖Δw‖.
     start : Point, optional
-        Where to begin.
+        Starting point.
     max_steps, max_seconds : float, optional
         Budgets: epochs and Newton steps, time.
     callback : callable, optional
@@ -131,7 +132,7 @@ def fit_linear(
     rows = TraceRows() if trace else None
     with deferred_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
         budget = Budget(limit, seconds, callback, interrupt)
-        # Other rules to stop have limits in the units of the data.
+        # Other stopping rules have limits in the units of the data.
         units = units_of(problem) if by_gap else Units(penalty=penalty)
         budget.unit = units.objective
         own = units.problem(problem)
@@ -171,7 +172,7 @@ def fit_without_penalty(
     max_seconds: float,
     callback: Callable[[Any], Any] | None,
 ) -> LinearSolution:
-    """Minimise the loss alone; raises `Separable` where that has no solution."""
+    """Minimise the loss alone; raises `Separable` if that has no solution."""
     with deferred_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
         budget = Budget(max_steps, max_seconds, callback, interrupt)
         w, b, beta, status, certificate = run_unpenalised(problem, tol, budget)
@@ -180,7 +181,7 @@ def fit_without_penalty(
 
 @contextmanager
 def looking_at_the_clock(matrix: Any, budget: Budget) -> Iterator[None]:
-    """A matrix in chunks raises `OutOfTime` between them when the time of a run is up."""
+    """Let a chunked matrix raise `OutOfTime` between chunks when the time limit is reached."""
     if not isinstance(matrix, ChunkedMatrix):
         yield
         return
@@ -194,7 +195,7 @@ def looking_at_the_clock(matrix: Any, budget: Budget) -> Iterator[None]:
 def certified(
     problem: LinearProblem, units: Units, found: tuple[Float, float, Float], tol: float
 ) -> tuple[Float, float, Float, Certificate]:
-    """w, b and β as they are delivered, and their certificate.
+    """w, b and β as delivered, and their certificate.
 
     It is computed in the units of the solver, where nothing overflows, but without their shift.
     """
@@ -287,7 +288,7 @@ class Polish:
         self.best: tuple[Float, float, Float]
 
     def look(self, state: ProximalNewton) -> str:
-        """ "converged" when there is no more to gain, else nothing."""
+        """ "converged" when there is nothing more to gain, else an empty string."""
         self.steps += 1
         self.since += 1
         if state.gap < self.gap or self.steps == 1:

@@ -1,4 +1,4 @@
-"""What goes into a linear solver, what it tells while it runs, and what comes out."""
+"""Records of a linear solver: problem, progress, trace, solution, budget."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LinearProblem(NamedTuple):
 
 
 class Point(NamedTuple):
-    """Where a solver begins: dual variables, and the model where it is not Σ β_i x_i."""
+    """A starting point: dual variables, and the model if it is not Σ β_i x_i."""
 
     beta: Float
     w: Float | None = None
@@ -56,7 +56,7 @@ class LinearProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class LinearTrace:
-    """One entry an epoch of coordinate descent, or a step of Newton's method.
+    """One entry per epoch of coordinate descent or step of Newton's method.
 
     Attributes
     ----------
@@ -65,11 +65,11 @@ class LinearTrace:
     range : float array
         Largest minus smallest projected gradient of the dual (coordinate descent only, else NaN).
     active : int array
-        Samples that were not shrunk or set aside.
+        Number of samples that were not shrunk.
     dual, primal : float arrays
     seconds : float array
     members : list of int arrays
-        Which samples were active, where asked for.
+        The active samples, if requested.
     """
 
     change: Float
@@ -108,7 +108,7 @@ class TraceRows:
 
 @dataclass(frozen=True)
 class LinearSolution:
-    """The end of a run: the model, its dual variables, how good it is, and what it cost.
+    """The result of a run: the model, its dual variables, its quality, and the cost.
 
     Attributes
     ----------
@@ -140,11 +140,11 @@ class LinearSolution:
 
 
 class OutOfTime(Exception):
-    """The time of a run, or the patience of who pressed Ctrl-C, has ended within a step."""
+    """The time limit was reached, or Ctrl-C pressed, within a step."""
 
 
 class Budget:
-    """Steps, seconds, a callback and Ctrl-C: whatever may end a run early. The callback is told
+    """Steps, seconds, a callback and Ctrl-C: everything that may end a run early. The callback gets
     objective and gap times `unit`."""
 
     def __init__(
@@ -165,7 +165,7 @@ class Budget:
         return time.perf_counter() - self.began
 
     def ended(self) -> str:
-        """Why the run must end now, or nothing."""
+        """The reason to end the run now, or an empty string."""
         if self.interrupt.pressed:
             return "interrupted"
         if self.seconds > self.max_seconds:
@@ -173,7 +173,7 @@ class Budget:
         return "step_limit" if self.steps >= self.max_steps else ""
 
     def check(self) -> None:
-        """Raises where time is up in the middle of a step, which is then given up."""
+        """Raise if time is up in the middle of a step, which is then abandoned."""
         if self.interrupt.pressed or self.seconds > self.max_seconds:
             raise OutOfTime
 

@@ -1,6 +1,6 @@
-"""Large products of linear machines in parts, whose number depends on the data and not on threads.
+"""Large products of linear machines in parts that depend on the data, not on the number of threads.
 
-Sums of parts are added in the order of the parts, whichever thread was done first.
+Partial sums are added in the order of the parts, whichever thread finishes first.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 
 from ...runtime.parallel import in_turn
 
-# Entries of a part, at least: fewer are not worth the wait for a core that may be busy otherwise.
+# Smallest number of entries of a part: fewer are not worth waiting for a possibly busy core.
 WORTH_A_PART = 300_000
-# Parts, at most, and numbers in the sums of all of them.
+# Largest number of parts, and of numbers in all partial sums.
 MOST_PARTS, MOST_SUMS = 64, 1 << 23
 
 
 def parts_of(work: Any, entries: int, sums: int = 0) -> list[tuple[int, int]]:
     """Ranges of equal work; `work` is a cumulative count such as the indptr of a CSR matrix. Each
-    part has so many sums of its own."""
+    part has `sums` partial sums."""
     last = work.size - 1
     count = _count(entries, sums)
     if count == 1 or last < count:
@@ -32,7 +32,7 @@ def parts_of(work: Any, entries: int, sums: int = 0) -> list[tuple[int, int]]:
 
 
 def even_parts(rows: int, entries: int, sums: int = 0) -> list[tuple[int, int]]:
-    """Ranges of equally many rows."""
+    """Ranges with equal numbers of rows."""
     count = _count(entries, sums)
     edges = [round(k * rows / count) for k in range(count + 1)]
     return [(a, b) for a, b in pairwise(edges) if a < b] or [(0, rows)]

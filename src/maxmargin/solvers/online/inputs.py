@@ -1,4 +1,4 @@
-"""The inputs of a support set that changes, and their kernel with the next examples."""
+"""The inputs of a changing support set, and their kernel values with the next examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Frame(NamedTuple):
 
 
 class Growing:
-    """Rows of an array, with room for more."""
+    """Rows of an array with spare capacity."""
 
     def __init__(self, width: int, dtype: Any) -> None:
         self.buffer = np.empty((0, width), dtype=dtype)
@@ -35,7 +35,7 @@ class Growing:
         return self.buffer[: self.size]
 
     def rearrange(self, chosen: np.ndarray, fresh: np.ndarray) -> None:
-        """Keep those at `chosen`, which counts the rows there are and then the fresh ones."""
+        """Keep the rows at `chosen`, which indexes the present rows and then the fresh ones."""
         before, place = self.size, np.arange(chosen.size)
         moved = np.flatnonzero((chosen != place) | (place >= before))
         source = chosen[moved]
@@ -51,7 +51,7 @@ class Growing:
 
 
 def grown(needed: int) -> int:
-    """Places to make where some are needed: half as many again."""
+    """Capacity to allocate: half as much again as needed."""
     return needed + (needed >> 1) + 16
 
 
@@ -64,7 +64,7 @@ class Points(ABC):
     @property
     @abstractmethod
     def inputs(self) -> Any:
-        """Those of the support set, in the container they came in."""
+        """The inputs of the support set, in a container of the original type."""
 
     @property
     def frame(self) -> Frame | None:
@@ -72,15 +72,15 @@ class Points(ABC):
 
     @abstractmethod
     def take_in(self, X: Any) -> None:
-        """Make new inputs known, for `rearrange`."""
+        """Store new inputs for `rearrange`."""
 
     @abstractmethod
     def meet(self, X: Any) -> np.ndarray:
-        """Kernel of new inputs with the support set, then among themselves."""
+        """Kernel values of new inputs with the support set, then among themselves."""
 
     @abstractmethod
     def rearrange(self, chosen: np.ndarray) -> None:
-        """The support set becomes the inputs at `chosen`, which counts as `meet` does."""
+        """Set the support set to the inputs at `chosen`, indexed like the columns of `meet`."""
 
 
 class PlainPoints(Points):
@@ -188,7 +188,7 @@ def points_for(kernel: Kernel, X: Any, dtype: Any, frame: Frame | None = None) -
 
 
 def stacked(first: Any, second: Any) -> Any:
-    """Inputs one after the other, in the container they came in."""
+    """Concatenated inputs, in a container of the same type."""
     if sparse.issparse(first):
         return sparse.vstack([first, second], format="csr")
     if isinstance(first, np.ndarray):

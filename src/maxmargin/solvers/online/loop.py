@@ -1,15 +1,15 @@
-"""The compiled loop of online learning: process and reprocess on a support set that changes.
+"""The compiled loop of online learning: process and reprocess on a changing support set.
 
 For every example of a stream, with S the support set, G = y − Kα and ψ the violation on S:
 
     process      fix the example in the pair, choose its partner in S, take the step; an example
-                 that finds no violating partner is forgotten
-    reprocess    choose a pair inside S, take the step; then variables at zero that no pair of S
-                 can improve leave
+                 without a violating partner is discarded
+    reprocess    choose a pair inside S, take the step; then remove variables at zero that no pair
+                 of S can improve
 
-Where all of S is at its bounds, S is content with any threshold b in an interval, and two examples
-that contradict each other may each be content with a part of it. Then the pair would be missed
-forever, so an example that narrows the interval stays as well, at zero.
+If all of S is at its bounds, any threshold b in an interval is optimal for S, and two examples that
+violate as a pair may each be consistent with a part of the interval. That pair would never be
+found, so an example that narrows the interval also stays, with α = 0.
 
 References: sections 8.1 and 8.2 of the thesis; Bordes et al. (2005).
 """
@@ -34,7 +34,7 @@ ABSENT = -1
 
 
 class Support(NamedTuple):
-    """The support set, in the first places of arrays with room for more."""
+    """The support set, in the first places of arrays with spare capacity."""
 
     alpha: Float
     gradient: Float
@@ -46,8 +46,8 @@ class Support(NamedTuple):
     rise: Float
     fall: Float
     scores: NDArray[np.float32]
-    number: Int  # which example of the stream it is
-    column: Int  # where the block of the current examples has it
+    number: Int  # number of the example in the stream
+    column: Int  # its column in the block of the current examples
     rows: Array  # the Gram matrix of the set
 
 
@@ -66,20 +66,20 @@ class Examples(NamedTuple):
 
 
 class OnlineControl(NamedTuple):
-    """What the loop is told."""
+    """Settings of the loop."""
 
     selection: int
     reprocess: int  # steps inside the support set after each example
     tol: float
     scale: float  # largest k(x, x) so far: the unit of curvature
-    floor: float  # smallest curvature believed
+    floor: float  # smaller curvatures are treated as rounding
     budget: int  # largest support set
-    waiting: int  # most examples kept while there is nothing to pair them with
+    waiting: int  # most examples kept while there is no partner for them
 
 
 @inlined
 def extremes(s: Support, size: int) -> tuple[float, float]:
-    """Largest gradient that may rise and smallest that may fall, of so many."""
+    """Largest gradient that may rise and smallest that may fall, of the first `size` members."""
     v = in_use(s, size)
     return extremes_of(v.gradient, v.rise[0], v.fall[0])
 
@@ -114,7 +114,7 @@ def partner(
     extreme: float,
     control: OnlineControl,
 ) -> int:
-    """Whom a variable of gradient g and k(x, x) = q, rising or falling, is paired with."""
+    """The partner of a rising or falling variable with gradient g and k(x, x) = q."""
     penalty = v.fall[0] if rising else v.rise[0]
     gradient, diagonal, scores = v.gradient, v.diagonal, v.scores
     if control.selection == r.MVP:
@@ -144,8 +144,8 @@ def take_step(
     tops: Float,
     bottoms: Float,
 ) -> None:
-    """The truncated Newton step of i up and j down; a curvature that is rounding may be as large
-    as the floor, so that a longer step could lose."""
+    """The truncated Newton step of i up and j down. The curvature is at least the floor, because a
+    longer step along a direction of mere rounding could decrease the dual value."""
     v = in_use(s, n)
     row_i, row_j = s.rows[i, :n], s.rows[j, :n]
     bend = max(curvature(v, row_i, i, j, n), control.floor)
@@ -209,7 +209,7 @@ def drop(s: Support, a: int, place: Int, counters: Int) -> None:
 
 @inlined
 def prune(s: Support, place: Int, counters: Int, tops: Float, bottoms: Float) -> None:
-    """Those at zero leave that no pair of the set can improve and no threshold depends on."""
+    """Remove members at zero that no pair can improve and no threshold depends on."""
     top, bottom = tops[0], bottoms[0]
     if counters[ZEROS] == 0 or np.isinf(top) or np.isinf(bottom):
         return
@@ -270,7 +270,7 @@ def pair_of_newcomer(
     tops: Float,
     bottoms: Float,
 ) -> tuple[int, int]:
-    """(i, j) with example k in it, now a member; (-1, -1) if it violates nothing."""
+    """(i, j) with example k, which becomes a member; (-1, -1) if no pair with it violates."""
     n = counters[SIZE]
     label, rising = examples.label[k], examples.label[k] > 0.0
     g = label - gathered(s, n, examples.block[k], s.alpha, row)
@@ -303,8 +303,8 @@ def process_or_reprocess(
     tops: Float,
     bottoms: Float,
 ) -> None:
-    """In turn 0 a step with example k in the pair, if one of its pairs violates; later a step of
-    the pair chosen inside the set, and the removal of those it has made useless."""
+    """In turn 0 a step with example k in the pair, if one of its pairs violates; in later turns a
+    step of a pair inside the set, and the removal of members that are no longer needed."""
     member, i, j = ABSENT, -1, -1
     if turn == 0:
         if place.size:
@@ -324,8 +324,8 @@ def process_or_reprocess(
 
 @inlined
 def heir(s: Support, n: int, a: int, most: float) -> tuple[int, float]:
-    """Who takes over the coefficient of a, and what that moves w by, squared, if below `most`:
-    the most alike of those with room for all of it."""
+    """The most similar member that can take the whole coefficient of a, and the squared change of w
+    by that, if it is below `most`."""
     whole, rises = abs(s.alpha[a]), s.alpha[a] > 0.0
     best, chosen = most / (whole * whole), -1
     for b in range(n):
@@ -338,7 +338,7 @@ def heir(s: Support, n: int, a: int, most: float) -> tuple[int, float]:
 
 @inlined
 def least_useful(s: Support, n: int) -> tuple[int, int]:
-    """The member, never the last of its class, and its heir, whose exchange moves w least."""
+    """The member (never the last of its class) and its heir whose exchange changes w least."""
     positive = 0
     for a in range(n):
         positive += s.upper[a] > 0.0
@@ -356,7 +356,7 @@ def least_useful(s: Support, n: int) -> tuple[int, int]:
 
 @inlined
 def evict(s: Support, place: Int, counters: Int, tops: Float, bottoms: Float) -> None:
-    """The least useful member leaves, its coefficient goes to its heir."""
+    """Remove the least useful member; its coefficient goes to its heir."""
     n = counters[SIZE]
     a, b = least_useful(s, n)
     if b >= 0:
@@ -385,8 +385,8 @@ def learn_examples(
 ) -> None:
     """Process each example once, in order, each followed by reprocess steps.
 
-    `place` says for every number of an example where in the support set it is; empty where no
-    example comes twice. `row`, `tops` and `bottoms` are scratch.
+    `place` is the place in the support set of each example number; empty if no example occurs
+    twice. `row`, `tops` and `bottoms` are scratch memory.
     """
     tops[0], bottoms[0] = extremes(s, counters[SIZE])
     for k in range(examples.label.size):

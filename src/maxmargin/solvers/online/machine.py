@@ -38,21 +38,21 @@ from .loop import (
 from .support_set import SupportSet, empty_support
 
 POLICIES = {"second_order": r.SECOND_ORDER, "mvp": r.MVP}
-# Examples whose kernel rows are computed at once, by one product or value by value.
+# Examples per chunk, whose kernel rows are computed by one product, or value by value.
 CHUNK, EXPENSIVE_CHUNK = 512, 64
-# Products, or kernel values computed one by one, of a chunk: about a tenth of a second, after which
-# the clock is looked at. An example costs as many as its features and the passes of its steps.
+# Products, or kernel values computed one by one, per chunk: about a tenth of a second between
+# checks of the clock. An example costs as many as its features and the passes of its steps.
 CHUNK_WORK, EXPENSIVE_CHUNK_WORK, STEP_WORK = 1e8, 2e4, 30
-# Examples of a class that wait, at zero, for the first one of the other class.
+# Examples of one class kept at zero until the first one of the other class arrives.
 WAITING = 100
 UNLIMITED = 1 << 40
-# A violation of this many times tol is within tol: what is compared with it is rounded otherwise.
+# A violation up to this multiple of tol counts as within tol, because it is rounded differently.
 ROUNDING = 1.000001
 NEVER_TWICE = np.empty(0, dtype=np.int64)
 
 
 class OnlineSettings(NamedTuple):
-    """What a machine is told.
+    """Settings of a machine.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class OnlineSettings(NamedTuple):
     reprocess : int
         Steps inside the support set after each example.
     tol : float
-        Smallest violation of a pair that is acted on.
+        Smallest violation of a pair for which a step is taken.
     budget : int or None
         Largest support set.
     """
@@ -72,7 +72,7 @@ class OnlineSettings(NamedTuple):
 
 
 class OnlineState(NamedTuple):
-    """All that a machine remembers, as arrays."""
+    """The whole state of a machine, as arrays."""
 
     alpha: np.ndarray
     gradient: np.ndarray
@@ -132,14 +132,14 @@ class OnlineMachine(SupportSet):
         labels : float array
             ±1.
         bound : float array
-            C times weight, finite; examples with 0 are passed over.
+            C times weight, finite; examples with 0 are skipped.
         number : int array, optional
-            What `number` is to call them.
+            Their numbers, as in `number`.
         place : int array, optional
-            Where examples come more than once: for each number its place in the support set, or
-            -1. It is kept up to date.
+            If examples occur more than once: the place of each number in the support set, or -1.
+            It is updated.
         order : int array, optional
-            In which to take them.
+            Order of processing.
         """
         self.begin(X)
         number = np.arange(count(X)) if number is None else number
@@ -150,14 +150,14 @@ class OnlineMachine(SupportSet):
                 raise KeyboardInterrupt("learning was interrupted; the model so far is kept")
 
     def begin(self, X: Any) -> None:
-        """Be ready for inputs like these, if this is the beginning."""
+        """Initialise for inputs like these, if nothing has been learned yet."""
         if self.points is None:
             self.points = points_for(self.kernel, X, self.dtype)
 
     def learn_chunk(
         self, X: Any, labels: np.ndarray, bound: np.ndarray, number: np.ndarray, place: np.ndarray
     ) -> None:
-        """As `learn`, after `begin`, of a few examples with weight and with interrupts held."""
+        """As `learn`, after `begin`, for a few examples with weight, with interrupts deferred."""
         refuse_overflow(self.kernel, X)
         with np.errstate(over="ignore", invalid="ignore"):
             diagonal = np.asarray(self.kernel.diagonal(X), dtype=np.float64)
@@ -182,7 +182,7 @@ class OnlineMachine(SupportSet):
         self.points.rearrange(self.support.column[: self.size])
 
     def _check_finite(self, values: np.ndarray) -> None:
-        # A sum that is finite has finite terms, and takes less time than asking each of them.
+        # A finite sum has finite terms, and is faster than checking each of them.
         if np.isfinite(values.sum(dtype=np.float64)) and values.dtype == self.dtype:
             return
         if not np.abs(values).max(initial=0.0) <= np.finfo(self.dtype).max:
@@ -231,11 +231,11 @@ class OnlineMachine(SupportSet):
         max_seconds: float | None = None,
         callback: Callable[[Progress], Any] | None = None,
     ) -> Solution | None:
-        """Go on inside the support set to the tolerance; None while there is only one class.
+        """Continue inside the support set to the tolerance; None while there is only one class.
 
-        It works in float64, whatever the precision of the rows. Those whose coefficient ends at
-        zero leave, but for those that decide on the threshold. Budgets, callback and Ctrl-C are
-        those of `solve`, and end it at a point that is as feasible as the optimum.
+        It works in float64, whatever the precision of the rows. Members whose coefficient ends at
+        zero are removed, except those that determine the threshold. Budgets, callback and Ctrl-C
+        are those of `solve`, and end it at a feasible point.
         """
         n, s = self.size, self.support
         if np.unique(self.labels).size < 2:
@@ -265,9 +265,9 @@ class OnlineMachine(SupportSet):
         return solution
 
     def _needed(self) -> np.ndarray:
-        """Members with a coefficient and, where all of these are at their bounds, the two on which
-        the threshold depends: without them any b of an interval would do for the support set, but
-        not for the examples."""
+        """Members with a coefficient and, if all of these are at their bounds, the two that
+        determine the threshold: without them any b of an interval would be optimal for the support
+        set, but not for the examples."""
         n, s = self.size, self.support
         alpha, needed = s.alpha[:n], np.asarray(s.alpha[:n] != 0.0)
         if (needed & (alpha > s.lower[:n]) & (alpha < s.upper[:n])).any():
@@ -277,7 +277,7 @@ class OnlineMachine(SupportSet):
         return needed
 
     def _keep(self, kept: np.ndarray) -> None:
-        """Let all others go, which are at zero."""
+        """Remove all other members, which are at zero."""
         if kept.size < self.size and kept.size >= 2:
             self.support = self._moved(grown(kept.size), kept)
             self.points.rearrange(kept)
@@ -306,7 +306,7 @@ class OnlineMachine(SupportSet):
     def restored(
         cls, kernel: Kernel, settings: OnlineSettings, dtype: Any, state: OnlineState
     ) -> OnlineMachine:
-        """The machine that had this state. Without rows it computes them anew."""
+        """The machine with this state. Missing rows are recomputed."""
         machine = cls(kernel, settings, dtype)
         machine.counters[...] = state.counters
         machine.scale = float(state.scale[0])
@@ -346,7 +346,7 @@ def chunks(
 ) -> Iterator[tuple[np.ndarray, Any]]:
     """The examples with weight, in that order, a chunk at a time: their indices and inputs.
 
-    `members` counts the support vectors that a chunk is going to meet: the more, the smaller it is.
+    `members` returns the number of support vectors: the more, the smaller the chunks.
     """
     order = np.arange(count(X)) if order is None else order
     order = order[bound[order] > 0]
@@ -359,7 +359,7 @@ def chunks(
 
 
 def refuse_overflow(kernel: Kernel, X: Any) -> None:
-    """Raises where the squared norms that a kernel on vectors is made of overflow."""
+    """Raise ValueError if the squared norms used by a kernel of vectors overflow."""
     if not isinstance(kernel, VectorKernel):
         return
     entries = X.data if hasattr(X, "nnz") else X
@@ -372,7 +372,7 @@ def refuse_overflow(kernel: Kernel, X: Any) -> None:
 
 
 def chunk_size(kernel: Kernel, X: Any, members: int) -> int:
-    """How many examples meet so many support vectors at once."""
+    """Number of examples per chunk, given the number of support vectors."""
     if not isinstance(kernel, VectorKernel):
         return int(max(1, min(EXPENSIVE_CHUNK, EXPENSIVE_CHUNK_WORK / max(1, members))))
     features = X.nnz / max(1, X.shape[0]) if hasattr(X, "nnz") else X.shape[1]

@@ -1,4 +1,4 @@
-"""The support set of an online machine, and what can be read off it."""
+"""The support set of an online machine, and quantities derived from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ...dual import DualProblem
 from .loop import EVICTED, INSERTED, REMOVED, SIZE, STEPS, Support
 
-# Between rows whose length is a power of two all entries of a column compete for one cache line.
+# Padding of rows: with a power of two between rows, entries of a column share one cache set.
 ROW_PADDING = 16
 
 
@@ -68,7 +68,7 @@ class SupportSet:
 
     @property
     def gap(self) -> float:
-        """Primal less dual value of the problem of the support set."""
+        """Duality gap of the problem of the support set."""
         short = np.maximum(0.0, self.labels * (self.gradient - self.bias))
         return float(self.bound @ short - self.alpha @ self.gradient)
 

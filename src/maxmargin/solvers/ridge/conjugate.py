@@ -1,4 +1,4 @@
-"""Preconditioned conjugate gradients for several right sides that share every product."""
+"""Preconditioned conjugate gradients for several right sides with common products."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 
 from .system import Float
 
-# Iterations after which the rate of convergence is known well enough to give up.
+# Iterations after which the rate of convergence is known well enough to stop early.
 PROBED = 10
 
 
 class Budget(NamedTuple):
-    """How long to go on.
+    """Limits of the iterations.
 
     Attributes
     ----------
     limit : int
         Iterations.
     gives_up : bool
-        Whether to end as soon as the limit is sure to be missed.
+        Whether to end as soon as the limit is predicted to be exceeded.
     ended : callable
         The status with which to end now, or None.
     """
@@ -32,7 +32,7 @@ class Budget(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An approximate solution, the iterations it took, and why they ended before the aim."""
+    """An approximate solution, the number of iterations, and the reason if they ended early."""
 
     solution: Float
     iterations: int
@@ -47,8 +47,8 @@ def conjugate_gradients(
     aim: float,
     budget: Budget,
 ) -> Found:
-    """Solve AX = B until every residual column is `aim` times as long as it was, lengths being
-    those of √weight·r."""
+    """Solve AX = B until every residual column is `aim` times as long as at the start, measured as
+    the norm of √weight·r."""
     x, r = np.zeros_like(right), right.copy()
     start = np.sqrt(weight @ (r * r))
     z = precondition(r)

@@ -15,7 +15,7 @@ from ...linalg.cholesky import triangular
 from .preconditioner import FullFactor
 from .system import Float, RidgeSystem
 
-# Columns of the inverse of the factor that are held at a time.
+# Columns of the inverse of the factor in memory at a time.
 COLUMNS = 1024
 
 

@@ -21,7 +21,7 @@ from .system import Float, Pause, matrix_product
 
 # Pivots drawn at a time.
 BLOCK = 128
-# What is left of the diagonal below this part of it is rounding.
+# Residuals of the diagonal below this fraction of it are rounding.
 LEAST_LEFT = 1e-12
 
 
@@ -33,9 +33,10 @@ class FullFactor:
 
     @classmethod
     def of(cls, matrix: NDArray[Any], ridge: Float) -> FullFactor | None:
-        """Of a symmetric matrix plus a diagonal, which it overwrites; None if not positive."""
+        """The factor of a symmetric matrix plus a diagonal; overwrites the matrix. None if it is
+        not positive definite."""
         matrix[np.diag_indices(len(matrix))] += ridge.astype(matrix.dtype)
-        # Symmetric, so that its transpose is the same matrix in the order of Fortran.
+        # Symmetric, so that its transpose is the same matrix in Fortran order.
         return cls(matrix.T) if cholesky(matrix.T) else None
 
     def solve(self, B: Float) -> Float:
@@ -57,7 +58,7 @@ class PartialFactor:
     def of(
         cls, gram: Gram, ridge: Float, rank: int, seed: int = 0, pause: Pause | None = None
     ) -> PartialFactor:
-        """With at most so many directions, fewer where nothing is left."""
+        """A factor with at most `rank` directions, fewer if nothing is left."""
         n, scale = gram.n, 1.0 / np.sqrt(ridge)
         random = np.random.default_rng(seed)
         F = np.zeros((min(rank, n), n))
@@ -87,7 +88,7 @@ class PartialFactor:
         return len(self.F)
 
     def solve(self, B: Float) -> Float:
-        """About (K + D)⁻¹B."""
+        """Approximately (K + D)⁻¹B."""
         scaled = B * self.scale[:, None]
         inside = np.zeros((self.rank, B.shape[1]))
         if self.rank:

@@ -1,12 +1,12 @@
-"""`solve_ridge`: kernel ridge regression, direct where memory allows, else iterative.
+"""`solve_ridge`: kernel ridge regression, direct if memory allows, else iterative.
 
 Order of calls:
 
 1. `planned` says what will run: the spectrum (no penalty), a float64 Cholesky factor, a float32
-   matrix with iterations, or iterations that compute kernel values again and again.
+   matrix with iterations, or iterations that recompute kernel values every time.
 2. `refined` repeats: exact residual in float64, duality gap from it, correction by the factor or
    by conjugate gradients; until the gap is small or rounding leaves nothing to gain.
-3. What fails because the matrix is not positive definite falls back to the spectrum.
+3. If the matrix is not positive definite, it falls back to the spectrum.
 
 With the residual ρ = t − b − (K + λW⁻¹)β and 1ᵀβ = 0 the duality gap of (β, b) is ½ Σ_i w_i ρ_i².
 """
@@ -28,19 +28,19 @@ from .preconditioner import FullFactor, PartialFactor
 from .spectrum import solve_by_spectrum
 from .system import Float, Pause, RidgeSystem, blockwise_product, matrix_product, product
 
-# Up to so many samples a float64 factor takes less time than to save some of it.
+# Up to this many samples a float64 factor is always the fastest method.
 SMALL = 2000
-# Directions of the partial factor, as a part of the samples, and at most.
+# Directions of the partial factor, as a fraction of the samples, and at most.
 RANK_SHARE, MOST_RANK = 0.1, 1500
-# Kernels of at most this rank, as a part of the samples, are solved by their directions alone.
+# Kernels of at most this rank, as a fraction of the samples, are solved by their directions alone.
 LOW_RANK = 0.25
-# Iterations that take as long as a Cholesky factor, for each sample, and at least.
+# Iterations per sample that take as long as a Cholesky factor, and at least.
 ITERATIONS_A_SAMPLE, LEAST_ITERATIONS = 1.0 / 120.0, 20
-# Without a factor to fall back on, iterations end here.
+# Iteration limit if there is no factor to fall back on.
 MOST_ITERATIONS = 2000
-# A pass that divides the gap by less is the last one: what is left is rounding.
+# A pass that reduces the gap by a smaller factor is the last one: the rest is rounding.
 LEAST_PROGRESS, MOST_PASSES = 4.0, 40
-# A gap below this part of ½ Σ w t² cannot be told from rounding.
+# A gap below this fraction of ½ Σ w t² is rounding.
 RESOLVED = 1e-26
 
 
@@ -94,7 +94,7 @@ class RidgeSolution(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """Who is told and who may end it.
+    """Callbacks of a run.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ def solve_ridge(
 
 
 class Run:
-    """One solution under way."""
+    """One run of `solve_ridge`."""
 
     def __init__(
         self,
@@ -229,7 +229,7 @@ class Run:
         found = self.refined(partial, matrix)
         factor = None
         if not self._is_over(found) and matrix is not None:
-            # Too many iterations: the factor of the matrix in memory takes less time.
+            # Too many iterations: factoring the matrix in memory is faster.
             factor = FullFactor.of(matrix, self.system.ridge)
         if factor is not None:
             found = self.refined(factor)
@@ -311,12 +311,12 @@ class Run:
         return np.asarray(right - applied - self.system.ridge[:, None] * solved)
 
     def _aim(self, solved: Float, residual: Float) -> float:
-        """The part of its norm to which the residual is to be reduced."""
+        """The factor by which the norm of the residual must be reduced."""
         share = self._share_of_gap(solved, residual)
         return 0.3 / np.sqrt(share) if np.isfinite(share) and share > 1 else 0.3
 
     def _share_of_gap(self, solved: Float, residual: Float) -> float:
-        """The largest duality gap of a target, in units of the one asked for."""
+        """The largest duality gap of a target, relative to the requested one."""
         system, weight = self.system, self.system.weight
         if not solved.any():
             return 1.0 / self.gap

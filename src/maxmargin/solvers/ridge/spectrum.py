@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 
 from .system import Float, RidgeSystem
 
-# Eigenvalues below n times this part of the largest are rounding.
+# Eigenvalues below n times this fraction of the largest are rounding.
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 # Without penalty, those below this part of the largest count as 0: their inverses would multiply
 # the rounding of the targets by more.

@@ -23,14 +23,14 @@ from ...runtime.parallel import in_parts, in_turn
 Float = NDArray[np.float64]
 Pause = Callable[[], object]
 
-# Rows and columns of a block of kernel values that serves twice.
+# Rows and columns of a block of kernel values, which is used twice by symmetry.
 SIDE = 512
-# Groups of blocks, each with sums of its own: as many threads may share a product.
+# Groups of blocks, each with its own sums: the largest number of threads of a product.
 GROUPS = 8
 
 
 class RidgeSystem(NamedTuple):
-    """What is to be solved.
+    """The linear system.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class RidgeSystem(NamedTuple):
 
 
 def product(gram: Gram, B: Float, pause: Pause | None = None) -> Float:
-    """KB in float64, from values computed now unless the Gram matrix is what was given."""
+    """KB in float64, from recomputed values unless the kernel is precomputed."""
     if gram.dtype != np.float64:
         raise ValueError(f"gram must be bound in float64, got {gram.dtype}")
     if gram.whole is not None:
@@ -108,7 +108,7 @@ def matrix_product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
 
 
 def blockwise_product(gram: Gram, B: NDArray[Any], pause: Pause | None = None) -> NDArray[Any]:
-    """KB by blocks of kernel values, each of which serves twice, in the precision of the Gram."""
+    """KB by blocks of kernel values, each used twice, in the precision of the Gram matrix."""
     n, places = gram.n, np.arange(gram.n)
     blocks = [places[top : top + SIDE] for top in range(0, n, SIDE)]
     pairs = [(upper, lower) for k, lower in enumerate(blocks) for upper in blocks[: k + 1]]

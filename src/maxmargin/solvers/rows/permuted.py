@@ -29,7 +29,7 @@ class Arrangement:
     """
 
     def __init__(self, problem: DualProblem, gram: Gram, order: Int) -> None:
-        self.given = problem, gram
+        self.original = problem, gram
         copies = np.arange(problem.copies)[:, None]
         self.variables = (copies * problem.samples + order).ravel()
         names = ("linear", "lower", "upper", "ridge", "group")

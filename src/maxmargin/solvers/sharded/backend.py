@@ -1,4 +1,4 @@
-"""Where shards are: the questions that the driver asks, and the answers from this process.
+"""Backends of shards: the interface that the driver uses, and its implementation in this process.
 
 A backend holds the parts. A session on it is one dual problem: the states of the shards, and the
 inputs that were sent to them, in blocks. `LocalBackend` reads a part whenever it is needed, from
@@ -25,13 +25,9 @@ Pause = Callable[[], object]
 class Session(ABC):
     """One dual problem on the shards of a backend.
 
-    Attributes
-    ----------
-    moved : int
-        Bytes that went to shards or came from them.
-    reroot_every : int
-        After so many changes the states are built anew from the members, so that what a lost one
-        depends on stays short; 0 is never.
+    Attributes ---------- moved : int Bytes that went to shards or came from them. reroot_every
+    : int The states are rebuilt from the members after this many changes, which bounds the
+    recovery of a lost state; 0 is never.
     """
 
     moved = 0
@@ -40,11 +36,11 @@ class Session(ABC):
     @property
     @abstractmethod
     def workers(self) -> int:
-        """How many processes compute."""
+        """Number of worker processes."""
 
     @abstractmethod
     def sample(self, share: float, least: int, seed: int) -> list[Taken]:
-        """A random sample of every shard: this share of it, and at least so many."""
+        """A random sample of every shard: this share of it, but at least `least` samples."""
 
     @abstractmethod
     def fetch(self, rows: list[Int]) -> list[Taken]:
@@ -52,7 +48,7 @@ class Session(ABC):
 
     @abstractmethod
     def send(self, X: Any) -> None:
-        """Add a block of inputs to what shards know."""
+        """Send a block of inputs to the shards."""
 
     @abstractmethod
     def restart(self, X: Any) -> None:
@@ -62,15 +58,15 @@ class Session(ABC):
     def advance(
         self, members: list[Members], deltas: list[Float], dtype: Any, bias: Float, most: int
     ) -> list[Proposal]:
-        """Change α by the deltas of all blocks, and ask every shard for its candidates."""
+        """Change α by the deltas of all blocks, and get the candidates of every shard."""
 
     @abstractmethod
     def gaps(self, members: list[Members], bias: Float) -> list[float]:
-        """The part of every shard of the duality gap at a bias."""
+        """The contribution of every shard to the duality gap at a bias."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of states and blocks."""
+        """Release states and blocks."""
 
 
 class Backend(ABC):
@@ -114,7 +110,7 @@ class LocalBackend(Backend):
     def of_arrays(
         cls, X: Any, y: Any = None, weight: Any = None, rows: int = 1 << 16
     ) -> LocalBackend:
-        """The parts of arrays, which may be memory maps, of so many rows."""
+        """The parts of arrays, which may be memory maps, of `rows` rows each."""
         starts = range(0, X.shape[0], rows)
         return cls([ArrayPart(X, y, weight, slice(start, start + rows)) for start in starts])
 
@@ -204,7 +200,7 @@ class LocalSession(Session):
             )
             for k, part in self._in_turn()
         ]
-        # All at once, so that a pass which was interrupted has changed nothing.
+        # Assigned at once, so that an interrupted pass changes nothing.
         self.values = [step.values for step in steps]
         proposals = [step.proposal for step in steps]
         self.moved += in_bytes(deltas) + sum(in_bytes(proposal) for proposal in proposals)

@@ -5,13 +5,13 @@ Order of calls in `solve_sharded`::
     begin       a random sample becomes the first members, or those of a checkpoint
     repeat
       optimise  solve the problem restricted to the members, by `solve`
-      spread    send what changed; every shard updates its gradient and proposes violators
-      prove     when violation and gap seem small enough: states anew in float64, certificate
+      spread    send the changes of α; every shard updates its gradient and proposes violators
+      prove     when violation and gap seem small enough: rebuild states in float64, certificate
       admit     violators become members; members at 0 that do not violate are dropped
 
 All α that is not 0 belongs to members, so the restricted problem needs nothing from the shards: it
-is the original problem on fewer samples. The certificate comes from states built anew from the
-samples and α in float64, and so is the proof for the model as it is delivered.
+is the original problem on fewer samples. The certificate comes from states rebuilt from the samples
+and α in float64, and thus holds for the model as delivered.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from .pool import Pool
 from .records import Ended, ShardedProgress, ShardedSettings, ShardedSolution, Standing
 from .shard import Proposal, ShardTask, Taken
 
-# The first members are at least so many samples of all shards, and this part of them up to a limit.
+# Number of first members: at least FIRST, or this share of all samples up to a limit.
 FIRST, FIRST_SHARE, MOST_FIRST = 2000, 0.05, 10_000
-# Candidates of a round: this part of the members, and at least and at most so many.
+# Candidates per round: this share of the members, between a smallest and a largest number.
 CANDIDATE_SHARE, FEWEST_CANDIDATES, MOST_CANDIDATES = 0.5, 500, 8000
-# Shards are asked for so many times their share of the candidates, as violators are not spread
-# evenly.
+# Each shard proposes this multiple of its share of the candidates, as violators are not evenly
+# distributed.
 ASKED = 2.0
-# The members are solved to this part of the violation of all samples; at first to this part of the
-# largest |linear|.
+# The members are solved to this fraction of the violation of all samples; at first to this fraction
+# of the largest |linear|.
 INNER_SHARE, FIRST_SHARE_OF_LINEAR = 0.1, 0.05
-# The aim of the rounds is this part of what is promised, as the proof sees more.
+# Rounds aim at this fraction of the tolerances, because the final certificate is more precise.
 AIM = 0.9
-# A gain of the dual value by this part of it is progress, by bytes of kernel values.
+# A relative gain of the dual value above this is progress, by bytes of kernel values.
 GAIN = {4: 1e-7, 8: 1e-11}
-# Rounds without progress after which states are built anew in float64, and then given up.
+# Rounds without progress after which states are rebuilt in float64, and after which the run ends.
 PATIENCE = 3
-# A member may be dropped after so many rounds at 0.
+# A member may be dropped after this many rounds at 0.
 SETTLED = 2
-# Proofs at most, each of which costs a pass over all samples.
+# Largest number of certificates, each of which costs a pass over all samples.
 MOST_PROOFS = 6
 
 
@@ -79,7 +79,7 @@ def solve_sharded(
     start : rows and α of the members of each shard, optional
         From a checkpoint.
     stop : callable, optional
-        Whether somebody else has ended the run.
+        Whether the run must end for an external reason.
     """
     with single_threaded_blas(), deferred_interrupts() as interrupt:
         run = ShardedRun(backend, task, totals, samples, settings, interrupt, stop)
@@ -137,13 +137,13 @@ class ShardedRun:
             self.settings.precision, self.task.kernel, self.pool.X, self.task.C, self.settings.tol
         )
         problem = self.pool.restricted(self.all_samples(), self.totals, self.task.kernel)
-        given = None if start is None else np.concatenate(start[1], axis=-1).ravel()
-        self.pool.write(self.all_samples(), problem.feasible(given))
+        start_alpha = None if start is None else np.concatenate(start[1], axis=-1).ravel()
+        self.pool.write(self.all_samples(), problem.feasible(start_alpha))
         self.fresh = start is None
         self.session.restart(self.pool.one_block())
 
     def first_sample(self) -> list[Taken]:
-        """Samples of all shards; more where their boxes have to hold the sums demanded."""
+        """Samples of all shards; more if their boxes are too small for the demanded sums."""
         most = min(MOST_FIRST, max(FIRST, FIRST_SHARE * self.samples))
         share = min(1.0, most / self.samples)
         while True:
@@ -176,7 +176,7 @@ class ShardedRun:
                     return "converged", certificate
                 if (not promised and self.dtype == np.float64) or proofs > MOST_PROOFS:
                     return "precision", certificate
-                # What is promised was seen in float32, or from changes that add up.
+                # The tolerances were met in float32, or with accumulated changes.
                 self.dtype = np.dtype(np.float64)
                 stale, best, dual = 0, np.inf, -np.inf
                 allowance *= 0.5 if promised else 1.0
@@ -184,14 +184,14 @@ class ShardedRun:
             self.admit(proposals)
 
     def promised(self, standing: Standing, part: float) -> bool:
-        """Whether violation and gap are within this part of what is asked for."""
+        """Whether violation and gap are within this fraction of the tolerances."""
         s = self.settings
         near = standing.violation <= part * s.tol and standing.relative_gap <= part * s.gap
         # An optimum of 0 has no relative gap.
         return near or (standing.violation == 0.0 and standing.gap == 0.0)
 
     def optimise(self, allowance: float) -> None:
-        """Solve the problem of the members, as far as all samples make it worth while."""
+        """Solve the problem of the members, to a tolerance relative to all samples."""
         s, chosen = self.settings, self.chosen()
         problem = self.pool.restricted(chosen, self.totals, self.task.kernel)
         if np.isinf(self.standing.violation):
@@ -206,7 +206,7 @@ class ShardedRun:
                 problem,
                 gram,
                 tol=tol,
-                # Boxes and stages pay where there is nothing to go on from.
+                # Boxes and stages only pay off without a starting point.
                 alpha=None if self.fresh else self.pool.at.alpha[:, chosen].ravel(),
                 cache_bytes=plan.row_budget(
                     plan.memory_budget(s.cache_size, problem.samples), 0, 1
@@ -225,14 +225,14 @@ class ShardedRun:
         self.bias = found.bias
 
     def floor(self) -> float:
-        """The violation that will do: below tol where the gap asks for more."""
+        """The violation to reach: below tol if the gap requires it."""
         s, now = self.settings, self.standing
         if now.violation > s.tol or not np.isfinite(now.relative_gap) or now.relative_gap <= 0:
             return s.tol
         return min(s.tol, 0.5 * now.violation * min(1.0, s.gap / now.relative_gap))
 
     def chosen(self) -> Any:
-        """The members to optimise: all, or those that violate most and the free ones."""
+        """The members to optimise: all, or the most violating and the free ones."""
         chosen, most = self.all_samples(), self.settings.most_members
         if len(self.pool) <= most:
             return chosen
@@ -243,7 +243,7 @@ class ShardedRun:
         return chosen
 
     def spread(self) -> list[Proposal]:
-        """Tell the shards what changed; how they stand then."""
+        """Send the changes of α to the shards; returns their proposals."""
         s = self.session
         if s.reroot_every and self.since_root >= s.reroot_every:
             s.restart(self.pool.one_block())
@@ -266,7 +266,7 @@ class ShardedRun:
         return proposals
 
     def prove(self) -> tuple[Certificate, list[Proposal]]:
-        """The certificate of α, from states built anew in float64."""
+        """The certificate of α, from states rebuilt in float64."""
         self.session.restart(self.pool.one_block())
         self.since_root = 1
         proposals = self.ask(np.float64)
@@ -304,7 +304,7 @@ class ShardedRun:
         return bias
 
     def admit(self, proposals: list[Proposal]) -> None:
-        """Drop members that are at 0 for some rounds, and take in the worst violators."""
+        """Drop members that have been at 0 for some rounds, and add the worst violators."""
         at_zero = ~self.pool.at.alpha.any(axis=0)
         self.idle = np.where(at_zero & (self.urgency <= self.standing.violation), self.idle + 1, 0)
         kept = self.idle < SETTLED
@@ -312,7 +312,7 @@ class ShardedRun:
         self.idle, self.urgency = self.idle[kept], self.urgency[kept]
         wanted, found = self.candidates(), np.concatenate([p.violation for p in proposals])
         least = np.partition(found, found.size - wanted)[-wanted] if found.size > wanted else 0.0
-        # What violates less than the members may is no reason to move.
+        # Violators within the tolerance of the members are ignored.
         least = max(float(least), 0.25 * self.floor() if not self.settled() else 0.0)
         taken = [p.taken.at(p.violation >= least) for p in proposals]
         X = self.pool.add(taken)
@@ -326,7 +326,7 @@ class ShardedRun:
         return self.standing.violation <= self.settings.tol
 
     def candidates(self) -> int:
-        """How many violators become members in a round."""
+        """Number of violators that become members in a round."""
         wanted = int(CANDIDATE_SHARE * len(self.pool))
         return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, wanted))
 
@@ -344,7 +344,7 @@ class ShardedRun:
         if self.ended:
             return
         if not self.begun:
-            # Without members there is nothing that could be returned.
+            # Without members there is no result to return.
             if self.interrupt.pressed:
                 raise KeyboardInterrupt
             return
@@ -362,7 +362,7 @@ class ShardedRun:
             raise Ended("step_limit")
 
     def tell(self, progress: Any) -> bool:
-        """Pass on how all samples stand; whether to stop."""
+        """Report the state of all samples; returns whether to stop."""
         del progress
         if self.settings.callback is not None:
             now = self.standing
@@ -381,7 +381,7 @@ class ShardedRun:
         return self.told_to_stop
 
     def save(self) -> None:
-        """Hand the members to the checkpoint."""
+        """Write the members to the checkpoint."""
         if self.settings.checkpoint is not None:
             at, support = self.pool.at, self.pool.at.alpha.any(axis=0)
             own = [support & (at.shard == k) for k in range(self.shards)]

@@ -1,7 +1,7 @@
 """The members: all samples whose α is not 0, and candidates for it, as the driver knows them.
 
-Inputs go to the shards in blocks, each once; a block stays with the shards until states are built
-anew. What a member adds to the gradients of others is known by its block and row there.
+Inputs go to the shards in blocks, each once; a block stays with the shards until states are
+rebuilt. A member is identified by its block and its row there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .shard import Members, Taken, kernel_sums, stacked
 
 
 class Columns(NamedTuple):
-    """What is known of each member, shape (members,) or (copies, members)."""
+    """The attributes of each member, of shape (members,) or (copies, members)."""
 
     shard: Int
     place: Int
@@ -74,7 +74,7 @@ class Pool:
         return np.array([self.at.alpha[self.at.group == g].sum() for g in range(groups)])
 
     def infeasibility(self, totals: Float) -> float:
-        """The largest excess over a bound or a sum, as a part of Σ|α|."""
+        """The largest excess over a bound or a sum, as a fraction of Σ|α|."""
         at = self.at
         outside = np.maximum(at.lower - at.alpha, at.alpha - at.upper).max(initial=0.0)
         off = np.abs(totals - self.sums(totals.size)).max()
@@ -82,8 +82,8 @@ class Pool:
         return max(float(outside), float(off)) / size if size > 0 else 0.0
 
     def add(self, taken: list[Taken]) -> Any:
-        """Samples of every shard become members in a block of their own, whose inputs are returned;
-        None where there are no samples."""
+        """Add samples of every shard as members in a new block; returns its inputs, or None if
+        there are no samples."""
         sizes = [some.places.size for some in taken]
         if not sum(sizes):
             return None
@@ -122,7 +122,7 @@ class Pool:
             self.X, self.at = take(self.X, chosen), self.at.at(chosen)
 
     def one_block(self) -> Any:
-        """Put all members into one block, of which nothing has been sent; returns its inputs."""
+        """Put all members into one block that has not been sent; returns its inputs."""
         self.blocks = [len(self)]
         self.at = self.at._replace(
             block=np.zeros(len(self), dtype=np.int64),
@@ -132,7 +132,7 @@ class Pool:
         return self.X
 
     def deltas(self) -> list[Float]:
-        """What shards have not been told of α, for the rows of each block."""
+        """Changes of α not yet sent to the shards, for the rows of each block."""
         change = (self.at.alpha - self.at.sent).sum(axis=0)
         deltas = [np.zeros(rows) for rows in self.blocks]
         for number, delta in enumerate(deltas):
@@ -141,7 +141,7 @@ class Pool:
         return deltas
 
     def told(self) -> None:
-        """The shards know α."""
+        """Record that the shards have the current α."""
         self.at = self.at._replace(sent=self.at.alpha.copy())
 
     def members(self) -> list[Members]:
@@ -152,17 +152,17 @@ class Pool:
         ]
 
     def in_order(self, parts: list[Any]) -> Any:
-        """What shards say of their members, (copies, members) each, in the order of the pool."""
+        """Per-shard values of members, (copies, members) each, in the order of the pool."""
         joined = np.empty(self.at.alpha.shape)
         for k, part in enumerate(parts):
             joined[:, self.at.shard == k] = part
         return joined
 
     def restricted(self, chosen: Any, totals: Float, kernel: Kernel) -> DualProblem:
-        """The dual problem over some members, all else fixed.
+        """The dual problem over some members, all others fixed.
 
-        G = linear − Qα, and all α that is not 0 is here: so `linear` of the rest of the problem is
-        the original one, less what members that are not chosen add to it.
+        G = linear − Qα, and all nonzero α are here: so `linear` of the restricted problem is the
+        original one minus the contribution of the members that are not chosen.
         """
         own, others = self.at.at(chosen), ~chosen & (self.coef != 0.0)
         linear, totals = own.linear, totals.copy()

@@ -1,4 +1,4 @@
-"""What a run over shards is told, what it tells while it runs, and what comes out."""
+"""Records of a run over shards: settings, progress, solution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..result import Solution
 
 
 class ShardedProgress(NamedTuple):
-    """What a callback sees: of all samples as of the last round."""
+    """What a callback sees: the state of all samples after the last round."""
 
     steps: int
     violation: float
@@ -33,12 +33,12 @@ class ShardedProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardedSettings:
-    """Budgets and ways; see `solvers.solve`.
+    """Budgets and methods; see `solvers.solve`.
 
     Attributes
     ----------
     most_members : int
-        Of more members than this, a part is optimised at a time.
+        With more members than this, only some are optimised at a time.
     checkpoint : callable or None
         Called with rows and α of the members of every shard after each round.
     """
@@ -57,7 +57,7 @@ class ShardedSettings:
 
 @dataclass(frozen=True)
 class ShardedSolution:
-    """The end of a run over shards.
+    """The result of a run over shards.
 
     Attributes
     ----------
@@ -66,14 +66,14 @@ class ShardedSolution:
     y : array
         Their labels.
     shard, row : int arrays
-        Where each of them is.
+        Shard and row of each of them.
     problem : DualProblem
         Restricted to them.
     solution : Solution
         With α and the gradient of the support vectors alone.
     certificate : Certificate
     proven : bool
-        Whether the certificate was computed anew; else it shows how the last round stood.
+        Whether the certificate was recomputed; else it is the state after the last round.
     rounds, moved : int
     """
 
@@ -90,7 +90,7 @@ class ShardedSolution:
 
 
 class Standing(NamedTuple):
-    """How all shards stand."""
+    """The combined state of all shards."""
 
     violation: float
     gap: float

@@ -1,4 +1,4 @@
-"""What is computed on one shard: pure functions of its samples, its state and what is sent to it.
+"""The computations of one shard: pure functions of its samples, its state and the messages to it.
 
 The state of a shard is `values`, the vector (Kα)_i of its samples in float64. All of α that is not
 0 belongs to *members*, samples that the driver knows; it sends their α with every call. So a state
@@ -25,7 +25,7 @@ from ...runtime.parallel import in_parts, single_threaded_blas
 
 # Kernel values that are in memory at a time, and rows of them that a product takes at least.
 BLOCK_ENTRIES, FEWEST_ROWS = 1 << 20, 64
-# Each class has at least this part of a sample of all classes, if there is so much of it.
+# Smallest share of each class in a random sample of all classes, if there are enough.
 LEAST_SHARE = 0.25
 
 
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardTask:
-    """One dual problem over all shards, as every shard can pose its part of it.
+    """One dual problem over all shards, from which every shard can set up its part.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class ShardTask:
     factors : dict
         Weights of classes by label; those absent have 1.
     offset : float
-        Taken off the targets of regression.
+        Subtracted from the targets of regression.
     """
 
     kernel: Kernel
@@ -75,7 +75,7 @@ class ShardTask:
     offset: float = 0.0
 
     def posed(self, part: Part) -> Posed:
-        """The samples of a part that take part in the problem, and their variables."""
+        """The samples of a part that belong to the problem, and their variables."""
         weight = np.ones(count(part.X)) if part.weight is None else np.asarray(part.weight)
         weight = np.maximum(weight, 0.0).astype(np.float64)
         if self.machine == "one_class":
@@ -101,7 +101,7 @@ class ShardTask:
 
 
 class Posed(NamedTuple):
-    """Inputs and variables of a part; `rows` says which of its samples they are, None for all."""
+    """Inputs and variables of a part; `rows` are their places in it, None for all."""
 
     X: Any
     rows: Int | None
@@ -127,7 +127,7 @@ class Taken(NamedTuple):
     group: Int
 
     def at(self, chosen: Any) -> Taken:
-        """Those of the samples that a mask says."""
+        """The samples selected by a mask."""
         if chosen.all():
             return self
         places = np.flatnonzero(chosen)
@@ -144,7 +144,7 @@ class Members(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """How a shard stands.
+    """The answer of a shard to a change of α.
 
     Attributes
     ----------
@@ -152,12 +152,12 @@ class Proposal(NamedTuple):
         For each group the largest gradient of variables that may rise, and the smallest of those
         that may fall.
     gap : float
-        The part of the duality gap, at the bias that was sent.
+        Its contribution to the duality gap at the given bias.
     gradient : float array of shape (copies, members)
     taken : Taken
-        The samples that violate most and are no members.
+        The most violating samples that are not members.
     violation : float array
-        By how much each of them does.
+        Their violations.
     """
 
     highest: Float
@@ -176,7 +176,7 @@ class Step(NamedTuple):
 
 
 def sampled(part: Part, task: ShardTask, share: float, least: int, seed: int) -> Taken:
-    """A random sample, with samples of each class: this share of all, and at least so many."""
+    """A random sample with samples of each class: this share of all, but at least `least`."""
     posed = task.posed(part)
     if posed.problem is None:
         return _taken(part, posed, np.empty(0, dtype=np.int64), task)
@@ -210,8 +210,8 @@ def advanced(
     bias: Float,
     most: int,
 ) -> Step:
-    """values + K·Δ for the changes Δ of the samples in `blocks`, and the proposal of at most so
-    many candidates. Without values the state is built anew."""
+    """values + K·Δ for the changes Δ of the samples in `blocks`, and a proposal with a limited
+    number of candidates. Without values the state is rebuilt."""
     posed = task.posed(part)
     if posed.problem is None:
         nothing = np.empty(0, dtype=np.int64)
@@ -268,7 +268,7 @@ def _proposal(
 
 
 def gap_part(part: Part, values: Float, task: ShardTask, members: Members, bias: Float) -> float:
-    """The part of the duality gap at a bias."""
+    """The contribution to the duality gap at a bias."""
     problem = task.posed(part).problem
     if problem is None:
         return 0.0
@@ -345,7 +345,7 @@ def _add_sums(total: Float, kernel: Kernel, X: Any, Z: Any, coef: Float, dtype: 
 
 
 def stacked(inputs: list[Any]) -> Any:
-    """Inputs of several shards, one below the other."""
+    """Concatenated inputs of several shards."""
     filled = [some for some in inputs if count(some)] or inputs[:1]
     if len(filled) == 1:
         return filled[0]
@@ -357,7 +357,7 @@ def stacked(inputs: list[Any]) -> Any:
 
 
 def in_bytes(inputs: Any) -> int:
-    """The bytes of arrays and matrices, and of what is made of them."""
+    """The bytes of arrays and matrices, also in containers."""
     if sparse.issparse(inputs):
         return int(inputs.data.nbytes + inputs.indices.nbytes + inputs.indptr.nbytes)
     if isinstance(inputs, np.ndarray):

@@ -1,4 +1,4 @@
-"""What has to be known of all samples before a problem can be posed, from sums over parts."""
+"""Statistics of all samples that are needed to set up a problem, from sums over parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .shard import BLOCK_ENTRIES, Part
 
 
 class Summary(NamedTuple):
-    """What is known of a part.
+    """Statistics of a part.
 
     Attributes
     ----------

@@ -187,7 +187,7 @@ def _in_use(problem: DualProblem, alpha: Float) -> NDArray[np.intp]:
 def _restricted(
     problem: DualProblem, alpha: Float, gradient: Float, variables: NDArray[Any], block: Float
 ) -> DualProblem:
-    """The problem over some samples, all others held where they are."""
+    """The problem over some samples, all others fixed."""
     samples = block.shape[0]
     inner = alpha[variables].reshape(-1, samples).sum(axis=0)
     pull = np.tile(block @ inner, problem.copies) + problem.ridge[variables] * alpha[variables]
@@ -207,7 +207,7 @@ def _restricted(
 
 
 def _excess(problem: DualProblem, alpha: Float, gradient: Float) -> Float:
-    """How far each sample wants to move across the bias, in the worst of its variables."""
+    """The violation of each sample at the bias, in the worst of its variables."""
     beyond = gradient - problem.bias(alpha, gradient)[problem.group]
     rising = np.where(problem.can_rise(alpha), beyond, 0.0)
     falling = np.where(problem.can_fall(alpha), -beyond, 0.0)

@@ -1,4 +1,4 @@
-"""The state of a textbook solver, and a trace of everything that a person wants to see of it.
+"""The state of a textbook solver, and a detailed trace of it.
 
 A `Recorder` owns α and the gradient G = linear − Qα, moves them, counts kernel values, and writes
 down each step. Solvers decide which variables move and how far.
@@ -63,7 +63,7 @@ class DetailedTrace(Trace):
         return self.i.size
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dictionary a step, of plain numbers and texts: what a page or a table shows."""
+        """One dictionary per step, of plain numbers and strings, for pages and tables."""
         return [
             {
                 "step": k + 1,
@@ -82,7 +82,7 @@ class DetailedTrace(Trace):
 
 
 class CountedMatrix:
-    """A Gram matrix that counts the values somebody has looked at, each once."""
+    """A Gram matrix that counts the values that were used, each once."""
 
     def __init__(self, K: Any) -> None:
         matrix = np.asarray(K, dtype=np.float64)

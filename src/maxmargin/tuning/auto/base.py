@@ -123,8 +123,8 @@ class AutoMachine(BaseEstimator):  # type: ignore[misc]
         return self._chosen(X, y, self._seed(), began, journal)
 
     def _seed(self) -> int:
-        given = self.random_state
-        return 0 if given is None else int(check_random_state(given).randint(2**31 - 1))
+        state = self.random_state
+        return 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
 
     def _search_seconds(self, began: float) -> float:
         """What the search may still take of the time limit."""

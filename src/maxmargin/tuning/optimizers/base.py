@@ -139,34 +139,34 @@ class Optimiser(ABC, Generic[P]):
     def _evaluated(self, objective: Objective[P], point: P, gradient: bool = True) -> Evaluation:
         """The objective at a point, with its sign such that small is good."""
         if self.evaluations < len(self.recalled):
-            given = self._recalled(self.evaluations)
-            if gradient and objective.differentiable and given.gradient is None:
+            measured = self._recalled(self.evaluations)
+            if gradient and objective.differentiable and measured.gradient is None:
                 raise ValueError("an evaluation in the journal has no gradient")
         else:
-            given = objective.evaluate(point) if gradient else Evaluation(objective.value(point))
-        return self._noted(objective, point, given)
+            measured = objective.evaluate(point) if gradient else Evaluation(objective.value(point))
+        return self._noted(objective, point, measured)
 
     def _recalled(self, place: int) -> Evaluation:
         row = self.recalled[place]
         return Evaluation(float(row[1]), row[2:] if row.size > 2 else None)
 
-    def _noted(self, objective: Objective[P], point: P, given: Evaluation) -> Evaluation:
+    def _noted(self, objective: Objective[P], point: P, measured: Evaluation) -> Evaluation:
         known = self.evaluations < len(self.recalled)
         seconds = float(self.recalled[self.evaluations][0]) if known else self._clock()
         self.evaluations += 1
-        self.history.add(self.evaluations, seconds, given.value, point.theta)
+        self.history.add(self.evaluations, seconds, measured.value, point.theta)
         if self.record is not None:
-            parts = () if given.gradient is None else given.gradient
-            self.record.append(np.array([seconds, given.value, *parts]))
+            parts = () if measured.gradient is None else measured.gradient
+            self.record.append(np.array([seconds, measured.value, *parts]))
         sign = -1.0 if objective.maximise else 1.0
-        if not given.finite:
+        if not measured.finite:
             self.skipped += 1
         else:
-            better = self.best_point is None or sign * given.value < sign * self.best_value
+            better = self.best_point is None or sign * measured.value < sign * self.best_value
             if objective.noisy or better:
-                self.best_point, self.best_value = point, given.value
-        slope = None if given.gradient is None else sign * given.gradient
-        return Evaluation(sign * given.value, slope)
+                self.best_point, self.best_value = point, measured.value
+        slope = None if measured.gradient is None else sign * measured.gradient
+        return Evaluation(sign * measured.value, slope)
 
     def _step(self, delta: Any) -> None:
         """Move the point by as much of delta as the limits allow."""

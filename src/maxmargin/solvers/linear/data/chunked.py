@@ -3,7 +3,7 @@
 A source has `n` samples of `d` features in chunks; chunk k holds the samples from ``edges[k]`` to
 ``edges[k + 1]`` and is read by ``read(k)`` as an array or a sparse matrix. Coordinate descent
 becomes block minimisation: a chunk that has been read is swept several times before the next one.
-Newton's method needs a pass for each product, until most samples rest and the others fit in memory.
+Newton's method needs a pass for each product, until the active samples fit into memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..losses import Float
 from . import csr
 from .matrix import Cost, DenseMatrix, Matrix, Part, SparseMatrix, as_matrix
 
-# Bytes of a chunk, and of chunks that are kept from one pass to the next.
+# Bytes of a chunk, and of the chunks that are cached between passes.
 CHUNK_BYTES, MEMORY = 1 << 26, 1 << 29
 # Sweeps over a chunk each time it is read.
 INNER_SWEEPS = 3
@@ -152,7 +152,7 @@ class ChunkedMatrix:
         return len(self.edges) - 1
 
     def chunk(self, k: int) -> Matrix:
-        """The matrix of a chunk; the first ones read are kept as long as there is memory."""
+        """The matrix of a chunk; the first ones read are cached while there is memory."""
         self.check()
         if k not in self._kept:
             chunk = as_matrix(self.source.read(k))
@@ -164,7 +164,7 @@ class ChunkedMatrix:
         return self._kept[k]
 
     def chunks(self, wanted: Any = None) -> Iterator[tuple[slice, Matrix]]:
-        """Every chunk that has a wanted sample, with its place among all."""
+        """Every chunk with a wanted sample, and its range among all samples."""
         self.passes += 1
         for k in range(len(self)):
             place = slice(int(self.edges[k]), int(self.edges[k + 1]))
@@ -204,7 +204,7 @@ class ChunkedMatrix:
 
     @property
     def pass_seconds(self) -> float:
-        """How long the first pass over all chunks took."""
+        """Seconds of the first pass over all chunks."""
         return self._first_pass[3]
 
     @property
@@ -245,11 +245,11 @@ class ChunkedMatrix:
         return joined(taken, self.d)
 
     def compact(self, rows: Any) -> Part:
-        """Some samples, left where they are, for products alone."""
+        """Some samples, not loaded into memory, for products only."""
         return Part(_At(self, rows), slice(None))
 
     def select(self, rows: Any) -> ChunkedMatrix:
-        """Some samples, left where they are."""
+        """Some samples, not loaded into memory."""
         return ChunkedMatrix(_Rows(self.source, rows), self.memory)
 
     def columns(self, chosen: Any) -> ChunkedMatrix:

@@ -182,8 +182,8 @@ def dense_columns(indptr: Array, indices: Array, data: Array, position: Array, o
 
 @compiled
 def compress(X: Array, bits: Array, indptr: Array, indices: Array, data: Array) -> bool:
-    """CSR arrays of a dense matrix; returns whether there was room for all of it. `bits` is X seen
-    as integers: runs of zeros are skipped sixteen at a time, and what is not a number is not zero.
+    """CSR arrays of a dense matrix; returns whether they were large enough. `bits` is X viewed as
+    integers: zeros are skipped sixteen at a time, and NaN is not zero.
     """
     width = X.shape[1]
     to = 0

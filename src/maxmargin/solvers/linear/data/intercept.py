@@ -1,4 +1,4 @@
-"""The intercept at the end of a fit, where the optimum does not determine it.
+"""The intercept at the end of a fit, if the optimum does not determine it.
 
 With kinks in the loss and no sample on one of them, all b of an interval are optimal. Its middle
 is taken, so that the answer does not depend on how it was reached.

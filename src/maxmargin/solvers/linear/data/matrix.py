@@ -1,13 +1,13 @@
-"""The inputs of a linear machine, dense or sparse, behind the few products a solver needs.
+"""The inputs of a linear machine, dense or sparse, behind the products that a solver needs.
 
     margins(w)         x_i·w for every sample
     combine(coef)      Σ coef_i x_i
     take(index)        the matrix of some samples
-    compact(index)     the same over the features they use alone
+    compact(index)     the same over the features that they use
     outer(...)         Σ coef_i x_i x_iᵀ     for Newton systems in the features
     inner(...)         x_i·x_j              for Newton systems in the samples
 
-Results are float64 whatever the inputs are; float32 inputs are widened a block at a time.
+Results are always float64; float32 inputs are converted a block at a time.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from ..losses import Float
 from ..threads import even_parts, parts_of, run_parts
 from . import csr
 
-# Rows of a block of dense products: about 4 MB of float64, so that clock and signals are
-# looked at often and widened copies stay in cache.
+# Entries of a block of dense products: about 4 MB of float64, so that clock and signals are checked
+# often and converted copies stay in the cache.
 BLOCK_ENTRIES = 1 << 19
-# A dense matrix with fewer nonzeros than this is worth the price of compressing it.
+# A dense matrix with a smaller share of nonzeros than this is compressed.
 DENSE_ABOVE = 0.25
-# Room for a compressed matrix, in units of what a sample of its rows lets one expect.
+# Capacity of a compressed matrix, relative to the size extrapolated from some of its rows.
 CAPACITY = 2.0
-# A largest squared norm below this is about to underflow.
+# If the largest squared norm is below this, products may underflow.
 VANISHING = 1e-280
 # Nanoseconds for an entry of a dense inner product inside a matrix product.
 DENSE_PRODUCT = 0.05
 
 
 class Cost(NamedTuple):
-    """Nanoseconds, roughly, for one row: x·w, x xᵀ, and x·x'. Only their ratios matter."""
+    """Approximate nanoseconds per row: x·w, x xᵀ, and x·x'. Only the ratios matter."""
 
     product: float
     outer: float
@@ -45,7 +45,7 @@ class Cost(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The matrix of some samples over features that include all they use, and which these are."""
+    """The matrix of some samples over (at least) the features that they use, and these features."""
 
     matrix: Any
     used: Any
@@ -194,8 +194,8 @@ class DenseMatrix:
 class SparseMatrix:
     """Samples as rows of a CSR matrix with sorted indices.
 
-    Row pointers and indices are seen as unsigned: Numba would ask of each signed one whether it
-    counts from the end, which costs as much as the product itself.
+    Row pointers and indices are viewed as unsigned: for signed ones Numba checks for negative
+    indices, which costs as much as the product itself.
     """
 
     def __init__(self, indptr: Any, indices: Any, data: Any, d: int) -> None:

@@ -1,13 +1,13 @@
-"""Problems in units of their own: samples of about unit length, targets of about unit size.
+"""Rescaling of problems to samples of about unit length and targets of about unit size.
 
 With x = length·x' + shift and target = height·target' + offset, the original problem has the model
 
     w = (height / length) w',   b = height·b' + offset − w·shift,   β = (height / length²) β'
 
 for the penalty ½‖w‖²; for ‖w‖₁ β = β' / length, and targets keep their height. `length` and
-`height` are powers of two, so that nothing is rounded; what is left of a scale is C·‖x‖², which no
-choice of units changes. A shift is free where the intercept has no penalty, and is made where the
-samples lie far from the origin: the products of Newton's method would cancel.
+`height` are powers of two, so that nothing is rounded; the remaining scale is C·‖x‖², which no
+choice of units changes. If the intercept has no penalty, samples far from the origin are also
+shifted, because the products of Newton's method would cancel.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from ..records import Intercept, LinearProblem, Point
 from .chunked import ChunkedMatrix, dense
 from .matrix import DenseMatrix
 
-# Lengths and heights within this factor of 1 are left as they are, and the data is not copied.
+# Lengths and heights within this factor of 1 are kept, and the data is not copied.
 ORDINARY = 2.0**20
-# Samples are shifted where their mean is so many times as long as they differ from it, small
-# problems sooner: for them it costs nothing.
+# Samples are shifted if the norm of their mean is this multiple of their spread; smaller for small
+# problems, for which shifting costs nothing.
 FAR, FAR_FOR_SMALL = 100.0, 4.0
-# Matrices with as many entries are small; sparse ones with more, zeros included, are not made dense
-# in order to be shifted.
+# Matrices with at most this many entries are small; larger sparse ones (zeros included) are not
+# made dense to be shifted.
 SMALL_ENTRIES = 200_000
-# Rows that tell whether samples lie far from the origin.
+# Number of rows used to decide whether samples are far from the origin.
 PROBED = 256
-# Squares below this are about to underflow, and C in units of the problem stays above it.
+# Squares below this may underflow, and C in the units of the problem stays above it.
 SMALLEST = 2.0**-800
 
 
 class Units(NamedTuple):
-    """How the original problem is read off the one that is solved."""
+    """The conversion between the original problem and the rescaled one."""
 
     length: float = 1.0
     height: float = 1.0
@@ -93,7 +93,7 @@ class Units(NamedTuple):
         )
 
     def point(self, point: Point) -> Point:
-        """Where to begin, in these units."""
+        """The starting point in these units."""
         b = np.asarray(point.b) - self.offset
         if self.shift is not None and point.w is not None:
             b = b + point.w @ self.shift
@@ -108,7 +108,7 @@ class Units(NamedTuple):
         return w, b, beta * self.dual
 
     def certificate(self, certificate: Certificate) -> Certificate:
-        """That of the original problem."""
+        """The certificate of the original problem."""
         violation = self.dual if self.penalty == "l1" else self.height
         return Certificate(
             primal=certificate.primal * self.objective,
@@ -120,7 +120,7 @@ class Units(NamedTuple):
 
 
 def units_of(problem: LinearProblem) -> Units:
-    """Units in which the numbers of a problem are ordinary."""
+    """Units in which the numbers of a problem are of moderate size."""
     loss = problem.loss
     offset, height = 0.0, 1.0
     if loss.kind != LOGISTIC and problem.penalty == "l2":
@@ -145,7 +145,7 @@ def units_of_matrix(matrix: Any, intercept: Intercept, cost: float, penalty: str
         # A constant feature stands for the intercept.
         constant = 1.0 / intercept.penalty
         size = float(np.hypot(size, constant if penalty == "l1" else np.sqrt(constant)))
-    # In a shorter unit the smallest bound of β would vanish.
+    # In a shorter unit the smallest bound of β would underflow.
     least = np.sqrt(SMALLEST / cost) if 0.0 < cost < np.inf else 0.0
     return Units(length=_power(max(size, least) if size > 0.0 else 1.0), shift=shift)
 
@@ -180,7 +180,7 @@ def _shift(matrix: Any) -> Float | None:
     far = FAR_FOR_SMALL if small else FAR
     if float(mean @ mean) * len(probed) <= far * far * float((spread * spread).sum()):
         return None
-    # Differences to a sample vanish where all are equal, whatever the rounding of a mean.
+    # Differences to one sample are exactly 0 if all are equal, unlike those to a rounded mean.
     X = dense(matrix)
     result: Float | None = X[0] + (X - X[0]).mean(axis=0)
     return result

@@ -1,11 +1,11 @@
-"""Dual coordinate descent, with the choices of the report as switches.
+"""Dual coordinate descent, with the variants of the report as switches.
 
     for i in order:   β_i ← the maximiser of the dual in β_i alone,   w ← w + Δβ_i x_i
 
 The order is cyclic, or a new random permutation for every epoch, of samples or of blocks of eight
 that are neighbours in memory, which makes epochs nearly twice as fast. Shrinking leaves out
-variables that are pushed against a bound harder than any free one was pulled in the epoch before;
-before the end everybody is looked at again. Stopping is by ‖Δw‖ in an epoch, by the range of the
+variables at a bound whose gradient exceeds the range of the projected gradient in the epoch before;
+before the end all variables are checked again. Stopping is by ‖Δw‖ in an epoch, by the range of the
 projected gradient, or by the duality gap.
 
 An intercept with penalty is a constant feature. Without penalty it is the multiplier of Σβ = 0:
@@ -30,21 +30,21 @@ from . import sweeps
 ORDERS = ("permutation", "blocks", "cyclic")
 BLOCK = 8
 STOPS = ("gap", "range", "step")
-# The pull on a free intercept starts anew when the projected gradient ranges over less than this
-# part of it.
+# The pull on a free intercept is restarted when the range of the projected gradient is below this
+# fraction of it.
 RECENTRED = 0.3
-# Before the first Newton step: the work of so many epochs, in at most so many. On data with fewer
-# samples than so many times the features: again, as long as epochs promise to get there sooner.
+# Before the first Newton step: the work of EPOCHS epochs, in at most MOST_EPOCHS. If there are
+# fewer samples than WIDE times the features, repeated while that is predicted to be faster.
 EPOCHS, MOST_EPOCHS, WIDE = 2, 12, 20
-# Between looks: this fraction of the epochs or of the work so far, where that is more.
+# Interval between checks: this fraction of the epochs or of the work so far, whichever is more.
 LOOK = 0.2
-# Above this fraction of the objective a gap says nothing about the speed of descent.
+# A gap above this fraction of the objective is no evidence of the rate of convergence.
 TELLING_GAP = 0.5
-# Everybody is looked at again when the gap has not fallen to this fraction between looks.
+# All variables are reactivated if the gap has not fallen to this fraction between checks.
 STUCK = 0.5
-# Where the gap decides, everybody is looked at again whenever the range has fallen to this.
+# If the gap decides, all variables are reactivated whenever the range has fallen to this fraction.
 RETURNED = 0.1
-# Seed of the permutations where none is given; any odd number will do.
+# Default seed of the permutations; any odd number works.
 SEED = 88172645463325252
 
 
@@ -92,7 +92,7 @@ class CoordinateDescent:
         self.least, self.most = -np.inf, np.inf
 
     def epoch(self, look: bool = False) -> None:
-        """One sweep over the active variables; `look` to see by how much w changes."""
+        """One sweep over the active variables; with `look` the change of w is measured."""
         intercept = self.problem.intercept
         if intercept.fitted and intercept.penalty == 0.0:
             pull = self.kappa * float(self.beta.sum())
@@ -116,8 +116,8 @@ class CoordinateDescent:
         self.most = high if high > 0.0 else np.inf
 
     def _sweep(self) -> tuple[float, float]:
-        """A sweep in pieces, between which the clock is looked at; the range of the projected
-        gradient. Variables that leave are moved behind those that stay."""
+        """A sweep in pieces, with a check of the clock in between; returns the range of the
+        projected gradient. Variables that leave are moved behind those that stay."""
         matrix, order = self.problem.matrix, self.order[: self.count]
         low, high, left, gone = np.inf, -np.inf, [], []
         cost = 0.0 if isinstance(matrix, ChunkedMatrix) else 2.0 * matrix.row_cost.product
@@ -156,7 +156,7 @@ class CoordinateDescent:
         return result
 
     def measure(self) -> tuple[float, float]:
-        """Objective and gap of w and b with a feasible β near the present one."""
+        """Objective and gap of w and b with a feasible β near the current one."""
         matrix, loss, intercept, _ = self.problem
         beta = feasible(loss, intercept, self.beta)
         difference = matrix.combine(beta - self.beta)
@@ -188,7 +188,7 @@ def run_coordinate(
     switches: Switches,
     trace: TraceRows | None,
 ) -> tuple[CoordinateDescent, str]:
-    """Epochs until the stopping rule or the budget says so; the state and the status."""
+    """Run epochs until the stopping rule or a budget ends them; returns state and status."""
     descent = CoordinateDescent(problem, start, switches, budget.check)
     widest = np.inf
     look = trace is not None or switches.stop == "gap" or budget.callback is not None
@@ -230,11 +230,11 @@ def run_coordinate(
 
 
 def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[CoordinateDescent, str]:
-    """A few epochs from zero; the state, and its status if nothing is left to do.
+    """A few epochs from zero; returns the state, and its status if it has converged.
 
-    On wide data the work of two epochs, and of two more as long as they promise to get there in
-    less time than Newton's method would take; epochs over what shrinking leaves count as parts.
-    Else two epochs, or one where the loss is smooth and Newton's method needs few steps anyway.
+    On wide data: the work of two epochs, and of two more while they are predicted to converge
+    sooner than Newton's method; epochs over shrunk sets count as fractions. Otherwise two epochs,
+    or one if the loss is smooth and Newton's method needs few steps anyway.
     """
     matrix = problem.matrix
     wide = matrix.n < WIDE * matrix.d
@@ -242,7 +242,7 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
     work = matrix.n if problem.loss.smooth and not wide else EPOCHS * matrix.n
     outlook = Outlook(tol)
     while True:
-        # Looking costs as much as an epoch: the longer the run, the rarer.
+        # A check costs as much as an epoch, so the longer the run, the rarer it is.
         done, begun = 0, budget.steps
         while done < max(work, LOOK * outlook.work):
             if budget.steps - begun >= max(MOST_EPOCHS, LOOK * begun) or budget.ended():
@@ -273,7 +273,7 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
 
 
 class Outlook:
-    """How long coordinate descent will take, by how fast its range and its gap have shrunk in the
+    """Predicts the remaining work of coordinate descent from the decrease of range and gap in the
     second half of its work."""
 
     def __init__(self, tol: float) -> None:
@@ -282,8 +282,8 @@ class Outlook:
         self.seen: list[tuple[float, float, float]] = []
 
     def rows(self, work: float, spread: float, gap: float) -> float:
-        """Rows to visit, at the present speed, from a gap as large as the objective down to one
-        within the tolerance."""
+        """Rows to visit, at the current rate, from a gap as large as the objective to the
+        tolerance."""
         self.work += work
         self.stuck = bool(self.seen) and gap > STUCK * self.seen[-1][2]
         self.seen.append((self.work, spread, gap))
@@ -299,7 +299,7 @@ class Outlook:
 
 
 def newton_cost(problem: LinearProblem, beta: np.ndarray) -> float:
-    """Nanoseconds that Newton's method may take for as much."""
+    """Estimated nanoseconds of Newton's method for the same problem."""
     loss = problem.loss
     face = (beta != 0.0) & (beta > loss.lower) & (beta < loss.upper)
     return cost_of_run(problem.matrix, int(np.count_nonzero(face)), loss.smooth)

@@ -32,11 +32,12 @@ SOLVED = 0.5
 STEP_ACCURACY, MOST_ITERATIONS = 0.1, 300
 POLISHED_ENTRIES, POLISHED, POLISH_STEPS = 200_000, 1e-15, 60
 PATIENCE = 60
-# σ is at most so many times what makes β of its size from outputs of theirs.
+# Largest σ, relative to the ratio of the sizes of β and the outputs.
 DIGITS = 1e9
-# A problem with a larger C begins with this one.
+# Problems with a larger C are first solved with this one.
 LARGEST_COST = 1e6
-# Of the tolerance, this much is aimed at: the certificate is recomputed, with other rounding.
+# The run aims at this fraction of the tolerance, because the certificate is recomputed with other
+# rounding.
 AIM = 0.95
 
 
@@ -94,7 +95,7 @@ class JointNewton:
         return self.gap <= tol * abs(self.objective)
 
     def advance(self) -> None:
-        """One Newton step, after a move of the centre where the smoothed problem is solved."""
+        """One Newton step; if the smoothed problem is solved, the centre moves first."""
         if self.defect <= SOLVED * self.slack:
             self.center = self.beta.copy()
             growth = 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
@@ -113,12 +114,12 @@ class JointNewton:
         self.respond()
 
     def weakest_pull(self) -> float:
-        """The σ at which the rounding of outputs begins to show in β."""
+        """The σ at which rounding of the outputs becomes visible in β."""
         outputs = float(np.abs(self.Z).max(initial=1.0))
         return DIGITS * float(np.abs(self.beta).max(initial=0.0)) / outputs
 
     def intercept_curvature(self, samples: int) -> float:
-        """That of the penalty, and as much as keeps a step of a free intercept near 1."""
+        """The curvature of the penalty, plus enough to keep the step of a free intercept near 1."""
         damping = 1e-12 * self.sigma * max(1, samples) + float(np.abs(self.g).max(initial=0.0))
         return self.problem.intercept.penalty + damping
 
@@ -180,7 +181,7 @@ class JointNewton:
         return step[:, :d], step[:, d] if fitted else np.zeros(k)
 
     def _move(self, V: Float, v: Float) -> None:
-        """Along the step to where the derivative has all but vanished."""
+        """Move along the step until the derivative has nearly vanished."""
         problem = self.problem
         dZ = problem.outputs(np.ascontiguousarray(V), v)
         linear = float((self.W * V).sum() + problem.intercept.penalty * (self.b @ v))
@@ -258,8 +259,8 @@ def _delivered(problem: JointProblem, units: Units, solution: Any, tol: float) -
 def _with_smaller_cost(
     problem: JointProblem, tol: float, budget: Budget
 ) -> tuple[Float, Float, Float, str] | None:
-    """The solution for a C that leaves digits, where that is one for the larger C too: no sample is
-    at its bound. Samples that can be told apart have such a solution."""
+    """The solution for a smaller C that loses no digits, if it is also one for the larger C: no
+    sample is at its bound. Separable samples have such a solution."""
     largest = float(problem.cost.max())
     if largest <= LARGEST_COST:
         return None

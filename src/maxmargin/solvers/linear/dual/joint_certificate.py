@@ -20,7 +20,7 @@ from ..losses import Float
 from ..primal.repair import REPAIRED_ENTRIES, STRETCHES
 from ..records import Intercept
 
-# Rounds in which the classes are balanced, and the imbalance that is left to rounding.
+# Rounds of balancing the classes, and the imbalance that counts as rounding.
 BALANCINGS, BALANCED = 200, 1e-16
 # Entries of the equations by which the dual variables of a small problem are repaired.
 REPAIRED_EQUATIONS = 1_000_000
@@ -72,7 +72,7 @@ def joint_values(
 def certify_joint(
     problem: JointProblem, W: Float, b: Float, beta: Float
 ) -> tuple[Certificate, Float]:
-    """The certificate, recomputed from the data, and the feasible β that it is about."""
+    """The certificate, recomputed from the data, and the feasible β that it refers to."""
     rows = np.arange(problem.codes.size)
     free = problem.intercept.fitted and problem.intercept.penalty == 0.0
     beta = feasible_joint(problem, beta)
@@ -126,22 +126,22 @@ def balanced(problem: JointProblem, wrong: Float) -> Float:
     """The variables of the wrong classes times d_own / d_wrong, with d such that every class gets
     as much from the others as it gives to them: Osborne's balancing of a matrix."""
     k = problem.classes
-    given = np.zeros((k, k))
-    np.add.at(given, problem.codes, -wrong)
+    transport = np.zeros((k, k))
+    np.add.at(transport, problem.codes, -wrong)
     d = np.ones(k)
     for _ in range(BALANCINGS):
-        row, column = given.sum(axis=1), given.sum(axis=0)
-        if np.abs(row - column).max() <= BALANCED * given.sum():
+        row, column = transport.sum(axis=1), transport.sum(axis=0)
+        if np.abs(row - column).max() <= BALANCED * transport.sum():
             break
         for c in range(k):
-            row, column = float(given[c].sum()), float(given[:, c].sum())
-            # A class that only gives, or only gets, gives and gets nothing.
+            row, column = float(transport[c].sum()), float(transport[:, c].sum())
+            # A class with only outgoing or only incoming weight is set to zero.
             factor = np.sqrt(column / row) if row > 0.0 and column > 0.0 else 0.0
             if factor == 0.0:
-                given[c], given[:, c], d[c] = 0.0, 0.0, 0.0
+                transport[c], transport[:, c], d[c] = 0.0, 0.0, 0.0
             else:
-                given[c] *= factor
-                given[:, c] /= factor
+                transport[c] *= factor
+                transport[:, c] /= factor
                 d[c] *= factor
     inverse = np.divide(1.0, d, out=np.zeros(k), where=d > 0.0)
     return np.asarray(wrong * d[problem.codes][:, None] * inverse)
@@ -150,7 +150,7 @@ def balanced(problem: JointProblem, wrong: Float) -> Float:
 def repaired_joint(
     problem: JointProblem, W: Float, b: Float, beta: Float, tol: float
 ) -> tuple[Float, Float, Float, Certificate]:
-    """W, b and β with what rounding has spoilt put right, as in `repair`, and the certificate."""
+    """W, b and β with the effects of rounding repaired, as in `repair`, and the certificate."""
     certificate, beta = certify_joint(problem, W, b, beta)
     best = W, b, beta, certificate
     if not certificate.gap <= certificate.primal:

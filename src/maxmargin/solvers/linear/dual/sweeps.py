@@ -20,7 +20,7 @@ from ..losses import Float, Loss
 
 @inlined
 def projected_gradient(loss: Loss, i: int, beta: float, residual: float) -> tuple[float, float]:
-    """The slope of the dual in β_i, and what the box and the kink at 0 leave of it."""
+    """The gradient of the dual in β_i, and its projection by the box and the kink at 0."""
     slope = residual - loss.ridge[i] * beta
     if beta > 0.0:
         slope -= loss.epsilon
@@ -47,7 +47,7 @@ def improved(loss: Loss, i: int, beta: float, residual: float, q: float) -> floa
 
 @inlined
 def settled(loss: Loss, i: int, beta: float, slope: float, least: float, most: float) -> bool:
-    """Whether a variable at a bound is pushed against it harder than any other was pulled."""
+    """Whether the gradient of a variable at a bound lies outside the range [least, most]."""
     return (beta <= loss.lower[i] and slope < least) or (beta >= loss.upper[i] and slope > most)
 
 

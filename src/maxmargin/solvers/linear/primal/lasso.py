@@ -2,8 +2,8 @@
 
     minimise  ‖w‖₁ + penalty|b| + Σ ℓ_i(x_i·w + b)
 
-At w the loss is replaced by its quadratic model on a working set of features, those in use and
-those that most want to be; coordinate descent minimises model and penalty on the d' × d' matrix
+At w the loss is replaced by its quadratic model on a working set of features, those in use and the
+most violating others; coordinate descent minimises model and penalty on the d' × d' matrix
 X'ᵀhX', and a backtracking line search decides how far to go. The dual point is β, the response
 to the outputs, scaled until |Xᵀβ| ≤ 1.
 """
@@ -22,14 +22,14 @@ from ..records import Budget, LinearProblem, OutOfTime, Point, TraceRows
 from . import response
 from .systems import in_pieces
 
-# Features in a working set: at least so many, at most so many, and this multiple of those in use.
+# Features in a working set: smallest and largest number, and multiple of those in use.
 LEAST_FEATURES, MOST_FEATURES, FEATURES_FACTOR = 64, 3000, 2
 PATIENCE = 60
 LINE_ACCURACY = 0.1
-# Features that depend on each other linearly make the model flat: a step is damped so much.
+# Damping of a step: linearly dependent features make the model flat.
 DAMPING = 1e-13
-# Rounds of coordinate descent and Newton steps for a model, and the sweeps and most Newton steps
-# of each round, fewer where they are costly.
+# Rounds of coordinate descent and Newton steps for a model; sweeps and largest number of Newton
+# steps per round, fewer if they are expensive.
 MODEL_ROUNDS, MODEL_SWEEPS, FACE_STEPS, FACE_WORK = 60, 5, 50, 4e6
 
 
@@ -54,7 +54,7 @@ class ProximalLasso:
         return self.problem.intercept.fitted and self.problem.intercept.penalty == 0.0
 
     def respond(self) -> None:
-        """Balances a free intercept and brings β, the gradient and the gap up to date."""
+        """Balance a free intercept and update β, the gradient and the gap."""
         matrix, loss, intercept, _ = self.problem
         if self.free_intercept:
             size = float(np.abs(self.z).sum()) / max(1, self.z.size)
@@ -81,7 +81,7 @@ class ProximalLasso:
         return self.gap <= tol * abs(self.objective)
 
     def working_set(self) -> Any:
-        """The features in use, then those that violate most."""
+        """The features in use, then the most violating ones."""
         used = self.w != 0.0
         count = int(FEATURES_FACTOR * np.count_nonzero(used)) + LEAST_FEATURES
         count = min(count, MOST_FEATURES, self.w.size)
@@ -120,7 +120,7 @@ class ProximalLasso:
         self._move(chosen, part, step, weights)
 
     def _move(self, chosen: Any, part: Any, step: Float, weights: Float) -> None:
-        """Along the step to where the objective has stopped falling, or nearly."""
+        """Move along the step until the objective has nearly stopped falling."""
         loss = self.problem.loss
         dz = part.margins(np.ascontiguousarray(step[:-1])) + step[-1]
         at = np.append(self.w[chosen], self.b)
@@ -153,14 +153,14 @@ def descend(
     H: Float, gradient: Float, at: Float, weights: Float, step: Float, sweeps: int, accuracy: float
 ) -> bool:
     """Sweeps of coordinate descent for slope·d + ½dᵀHd + Σ weights|at + d|; `gradient` is
-    slope + Hd and follows d. Returns whether the last sweep moved nothing any more."""
+    slope + Hd and is updated with d. Returns whether the last sweep changed nothing."""
     size = at.size
     for _ in range(sweeps):
         largest = 0.0
         for j in range(size):
             curvature = H[j, j]
             if curvature <= 0.0:
-                # No sample sees this feature: nothing holds it away from 0.
+                # No active sample has this feature: its weight is 0.
                 new = -at[j] if abs(gradient[j]) < weights[j] else step[j]
             else:
                 target = at[j] + step[j] - gradient[j] / curvature
@@ -183,15 +183,15 @@ def minimise_model(
 ) -> Float:
     """The minimiser d of slope·d + ½dᵀHd + Σ weights|at + d|.
 
-    Coordinate descent finds which weights are zero and the signs of the others; a Newton step on
-    those, as far as the signs hold, finishes what coordinate descent would crawl to.
+    Coordinate descent finds the zero weights and the signs of the others; a Newton step on those,
+    as far as the signs hold, replaces its slow final convergence.
     """
     step, gradient = np.zeros_like(at), slope.copy()
     scale = np.sqrt(np.maximum(np.diag(H), 0.0))
     slopes = np.abs(gradient) / np.where(scale > 0.0, scale, np.inf)
     accuracy = 1e-11 * float(slopes.max(initial=0.0))
     for number in range(min(rounds, MODEL_ROUNDS)):
-        # Features that all but depend on each other stop coordinate descent far from the minimum.
+        # Nearly dependent features stop coordinate descent far from the minimum.
         settled = descend(H, gradient, at, weights, step, MODEL_SWEEPS, accuracy)
         if (settled and number > 0) or ended():
             break
@@ -207,8 +207,8 @@ def minimise_model(
 def face_step(
     H: Float, gradient: Float, at: Float, weights: Float, step: Float, curved: Any
 ) -> bool:
-    """A Newton step on the weights that are not zero, to the first that becomes zero; whether
-    none did."""
+    """A Newton step on the nonzero weights, up to the first that becomes zero; returns whether none
+    did."""
     there = at + step
     face = np.flatnonzero(((there != 0.0) | (weights == 0.0)) & curved)
     there, signs = there[face], np.sign(there[face])

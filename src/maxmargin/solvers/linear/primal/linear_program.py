@@ -21,7 +21,7 @@ from ..data.matrix import DenseMatrix
 from ..losses import Float
 from ..records import Budget, LinearProblem
 
-# What HiGHS says, in words of ours.
+# Our statuses for those of HiGHS.
 STATUSES = {0: "converged", 1: "step_limit", 4: "precision"}
 
 

@@ -10,10 +10,10 @@ feasible and
 
     gap = ½‖w − w_β‖² + Σ ℓ_i(z_i) + ℓ_i*(−β_i) + z_i β_i
 
-holds at every step: nothing has to be estimated to know when to stop.
+holds at every step, so that the stopping rule needs no estimates.
 
-Most samples soon rest at a bound and stay there. They are set aside, their share of w_β kept as a
-vector, and looked at again when the others have moved far or are solved.
+Most samples soon settle at a bound. They are set aside, with their share of w_β kept as a vector,
+and checked again when the active samples have moved far or have converged.
 """
 
 from __future__ import annotations
@@ -34,36 +34,37 @@ from .systems import Check, NewtonSystem, never
 # below (β − centre)²/σ, or for a dual point that is not the response to z of all of the gap.
 SOLVED, SOLVED_INEXACTLY = 0.5, 0.2
 LINE_ACCURACY = 0.1
-# Halvings of a step along which the intercept follows.
+# Largest number of halvings of a step with a moving intercept.
 SEARCHES = 40
-# An inexact Newton step may leave this fraction of its gain.
+# An inexact Newton step may miss this fraction of its gain.
 STEP_ACCURACY = 0.1
-# Samples kept awake: so many times the face, and so many more.
+# Active samples: this multiple of the face, plus a constant.
 AWAKE_FACTOR, AWAKE_LEAST = 3.0, 400
-# Fewer samples to set aside than this fraction are not worth the copy.
+# Samples are set aside only if at least this fraction can be.
 REST_WORTH = 0.4
-# Samples at rest are looked at again when outputs have moved by so many times the distance from the
-# face beyond which samples rest.
+# Samples set aside are checked again when outputs have moved by this multiple of the distance from
+# the face at which samples are set aside.
 LEASH = 2.0
-# How much stronger the pull becomes again when samples at rest should not have rested.
+# Factor by which the pull is strengthened if samples were wrongly set aside.
 SOFTENED = 100.0
-# A smoothed problem that so many steps, or exact steps with a kinked loss, have not solved is too
-# hard: the pull becomes so much stronger. With smooth losses, a step shorter than so much of
-# Newton's tells it sooner, but not more often than this: else the pull may go up and down for ever.
+# A smoothed problem that is not solved in this many steps (or exact steps with a kinked loss) is
+# too hard: the pull is strengthened by this factor. With smooth losses a step shorter than this
+# fraction of Newton's shows it sooner, but at most this often, so that the pull cannot oscillate
+# for ever.
 HARD, HARD_EXACTLY, SOFTER, SHORT, MOST_SOFTENINGS = 15, 30, 4.0, 0.3, 10
 # The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less;
-# with kinks the former grows with the samples, if they are more than so many times the features.
+# with kinks the former grows with the samples, if they are more than this multiple of the features.
 FIRST_PULL, FIRST_BAND, TALL = 3.0, 2.0, 100
-# Smooth losses are smoothed further when there are fewer samples than so many times the features
-# and they are this much stiffer than the first pull.
+# Smooth losses are smoothed further if there are fewer samples than this multiple of the features
+# and they are stiffer than the first pull by this factor.
 SMOOTHED_BELOW, SMOOTHED_ABOVE = 50, 4.0
 TINY = 1e-300
-# Σ β x is summed afresh when Σ|β| has fallen to this: the rounding of larger terms would stay.
+# Σ β x is recomputed when Σ|β| has fallen to this fraction: rounding of larger terms would remain.
 FALLEN = 1e-2
 
 
 class Samples:
-    """Samples in play: data, losses, outputs z, proximal centres, responses β with stiffness h,
+    """Active samples: data, losses, outputs z, proximal centres, responses β with stiffness h,
     the coefficients c of w = Σ c_i x_i, those that the whole of the last step aimed at, and the
     outputs when the others were set aside."""
 
@@ -83,7 +84,7 @@ class Samples:
 
 
 class Resting:
-    """What the samples set aside contribute: Σ βx, Σ β, and their loss at w = 0, b = 0."""
+    """Contribution of the samples set aside: Σ βx, Σ β, and their loss at w = 0, b = 0."""
 
     def __init__(self, d: int) -> None:
         self.w, self.total, self.value = np.zeros(d), 0.0, 0.0
@@ -98,7 +99,7 @@ class Resting:
 
 
 class ProximalNewton:
-    """The method and its state: w, b, the samples awake, and what the others contribute."""
+    """The method and its state: w, b, the active samples, and the contribution of the others."""
 
     def __init__(
         self,
@@ -130,7 +131,7 @@ class ProximalNewton:
         return self.gap <= tol * abs(self.objective)
 
     def advance(self) -> None:
-        """One Newton step, after what must come before it."""
+        """One Newton step, preceded by the updates that are due."""
         if self.wandered > LEASH * self.leash:
             self.wake()
             self.respond()
@@ -148,7 +149,7 @@ class ProximalNewton:
             self.consider_coefficients()
 
     def verify(self, tol: float) -> bool:
-        """Whether the gap is within `tol` with everybody awake and all products recomputed."""
+        """Whether the gap is within `tol` with all samples active and all products recomputed."""
         self.awake.beta = self.dual
         self.wake()
         self.all_samples.z = self.all_samples.matrix.margins(self.w) + self.b
@@ -157,7 +158,7 @@ class ProximalNewton:
         if self.converged(tol):
             return True
         self.awake_factor *= 2.0
-        # Samples that rested wrongly have far to go: a weak pull would let them overshoot.
+        # Samples wrongly set aside have far to move: a weak pull would let them overshoot.
         self.inv_sigma = min(SOFTENED * self.inv_sigma, self.first_pull)
         self.all_samples.center = self.all_samples.beta.copy()
         self.inner = 0
@@ -166,16 +167,16 @@ class ProximalNewton:
         return False
 
     def dual_point(self) -> Float:
-        """The dual variables of everyone."""
+        """The dual variables of all samples."""
         beta = self.all_samples.beta.copy()
         if self.index is None:
-            # Where the clock ended a step in its middle, `dual` is that of fewer samples.
+            # If the time limit ended a step, `dual` is that of fewer samples.
             return self.dual.copy() if self.dual.size == beta.size else beta
         beta[self.index] = self.dual
         return beta
 
     def respond(self) -> None:
-        """Balances the intercept and brings β, h, w_β and the gap up to date."""
+        """Balance the intercept and update β, h, w_β and the gap."""
         s = self.awake
         if self.intercept.fitted:
             shift = self.balance(s.z)
@@ -195,7 +196,7 @@ class ProximalNewton:
         self.measure(total + self.resting.total)
 
     def balance(self, z: Float) -> float:
-        """How far the intercept must move for outputs z."""
+        """The change of the intercept for outputs z."""
         s, resting = self.awake, self.resting.total
         precision = 1e-14 * (np.abs(s.beta).sum() + abs(resting))
         penalty = self.intercept.penalty
@@ -204,7 +205,7 @@ class ProximalNewton:
         )
 
     def measure(self, total: float) -> None:
-        """The objective, the gradient and the gap at the present w, b and β."""
+        """Compute objective, gradient and gap at the current w, b and β."""
         s, penalty = self.awake, self.intercept.penalty
         value, self.slack = response.measure(s.loss, s.z, s.beta)
         self.g_w = self.w - self.w_beta
@@ -218,9 +219,9 @@ class ProximalNewton:
         self.inner_gap, self.dual = self.defect, s.beta
 
     def consider_coefficients(self) -> None:
-        """Takes c, made feasible, for the dual point where the smoothed gap is smaller.
+        """Use c, made feasible, as the dual point if its smoothed gap is smaller.
 
-        A step that is not exact leaves w = Σ c x untouched but magnifies its error h-fold in β.
+        An inexact step preserves w = Σ c x but magnifies its error h-fold in β.
         """
         s, penalty = self.awake, self.intercept.penalty
         c = np.clip(s.coef, s.loss.lower, s.loss.upper)
@@ -244,7 +245,7 @@ class ProximalNewton:
             self.gap, self.inner_gap, self.dual = defect + slack, inner_gap, c
 
     def solved(self) -> bool:
-        """Whether the smoothed problem is; then `dual` is the new centre."""
+        """Whether the smoothed problem is solved; then `dual` is the new centre."""
         s = self.awake
         if self.defect <= SOLVED * self.slack:
             moved = s.beta - s.center
@@ -254,13 +255,13 @@ class ProximalNewton:
         return self.dual is not s.beta and self.inner_gap <= SOLVED_INEXACTLY * self.gap
 
     def too_hard(self) -> bool:
-        """Whether the smoothed problem is, and a stronger pull would make it easier. Exact steps
-        for losses with kinks mostly get there anyway."""
+        """Whether the smoothed problem is too hard, and a stronger pull would make it easier. Exact
+        steps for losses with kinks mostly converge anyway."""
         most = HARD if self.smooth or self.system.inexact else HARD_EXACTLY
         return self.inner >= most and 0.0 < self.inv_sigma < self.first_pull
 
     def sharpen(self) -> None:
-        """The centre moves to β and the pull is weakened, the more the easier it has been."""
+        """Move the centre to β and weaken the pull, the more the easier the problem was."""
         s = self.awake
         if self.smooth and self.stride < SHORT:
             growth = 1.0 / SOFTER if self.softenings < MOST_SOFTENINGS else 1.0
@@ -279,7 +280,7 @@ class ProximalNewton:
         self.respond()
 
     def soften(self) -> None:
-        """The centre moves to β and the pull is strengthened: steps have become too short."""
+        """Move the centre to β and strengthen the pull: steps have become too short."""
         self.awake.center = self.dual.copy()
         self.inv_sigma = min(SOFTER * self.inv_sigma, self.first_pull)
         self.inner = 0
@@ -324,9 +325,9 @@ class ProximalNewton:
         self.inner += 1
 
     def search_with_intercept(self, dz: Float, linear: float, quadratic: float) -> float:
-        """The step length along dz when the intercept, balanced anew, follows.
+        """The step length along dz with the intercept rebalanced along the way.
 
-        On an empty face the intercept is anywhere between two kinks. With b held, the first sample
+        On an empty face the intercept is anywhere between two kinks. With b fixed, the first sample
         that reaches its kink would end the step.
         """
         s, reach, low, high = self.awake, 1.0, 0.0, 1.0
@@ -346,7 +347,7 @@ class ProximalNewton:
         return high
 
     def set_aside(self) -> None:
-        """Lets samples rest that are far from the face, where many are."""
+        """Set samples aside that are far from the face, if there are many."""
         s = self.awake
         keep = int(self.awake_factor * np.count_nonzero(s.h)) + AWAKE_LEAST
         if keep > (1.0 - REST_WORTH) * s.z.size or s.loss.kind == LOGISTIC:
@@ -367,7 +368,7 @@ class ProximalNewton:
         self.wandered, self.leash = 0.0, reach
 
     def store(self) -> None:
-        """What the samples awake know, written back among everyone's."""
+        """Write the state of the active samples back to that of all samples."""
         if self.index is not None:
             all_samples, s = self.all_samples, self.awake
             all_samples.beta[self.index] = s.beta
@@ -375,7 +376,7 @@ class ProximalNewton:
             all_samples.coef[self.index] = s.coef
 
     def wake(self) -> None:
-        """Everybody back in play, with outputs recomputed."""
+        """Activate all samples, with outputs recomputed."""
         if self.index is None:
             return
         self.store()
@@ -392,7 +393,7 @@ class ProximalNewton:
 
 
 def first_pull(problem: LinearProblem) -> float:
-    """1/σ to begin with, 0 where the loss needs no smoothing."""
+    """The initial 1/σ; 0 if the loss needs no smoothing."""
     matrix, loss, intercept, _ = problem
     norm = float(matrix.squared_norms.mean())
     if intercept.fitted and intercept.penalty > 0.0:

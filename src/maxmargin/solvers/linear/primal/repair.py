@@ -1,4 +1,4 @@
-"""What rounding has spoilt of a solution, put right: for small problems whose gap is not closed.
+"""Repair of rounding in the solutions of small problems whose gap is not closed.
 
 Where C·‖x‖² is large, the last bits of w and β decide:
 
@@ -21,20 +21,20 @@ from ..data.matrix import DenseMatrix, SparseMatrix
 from ..losses import LOGISTIC, QUADRATIC, Float
 from ..records import LinearProblem
 
-# Problems with more entries, zeros included, are left as they are.
+# Problems with more entries, zeros included, are not repaired.
 REPAIRED_ENTRIES = 200_000
-# A model is made longer by these fractions, in units of the rounding of a number.
+# The model is lengthened by these multiples of the unit roundoff.
 STRETCHES = tuple(2.0**k for k in range(0, 24, 2))
 
 
 def repaired(
     problem: LinearProblem, w: Float, b: float, beta: Float, tol: float
 ) -> tuple[Float, float, Float, Certificate]:
-    """w, b and β with a smaller gap, where one is found, and the certificate."""
+    """w, b and β with a smaller gap if one is found, and the certificate."""
     certificate, beta = certify_linear(problem, w, b, beta)
     best = w, b, beta, certificate
     if not certificate.gap <= certificate.primal:
-        # Rounding has made β worthless: without it the gap is the objective, which may be w = 0.
+        # Rounding has made β useless: with β = 0 the gap is the objective, which may favour w = 0.
         best = _better(problem, best, w, b, np.zeros_like(beta))
         best = _better(problem, best, np.zeros_like(w), 0.0, np.zeros_like(beta))
     matrix = problem.matrix

@@ -18,9 +18,9 @@ import numpy as np
 from ....runtime.jit import borrowing, inlined
 from ..losses import LOGISTIC, Float, Loss
 
-# In place of a ridge of 0: no quotient by it overflows, and none is inside a box.
+# Stands for a ridge of 0: quotients do not overflow, and none lies inside a box.
 TINY = 1e-290
-# What rounding leaves of a sum, relative to its terms.
+# Rounding of a sum relative to its terms.
 ROUNDING = 1e-15
 
 
@@ -47,7 +47,7 @@ def respond(
     """Fills β and h; returns Σβ and Σh."""
     for i in range(z.size):
         beta[i], h[i] = respond_one(loss, i, z[i], center[i], inv_sigma)
-    # Sums in loops of their own, see `runtime.jit`.
+    # Sums have their own loops, see `runtime.jit`.
     total, stiffness = 0.0, 0.0
     for i in range(z.size):
         total += beta[i]
@@ -71,7 +71,7 @@ def total_response(
 def free_shifts(
     loss: Loss, z: Float, shift: float, center: Float, inv_sigma: float
 ) -> tuple[float, float]:
-    """How far all outputs can fall and rise before some β moves, when none moves now."""
+    """How far all outputs can decrease and increase before some β changes, if none does now."""
     down, up = np.inf, np.inf
     for i in range(z.size):
         v = loss.target[i] - z[i] - shift + center[i] * inv_sigma
@@ -102,8 +102,8 @@ def balance(
 ) -> float:
     """The shift δ of all outputs at which Σβ(z + δ) + total = penalty·(intercept + δ).
 
-    The left side falls with δ: Newton's method inside a bracket, which first grows by doubling.
-    Where an interval of shifts will do, its middle is taken.
+    The left side decreases with δ: Newton's method inside a bracket that first grows by doubling.
+    If the solutions form an interval, its middle is returned.
     """
     shift, low, high = 0.0, -np.inf, np.inf
     reach = 0.0
@@ -192,8 +192,8 @@ def measure(loss: Loss, z: Float, beta: Float) -> tuple[float, float]:
 def proximal_slack(
     loss: Loss, z: Float, center: Float, inv_sigma: float, beta: Float, coef: Float
 ) -> float:
-    """How much less than β, the response to z, other dual variables are worth in the smoothed
-    problem: a sum of terms that are never negative."""
+    """The loss of dual value of other dual variables against β, the response to z, in the smoothed
+    problem: a sum of non-negative terms."""
     slack = 0.0
     for i in range(z.size):
         if loss.kind != LOGISTIC:
@@ -237,7 +237,7 @@ def slope_along(
 
 @inlined
 def between(low: float, high: float, tried: int) -> float:
-    """A number between, by orders of magnitude where they lie so far apart: the first kink of a
+    """A number between the two, on a logarithmic scale if they are far apart: the first kink of a
     stiff problem may be at 1e-20 of a step."""
     if low == 0.0:
         return high * 0.5 ** (1 + tried * tried)
@@ -262,7 +262,7 @@ def line_search(
     slope, terms = slope_along(loss, z, dz, 0.0, center, inv_sigma)[0], abs(linear)
     for i in range(z.size):
         terms += abs(respond_one(loss, i, z[i], center[i], inv_sigma)[0] * dz[i])
-    # No smaller slope can be told from rounding.
+    # Smaller slopes are rounding.
     enough = max(accuracy * abs(slope + linear), ROUNDING * terms)
     low, high, t, tried = 0.0, np.inf, 1.0, 0
     for _ in range(60):
@@ -292,7 +292,7 @@ def line_search(
 def distance_to_face(
     loss: Loss, z: Float, center: Float, inv_sigma: float, distance: Float
 ) -> None:
-    """How far each output is from where β would start to move; 0 where it moves now."""
+    """Distance of each output from where β starts to change; 0 if it changes now."""
     for i in range(z.size):
         if loss.kind == LOGISTIC:
             distance[i] = 0.0

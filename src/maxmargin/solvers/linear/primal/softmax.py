@@ -30,11 +30,11 @@ from ..records import Budget, Intercept, LinearSolution, Point
 
 # Weights up to which the Newton system is factored.
 MOST_FACTORED = 1200
-# Conjugate gradient steps of a Newton direction, at most.
+# Largest number of conjugate gradient steps of a Newton direction.
 MOST_INNER = 250
-# Probabilities that may be moved to make Σβ exactly 0.
+# Smallest probabilities that may be changed to make Σβ exactly 0.
 LEAST_SHARE = 1e-3
-# Newton steps without a smaller gap before a run is called finished in this precision.
+# Newton steps without a smaller gap after which a run ends with status "precision".
 PATIENCE = 8
 # Newton steps for a free intercept, and the sum of β, relative to that of c, at which they end.
 INTERCEPT_STEPS, SETTLED = 50, 1e-15
@@ -164,7 +164,7 @@ def is_free(problem: SoftmaxProblem) -> bool:
 
 
 def settle(problem: SoftmaxProblem, state: State) -> State:
-    """The model with the best intercept, where it has no penalty."""
+    """The model with the optimal intercept, if that has no penalty."""
     if not is_free(problem):
         return state
     b, p = state.b, state.p
@@ -213,7 +213,7 @@ def feasible_probabilities(problem: SoftmaxProblem, p: Float) -> tuple[Float, fl
     shift = total / float(problem.cost.sum())
     moved = p + shift
     if not (moved >= 0).all() or not shift.any():
-        # Only probabilities that can afford it take a share.
+        # Only large enough probabilities take a share.
         movable = (p >= LEAST_SHARE).all(axis=1)
         if not movable.any() or not shift.any():
             return p, 0.0
@@ -260,7 +260,7 @@ def factored_direction(problem: SoftmaxProblem, state: State, slope: Float) -> F
 
 
 def iterative_direction(problem: SoftmaxProblem, state: State, slope: Float) -> Float:
-    """The same by conjugate gradients, to a precision that rises as the slope falls."""
+    """The direction by conjugate gradients, to a precision that rises as the slope falls."""
     ridge, fitted = ridge_of(problem), float(problem.intercept.fitted)
 
     def curved(V: Float) -> Float:
@@ -287,8 +287,7 @@ def iterative_direction(problem: SoftmaxProblem, state: State, slope: Float) -> 
 
 
 def line_search(problem: SoftmaxProblem, state: State, step: Float, seen: Measured) -> State | None:
-    """The state after half of the step that the model promises, or a part of it; None where
-    rounding leaves nothing."""
+    """The state after a backtracking (Armijo) line search; None if no step gives a decrease."""
     slope = float((seen.gradient * step[:, :-1]).sum())
     slope += float(seen.intercept_gradient @ step[:, -1]) * problem.intercept.fitted
     change = outputs_of(problem, np.ascontiguousarray(step[:, :-1]))
@@ -313,7 +312,7 @@ def objective_of(problem: SoftmaxProblem, state: State) -> float:
 
 
 def certified(problem: SoftmaxProblem, state: State, seen: Measured) -> Certificate:
-    """The certificate of the model as delivered, outputs and gradient computed again."""
+    """The certificate of the model as delivered, with outputs and gradient recomputed."""
     again = measure(problem, placed(problem, state.W, state.b))
     violation = float(np.abs(again.beta - seen.beta).max(initial=0.0))
     slope = float(np.abs(again.gradient).max(initial=0.0))

@@ -20,9 +20,9 @@ from ..losses import Float
 from ..records import Intercept
 from .systems import Step
 
-# The largest h·‖x‖² for which normal equations have digits enough.
+# Largest h·‖x‖² for which normal equations are precise enough.
 STIFF = 1e8
-# Multiplications of a factorisation that is worth it.
+# Largest number of multiplications of an affordable factorisation.
 MOST_WORK = 2e7
 
 
@@ -36,7 +36,7 @@ def is_stiff(matrix: Matrix, h: Float, norms: Float) -> bool:
 def stiff_step(
     matrix: Matrix, intercept: Intercept, h: Float, beta: Float, w: Float, b: float
 ) -> Step | None:
-    """The step, or nothing where it is not finite."""
+    """The step, or None if it is not finite."""
     X, d, face = dense(matrix), matrix.d, h > 0.0
     root = np.sqrt(h[face])
     rest = np.where(face, 0.0, beta)

@@ -31,24 +31,24 @@ from ..records import Intercept
 # Memory for d × d matrices, and for Gram entries among samples.
 MOST_FEATURES, MOST_SAMPLES = 3000, 3000
 FIRST_COLUMNS, HEAVY_COLUMNS = 96, 192
-# After a step of more than so many iterations, twice as many columns are taken.
+# After a step with more iterations than this, the number of columns is doubled.
 MANY_ITERATIONS, MOST_ITERATIONS = 20, 500
-# Single precision does for a preconditioner that divides by less than this.
+# Single precision suffices for a preconditioner with smaller divisors than this.
 CANCELLED = 1e5
 # Nanoseconds for a multiplication inside a Cholesky factorisation.
 CHOLESKY_COST = 0.05
-# So many inexact steps are worth an exact one.
+# Number of inexact steps that count as much as an exact one.
 INEXACTNESS = 3.0
-# Iterations of the first inexact step, and steps of a run, to estimate what they cost.
+# Assumed iterations of the first inexact step and steps of a run, for cost estimates.
 FIRST_ITERATIONS = 15.0
 EXACT_STEPS, INEXACT_STEPS, SMOOTH_STEPS = 12, 12, 6
 
-# Seconds between looks at the clock inside a step.
+# Seconds between checks of the clock inside a step.
 PIECE = 0.05
 
 
 class Step(NamedTuple):
-    """A step and, where it is not exact, the u that belongs to it."""
+    """A step and, if it is inexact, its u."""
 
     w: Float
     b: float
@@ -63,7 +63,7 @@ def never() -> None:
 
 
 def in_pieces(rows: Any, nanoseconds: float) -> Iterator[Any]:
-    """The rows in pieces of about PIECE seconds, at so many nanoseconds each."""
+    """The rows in pieces of about PIECE seconds, at `nanoseconds` per row."""
     step = max(1, int(1e9 * PIECE / max(nanoseconds, 1e-3)))
     for start in range(0, len(rows), step):
         yield slice(start, start + step)
