@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tuning.problems import assert_gradient
 
-from maxmargin import SVR, AutoSVR, SVRSearch
+from maxmargin import SVC, SVR, AutoSVR, SVCSearch, SVRSearch
 from maxmargin.kernels import Gaussian, MetricGaussian, Polynomial
 from maxmargin.tuning import (
     FixedSplits,
@@ -197,6 +197,21 @@ def test_search_of_a_polynomial_kernel():
     assert search.best_estimator_.tol == 1e-5
     assert set(search.best_params_) == {"C", "kernel", "epsilon"}
     assert "param_log_epsilon" in search.cv_results_
+
+
+@pytest.mark.parametrize("search", [SVRSearch(), SVCSearch(strategy="span")], ids=["SVR", "SVC"])
+@pytest.mark.parametrize("coef0", [0.2, -1.0])
+def test_polynomial_kernel_stays_positive_semi_definite(search, coef0):
+    """The target is a product: without a limit both objectives fall on beyond coef0 = 0."""
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    y = X[:, 0] * X[:, 1]
+    kernel = Polynomial(2, 0.5, coef0)
+    regression = isinstance(search, SVRSearch)
+    search.set_params(estimator=SVR(kernel=kernel) if regression else SVC(kernel=kernel))
+    search.fit(X, y if regression else y > np.median(y))
+    tried = search.cv_results_["param_coef0"]
+    assert tried.min() == 0.0
+    assert search.best_params_["kernel"].coef0 >= 0.0
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from ..search import feasible_folds
 from ..start import gaussian_start, halves
 from .base import NUMBERS, AutoMachine
 from .scaling import divided, in_units, standard_deviations
+from .strings import are_strings
 
 # Samples beyond which the search takes a part of them.
 SUBSAMPLE = 2000
@@ -113,6 +114,11 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         self._check_parameters()
+        if are_strings(X):
+            raise ValueError(
+                "AutoSVR takes vectors, got strings: use SVRSearch(SVR(kernel=Oligo())) with a "
+                "kernel of maxmargin.kernels for strings"
+            )
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=NUMBERS, order="C", y_numeric=True
         )
