@@ -78,7 +78,8 @@ SWITCHES = {
         "Gaussian blocks in compiled tiles", {"kernels.vector.gaussian_blocks.MOST_FEATURES": 0}
     ),
     "compiled-rows": Switch(
-        "Gaussian rows of few features without BLAS", {"kernels.vector.gaussian_rows.FEW": 0}
+        "Gaussian rows of few features without BLAS",
+        {"kernels.vector.gaussian_rows.DIRECT_FEATURES": 0},
     ),
     "wide-faces": Switch(
         "one block of all free samples", {"solvers.drivers.decomposition.WIDEST_FACE": 0}

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from maxmargin.cli.app import app, default_output
 from maxmargin.cli.errors import UsageError
-from maxmargin.cli.options import Wishes
+from maxmargin.cli.options import MachineOptions
 from maxmargin.cli.plan import planned
 from maxmargin.models import load
 
@@ -41,60 +41,68 @@ def train(path, *options):
 
 
 @pytest.mark.parametrize(
-    ("wishes", "y", "machine", "search"),
+    ("options", "y", "machine", "search"),
     [
-        (Wishes(), CODES, "SVC", "auto"),
-        (Wishes(), np.where(CODES > 0, "a", "b"), "SVC", "auto"),
-        (Wishes(), REAL, "SVR", "kernel"),
-        (Wishes(), np.arange(60), "SVR", "kernel"),
-        (Wishes(svc=True), np.arange(60) // 2, "SVC", "auto"),
-        (Wishes(svr=True), CODES, "SVR", "kernel"),
-        (Wishes(linear=True), CODES, "LinearSVC", "linear"),
-        (Wishes(linear=True, C=1.0), CODES, "LinearSVC", ""),
-        (Wishes(linear=True), REAL, "LinearSVR", "linear"),
-        (Wishes(C=2.0), CODES, "SVC", ""),
-        (Wishes(kernel="poly"), CODES, "SVC", ""),
-        (Wishes(nu=0.2), CODES, "NuSVC", ""),
-        (Wishes(nu=0.2, C=1.0), REAL, "NuSVR", ""),
-        (Wishes(one_class=True), None, "OneClassSVM", ""),
+        (MachineOptions(), CODES, "SVC", "auto"),
+        (MachineOptions(), np.where(CODES > 0, "a", "b"), "SVC", "auto"),
+        (MachineOptions(), REAL, "SVR", "kernel"),
+        (MachineOptions(), np.arange(60), "SVR", "kernel"),
+        (MachineOptions(svc=True), np.arange(60) // 2, "SVC", "auto"),
+        (MachineOptions(svr=True), CODES, "SVR", "kernel"),
+        (MachineOptions(linear=True), CODES, "LinearSVC", "linear"),
+        (MachineOptions(linear=True, C=1.0), CODES, "LinearSVC", ""),
+        (MachineOptions(linear=True), REAL, "LinearSVR", "linear"),
+        (MachineOptions(C=2.0), CODES, "SVC", ""),
+        (MachineOptions(kernel="poly"), CODES, "SVC", ""),
+        (MachineOptions(nu=0.2), CODES, "NuSVC", ""),
+        (MachineOptions(nu=0.2, C=1.0), REAL, "NuSVR", ""),
+        (MachineOptions(one_class=True), None, "OneClassSVM", ""),
     ],
 )
-def test_machine_suits_wishes_and_data(wishes, y, machine, search):
-    plan = planned(wishes, X, y)
+def test_machine_suits_options_and_data(options, y, machine, search):
+    plan = planned(options, X, y)
     assert (plan.machine, plan.search) == (machine, search)
     assert plan.reasons[0]
 
 
 def test_many_sparse_features_make_it_linear():
     thin = sparse.random_array((60, 5000), density=0.01, format="csr", random_state=0)
-    plan = planned(Wishes(), thin, CODES)
+    plan = planned(MachineOptions(), thin, CODES)
     assert plan.machine == "LinearSVC"
     assert "5,000 sparse features rarely need a kernel" in plan.reasons[1]
 
 
 def test_given_gamma_leaves_features_as_they_are():
-    assert planned(Wishes(), X, CODES).scale
-    assert not planned(Wishes(gamma="0.5"), X, CODES).scale
-    assert planned(Wishes(gamma="0.5", scale=True), X, CODES).scale
+    assert planned(MachineOptions(), X, CODES).scale
+    assert not planned(MachineOptions(gamma="0.5"), X, CODES).scale
+    assert planned(MachineOptions(gamma="0.5", scale=True), X, CODES).scale
 
 
 @pytest.mark.parametrize(
-    ("wishes", "y", "message"),
+    ("options", "y", "message"),
     [
-        (Wishes(svc=True, svr=True), CODES, "--svc and --svr exclude each other"),
-        (Wishes(linear=True, kernel="rbf"), CODES, "--linear and --kernel rbf exclude each other"),
-        (Wishes(one_class=True, linear=True), None, "--one-class goes with neither"),
-        (Wishes(linear=True, gamma="1"), CODES, "--gamma is no option of LinearSVC"),
-        (Wishes(gamma="wide"), CODES, "--gamma must be a number, 'scale' or 'auto', got 'wide'"),
-        (Wishes(svr=True), np.array(["a", "b"] * 30), "--svr needs numbers as targets"),
-        (Wishes(), np.zeros(60, dtype=int), "the target has only one value"),
-        (Wishes(C=1.0, strategy="kta"), CODES, "--strategy and --metric choose"),
-        (Wishes(linear=True, probability=True), CODES, "LinearSVC tells no probabilities"),
+        (MachineOptions(svc=True, svr=True), CODES, "--svc and --svr exclude each other"),
+        (
+            MachineOptions(linear=True, kernel="rbf"),
+            CODES,
+            "--linear and --kernel rbf exclude each other",
+        ),
+        (MachineOptions(one_class=True, linear=True), None, "--one-class goes with neither"),
+        (MachineOptions(linear=True, gamma="1"), CODES, "--gamma is no option of LinearSVC"),
+        (
+            MachineOptions(gamma="wide"),
+            CODES,
+            "--gamma must be a number, 'scale' or 'auto', got 'wide'",
+        ),
+        (MachineOptions(svr=True), np.array(["a", "b"] * 30), "--svr needs numbers as targets"),
+        (MachineOptions(), np.zeros(60, dtype=int), "the target has only one value"),
+        (MachineOptions(C=1.0, strategy="kta"), CODES, "--strategy and --metric choose"),
+        (MachineOptions(linear=True, probability=True), CODES, "LinearSVC tells no probabilities"),
     ],
 )
-def test_contradictions_are_refused(wishes, y, message):
+def test_contradictions_are_refused(options, y, message):
     with pytest.raises(UsageError, match=message):
-        planned(wishes, X, y)
+        planned(options, X, y)
 
 
 @pytest.mark.parametrize(

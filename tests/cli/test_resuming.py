@@ -18,7 +18,7 @@ from maxmargin import SVC
 from maxmargin.cli import fitting
 from maxmargin.cli.commands.train import Reading, TrainingRun, read_samples
 from maxmargin.cli.errors import Stopped
-from maxmargin.cli.options import Wishes
+from maxmargin.cli.options import MachineOptions
 from maxmargin.cli.resuming import Keeper
 from maxmargin.cli.screen import Screen
 from maxmargin.cli.searching import Trial
@@ -89,11 +89,11 @@ def test_ctrl_c_saves_a_checkpoint_from_which_training_goes_on(tmp_path):
     assert not checkpoint.exists()
 
 
-def run_of(data, holdout=0.2, **wishes):
+def run_of(data, holdout=0.2, **options):
     samples = read_samples(str(data), Reading())
     return TrainingRun(
         samples,
-        Wishes(**{**HARD, "probability": False, **wishes}),
+        MachineOptions(**{**HARD, "probability": False, **options}),
         screen=Screen(quiet=True),
         output=data.with_suffix(".mm"),
         holdout=holdout,
@@ -175,13 +175,13 @@ def test_search_stopped_by_ctrl_c_goes_on_to_the_same_parameters(name, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("wishes", "tries"),
+    ("changed", "tries"),
     [({"svr": True, "epsilon": 0.1}, 24), ({"linear": True}, 8)],
     ids=["kernel", "linear"],
 )
-def test_cross_validation_stopped_by_ctrl_c_goes_on(tmp_path, monkeypatch, wishes, tries):
+def test_cross_validation_stopped_by_ctrl_c_goes_on(tmp_path, monkeypatch, changed, tries):
     data = board(tmp_path / "board.csv", 80, noise=0.1)
-    options = {"C": None, "gamma": None, "probability": None, **wishes}
+    options = {"C": None, "gamma": None, "probability": None, **changed}
     whole = run_of(data, **options)._searched()
     data.with_suffix(".mm.checkpoint").unlink()
     score, seen = Trial._score, []

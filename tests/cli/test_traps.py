@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from maxmargin.cli.app import app
 from maxmargin.cli.baselines import compared_with_baselines
 from maxmargin.cli.cost import Comparison, Estimate, compared, duration
-from maxmargin.cli.options import Wishes
+from maxmargin.cli.options import MachineOptions
 from maxmargin.cli.plan import planned
 from maxmargin.cli.splitting import split_for_test
 from maxmargin.data import chess_board
@@ -132,7 +132,7 @@ def test_no_numpy_in_messages(tmp_path):
 def test_many_samples_are_weighed_by_what_machines_cost(monkeypatch):
     monkeypatch.setattr("maxmargin.cli.plan.MANY_SAMPLES", 7000)
     board, labels = chess_board(8000, random_state=0)
-    plan = planned(Wishes(), board, labels)
+    plan = planned(MachineOptions(), board, labels)
     assert plan.machine == "SVC"
     assert "a Gaussian kernel reaches 9" in plan.reasons[1]
     assert "a linear machine reaches" in plan.reasons[2]

@@ -9,7 +9,7 @@ from cli.running import command
 from sklearn.datasets import load_diabetes, load_iris
 
 from maxmargin.cli.errors import UsageError
-from maxmargin.cli.options import Wishes
+from maxmargin.cli.options import MachineOptions
 from maxmargin.cli.plan import planned
 from maxmargin.models import load
 
@@ -83,4 +83,4 @@ def test_numbers_as_targets_make_a_regression_tree(home):
 )
 def test_contradictions_are_refused(options, message):
     with pytest.raises(UsageError, match=message):
-        planned(Wishes(**options), IRIS.data, IRIS.target)
+        planned(MachineOptions(**options), IRIS.data, IRIS.target)

@@ -21,7 +21,7 @@ from maxmargin.cli.commands import predict as predicting
 from maxmargin.cli.commands import warmup as warming
 from maxmargin.cli.commands.train import Reading, TrainingRun, read_samples, resumable_search
 from maxmargin.cli.errors import code_of, obey_termination, said
-from maxmargin.cli.options import Wishes
+from maxmargin.cli.options import MachineOptions
 from maxmargin.cli.resuming import Course
 from maxmargin.cli.screen import Screen
 from maxmargin.data import chess_board
@@ -48,10 +48,10 @@ def board(tmp_path):
     return path
 
 
-def run_of(path, screen=None, **wishes):
+def run_of(path, screen=None, **options):
     return TrainingRun(
         read_samples(str(path), Reading()),
-        Wishes(**{"C": 1.0, "gamma": "1", "probability": False, "scale": True, **wishes}),
+        MachineOptions(**{"C": 1.0, "gamma": "1", "probability": False, "scale": True, **options}),
         screen=screen or Screen(quiet=True),
         output=path.with_suffix(".mm"),
         holdout=0.2,
@@ -227,14 +227,14 @@ def test_checkpoint_that_no_run_could_have_written_is_not_used(change, board):
     ],
 )
 def test_search_begins_anew_where_its_journal_is_none(notes, board):
-    wishes = {"C": None, "gamma": None, "strategy": "cv-cma", "max_seconds": 2.0}
-    run = run_of(board, **wishes)
+    options = {"C": None, "gamma": None, "strategy": "cv-cma", "max_seconds": 2.0}
+    run = run_of(board, **options)
     checkpoint = Checkpoint(run.keeper.fingerprint, "search", {}, journal=Journal([notes]))
     save_checkpoint(checkpoint, run.keeper.path)
-    run = run_of(board, **wishes)
+    run = run_of(board, **options)
     assert run.keeper.found is not None
     found = resumable_search(
-        run.plan, run.wishes, run.X, run.samples.y, run.keeper, Screen(quiet=True)
+        run.plan, run.options, run.X, run.samples.y, run.keeper, Screen(quiet=True)
     )
     assert found.parameters["C"] > 0
     assert run.keeper.found is None

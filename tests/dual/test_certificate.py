@@ -14,7 +14,7 @@ from maxmargin.dual import kernel_sums as expansion
 from maxmargin.kernels import Gaussian, Gram, Linear
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
-several = settings(max_examples=25)
+examples = settings(max_examples=25)
 
 
 @st.composite
@@ -32,7 +32,7 @@ def feasible_points(draw, kind):
 
 @every_kind
 @given(data=st.data())
-@several
+@examples
 def test_primal_is_the_textbook_objective(kind, data):
     case, alpha, bias = data.draw(feasible_points(kind))
     textbook = case.primal(case.problem.per_sample(alpha), bias)
@@ -43,7 +43,7 @@ def test_primal_is_the_textbook_objective(kind, data):
 
 @pytest.mark.parametrize("kind", BOUNDED)
 @given(data=st.data())
-@several
+@examples
 def test_primal_is_the_textbook_objective_where_sums_are_not_met(kind, data):
     case, _, bias = data.draw(feasible_points(kind))
     problem = case.problem
@@ -57,7 +57,7 @@ def test_primal_is_the_textbook_objective_where_sums_are_not_met(kind, data):
 
 @every_kind
 @given(data=st.data())
-@several
+@examples
 def test_optimum_lies_between_dual_and_primal(kind, data):
     case, alpha, bias = data.draw(feasible_points(kind))
     found = certify(case.problem, alpha, gram_of(case.K), bias)
@@ -74,7 +74,7 @@ def test_optimum_lies_between_dual_and_primal(kind, data):
 
 @pytest.mark.parametrize("kind", BOUNDED)
 @given(data=st.data())
-@several
+@examples
 def test_gap_is_closed_at_the_optimum(kind, data):
     case = data.draw(cases(kind))
     optimum = naive.solve_dual(case.problem, case.K)

@@ -88,7 +88,7 @@ def test_bias_is_the_nearest_bound_when_all_variables_are_at_the_same_one():
     np.testing.assert_array_equal(bias, [1.0, 4.0])
 
 
-room = st.one_of(st.floats(0.0, 1e6), st.sampled_from([0.0, 1.0, np.inf]))
+slack = st.one_of(st.floats(0.0, 1e6), st.sampled_from([0.0, 1.0, np.inf]))
 
 
 @st.composite
@@ -96,7 +96,7 @@ def boxes(draw):
     """A problem with random, some infinite, boxes, whose sums are those of some point inside."""
     samples, copies = draw(st.integers(1, 10)), draw(st.integers(1, 2))
     size = samples * copies
-    below, above = (draw(hnp.arrays(np.float64, size, elements=room)) for _ in range(2))
+    below, above = (draw(hnp.arrays(np.float64, size, elements=slack)) for _ in range(2))
     centre = draw(hnp.arrays(np.float64, size, elements=st.floats(-1e3, 1e3)))
     group = draw(hnp.arrays(np.int64, size, elements=st.integers(0, 1)))
     return DualProblem(

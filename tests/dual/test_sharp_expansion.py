@@ -16,7 +16,7 @@ from maxmargin.dual import (
     sharp_expansion,
 )
 from maxmargin.kernels import Gaussian, Gram
-from maxmargin.kernels.row_sums import HeldRows, KnownSums
+from maxmargin.kernels.row_sums import KnownSums, StoredRows
 
 
 class Counting(Gram):
@@ -47,8 +47,8 @@ def test_the_certificate_is_that_of_the_exact_expansion(kind, data):
     case = data.draw(cases(kind))
     tol = data.draw(st.sampled_from([1e-3, 1e-1, 10.0]))
     alpha = solve(case.problem, gram_of(case.K), tol=tol).alpha
-    rough, exact = gram_of(case.K, np.float32), gram_of(case.K)
-    sharp = sharp_expansion(case.problem, alpha, rough, exact)
+    approximate, exact = gram_of(case.K, np.float32), gram_of(case.K)
+    sharp = sharp_expansion(case.problem, alpha, approximate, exact)
     expected = kernel_expansion(case.problem.per_sample(alpha), exact)
     found = certify_expansion(case.problem, alpha, sharp)
     expected = certify_expansion(case.problem, alpha, expected)
@@ -68,18 +68,18 @@ def test_samples_clearly_outside_the_margin_are_not_computed_again():
     assert np.count_nonzero(alpha) <= exact.asked < 0.7 * problem.samples
 
 
-@pytest.mark.parametrize("held", [0.0, 0.5, 1.0])
-def test_rows_in_memory_are_not_computed_again(held):
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_rows_in_memory_are_not_computed_again(share):
     problem, alpha, _, X = board()
-    rough, exact = Counting(Gaussian(2.0), X, np.float32), Gaussian(2.0).bind(X)
+    approximate, exact = Counting(Gaussian(2.0), X, np.float32), Gaussian(2.0).bind(X)
     support = np.flatnonzero(alpha)
-    kept = support[: int(held * support.size)]
-    slot = np.full(rough.n, -1)
+    kept = support[: int(share * support.size)]
+    slot = np.full(approximate.n, -1)
     slot[kept] = np.arange(kept.size)[::-1]
-    rough.held = HeldRows(rough.rows(kept[::-1]), slot)
-    rough.asked = 0
-    sharp = sharp_expansion(problem, alpha, rough, exact)
-    assert (rough.asked == 0) == (held == 1.0)
+    approximate.stored_rows = StoredRows(approximate.rows(kept[::-1]), slot)
+    approximate.asked = 0
+    sharp = sharp_expansion(problem, alpha, approximate, exact)
+    assert (approximate.asked == 0) == (share == 1.0)
     found, expected = (
         certify_expansion(problem, alpha, values)
         for values in (sharp, kernel_expansion(alpha, exact))
@@ -91,12 +91,12 @@ def test_rows_in_memory_are_not_computed_again(held):
 @pytest.mark.parametrize("moved", [0, 1, 40])
 def test_of_sums_that_are_known_only_what_changed_is_computed(moved):
     problem, alpha, _, X = board()
-    rough, exact = Counting(Gaussian(2.0), X, np.float32), Gaussian(2.0).bind(X)
+    approximate, exact = Counting(Gaussian(2.0), X, np.float32), Gaussian(2.0).bind(X)
     before = alpha.copy()
     before[np.flatnonzero(alpha)[:moved]] *= 0.5
-    rough.summed = KnownSums(before, kernel_expansion(before, exact))
-    sharp = sharp_expansion(problem, alpha, rough, exact)
-    assert (rough.asked == 0) == (moved == 0)
+    approximate.summed = KnownSums(before, kernel_expansion(before, exact))
+    sharp = sharp_expansion(problem, alpha, approximate, exact)
+    assert (approximate.asked == 0) == (moved == 0)
     assert sharp == pytest.approx(kernel_expansion(alpha, exact), abs=1e-4)
     found = certify_expansion(problem, alpha, sharp)
     expected = certify_expansion(problem, alpha, kernel_expansion(alpha, exact))
@@ -117,10 +117,10 @@ def test_constraints_are_computed_exactly_as_a_whole():
     X, y = chess_board(60, random_state=0)
     problem = hard_margin(y).problem
     alpha = solve(problem, Gaussian(2.0).bind(X)).alpha
-    rough = Counting(Gaussian(2.0), X, np.float32)
+    approximate = Counting(Gaussian(2.0), X, np.float32)
     exact = Gaussian(2.0).bind(X)
-    sharp = sharp_expansion(problem, alpha, rough, exact)
-    assert rough.asked == 0
+    sharp = sharp_expansion(problem, alpha, approximate, exact)
+    assert approximate.asked == 0
     assert (sharp == kernel_expansion(alpha, exact)).all()
 
 

@@ -139,7 +139,7 @@ def copies(case: Case, model: Any) -> list[Failure]:
     weight = np.ones(case.size) if case.weight is None else case.weight
     whole = np.random.default_rng(0).integers(0, 4, case.size).astype(float)
     if case.weight is not None and (weight == np.round(weight)).all() and weight.max() <= 4:
-        whole = weight
+        whole = weight.copy()
     if case.y is not None and case.estimator in ("SVC", "NuSVC"):
         for label in np.unique(case.y):
             whole[np.flatnonzero(case.y == label)[0]] = 1.0
@@ -309,8 +309,8 @@ def sklearn_beside(case: Case, model: Any) -> list[Failure]:
     unlike = case.parameters.get("loss") == "squared_hinge" or (
         name == "NuSVC" and case.parameters.get("class_weight")
     )
-    several = name in ("SVC", "NuSVC") and model.classes_.size > 2
-    if unlike or several or np.isinf(case.parameters.get("C", 1.0)):
+    multiple = name in ("SVC", "NuSVC") and model.classes_.size > 2
+    if unlike or multiple or np.isinf(case.parameters.get("C", 1.0)):
         return []
     options = {"kernel": case.parameters["kernel"], "tol": 1e-10, "max_iter": PATIENCE}
     for key in ("C", "nu", "epsilon"):

@@ -18,7 +18,7 @@ from maxmargin import kernels as k
 from maxmargin.cli.commands.predict import load_any
 from maxmargin.cli.commands.train import Reading, read_samples
 from maxmargin.cli.errors import UsageError
-from maxmargin.cli.options import Wishes
+from maxmargin.cli.options import MachineOptions
 from maxmargin.cli.plan import planned
 from maxmargin.data import Column, DataError, Schema
 from maxmargin.data.chunks import SvmlightChunks
@@ -128,7 +128,7 @@ def use_samples(samples: Any, inputs: Any, labels: Any) -> None:
     """Choose a machine and fit it, shortly."""
     del inputs, labels
     try:
-        plan = planned(Wishes(C=1.0, probability=False), samples.X, samples.y)
+        plan = planned(MachineOptions(C=1.0, probability=False), samples.X, samples.y)
     except UsageError:
         return
     machine = plan.estimator(max_seconds=0.3)

@@ -88,6 +88,15 @@ def underflows(case: Case) -> bool:
     return bool(0 < np.abs(dense(case.X)).max(initial=0) < 1e-100)
 
 
+def is_squared(case: Case) -> bool:
+    return bool(case.parameters.get("loss") == "squared_hinge")
+
+
+def largest_product(case: Case) -> float:
+    """C times weight times the largest kernel value: of 1e15 and more, rounding is not below 1."""
+    return case.parameters.get("C", 1.0) * float(weights_of(case).max()) * size_of_kernel(case)
+
+
 REFUSALS = (
     Refusal(
         "number of classes has to be greater than one",
@@ -117,7 +126,12 @@ REFUSALS = (
     Refusal(
         "not positive semi-definite",
         "with squared errors the problem of an indefinite kernel has no bound",
-        lambda case: case.parameters.get("loss") == "squared_hinge" and may_be_indefinite(case),
+        lambda case: is_squared(case) and may_be_indefinite(case),
+    ),
+    Refusal(
+        "too large for float64",
+        "with squared errors, rounding of large kernel values may leave no bound",
+        lambda case: is_squared(case) and largest_product(case) > 1e15,
     ),
     Refusal(
         "(?i)overflow|too large|finite|large values",

@@ -112,8 +112,8 @@ def test_false_claim_to_have_converged_is_found(case):
     limited = replace(case, parameters={**case.parameters, "max_iter": 3})
     model = fitted(limited)
     assert "violation" not in checks_that_fail(limited, model)
-    several = isinstance(model.status_, list)
-    model.status_ = ["converged"] * len(model.status_) if several else "converged"
+    multiple = isinstance(model.status_, list)
+    model.status_ = ["converged"] * len(model.status_) if multiple else "converged"
     assert "violation" in checks_that_fail(limited, model)
 
 
@@ -142,9 +142,9 @@ LONGER_CASES = [case for case in LINEAR_CASES if case.estimator != "RidgeRegress
 def test_false_claim_of_a_linear_machine_is_found(case):
     limited = replace(case, parameters={**case.parameters, "max_iter": 1, "tol": 1e-9})
     model = fitted(limited)
-    several = isinstance(model.status_, list)
+    multiple = isinstance(model.status_, list)
     assert checks_that_fail(limited, model) == set()
-    model.status_ = ["converged"] * len(model.status_) if several else "converged"
+    model.status_ = ["converged"] * len(model.status_) if multiple else "converged"
     assert checks_that_fail(limited, model) == {"gap"}
 
 

@@ -22,7 +22,7 @@ from maxmargin.data import chess_board
 from maxmargin.dual import hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.runtime import buffers as memory
-from maxmargin.runtime.buffers import free_memory, pages_kept, release_memory, room
+from maxmargin.runtime.buffers import buffer, free_memory, pages_kept, release_memory
 from maxmargin.solvers import costs, plan
 from maxmargin.solvers.plan import memory_budget
 
@@ -54,7 +54,7 @@ def kept_bytes():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_room_is_an_array_as_ordered(dtype):
-    array = room((700, 512), dtype)
+    array = buffer((700, 512), dtype)
     array[...] = 3
     assert array.shape == (700, 512)
     assert array.dtype == dtype
@@ -65,38 +65,38 @@ def test_room_is_an_array_as_ordered(dtype):
 
 @NEEDS_PAGES
 def test_small_arrays_are_left_to_the_allocator():
-    assert room((10, 10), np.float64).base is None
+    assert buffer((10, 10), np.float64).base is None
 
 
 @NEEDS_PAGES
 def test_memory_given_back_is_used_again():
-    first = room(LARGE, np.float64)
+    first = buffer(LARGE, np.float64)
     place = address(first)
     del first
-    assert address(room(LARGE, np.float64)) == place
+    assert address(buffer(LARGE, np.float64)) == place
 
 
 @NEEDS_PAGES
 def test_smaller_arrays_use_larger_memory_of_another_type():
-    first = room(LARGE, np.float64)
+    first = buffer(LARGE, np.float64)
     place = address(first)
     del first
-    assert address(room(LARGE, np.float32)) == place
+    assert address(buffer(LARGE, np.float32)) == place
 
 
 def test_a_view_keeps_the_memory():
-    whole = room(LARGE, np.float64)
+    whole = buffer(LARGE, np.float64)
     part = whole[10:20, ::2].T
     part[...] = 7.0
     del whole
     gc.collect()
-    other = room(LARGE, np.float64)
+    other = buffer(LARGE, np.float64)
     other[...] = 0.0
     assert (part == 7.0).all()
 
 
 def test_two_arrays_never_share():
-    first, second = room(LARGE, np.float64), room(LARGE, np.float64)
+    first, second = buffer(LARGE, np.float64), buffer(LARGE, np.float64)
     first[...], second[...] = 1.0, 2.0
     assert (first == 1.0).all()
 
@@ -106,7 +106,7 @@ def test_threads_get_arrays_of_their_own():
 
     def use(number):
         for _ in range(50):
-            array = room(LARGE, np.float32)
+            array = buffer(LARGE, np.float32)
             array[...] = number
             if not (array == number).all():
                 wrong.append(number)
@@ -122,9 +122,9 @@ def test_threads_get_arrays_of_their_own():
 
 @NEEDS_PAGES
 def test_a_lease_may_end_while_another_is_made():
-    held = room(LARGE, np.float64)
+    array = buffer(LARGE, np.float64)
     with memory._pool.lock:
-        del held
+        del array
     assert len(memory._pool.kept) == 1
 
 
@@ -147,11 +147,11 @@ def test_a_run_leaves_no_cycle_that_holds_memory_until_garbage_is_collected(driv
 
 @NEEDS_PAGES
 def test_between_fits_no_more_is_kept_than_promised():
-    arrays = [room((mega, MB), np.uint8) for mega in (3, 12, 40, 30, 200)]
+    arrays = [buffer((mega, MB), np.uint8) for mega in (3, 12, 40, 30, 200)]
     arrays.clear()
     assert 60 * MB < kept_bytes() <= memory.KEPT
     with pages_kept():
-        arrays = [room((mega, MB), np.uint8) for mega in (100, 100)]
+        arrays = [buffer((mega, MB), np.uint8) for mega in (100, 100)]
         arrays.clear()
         assert 200 * MB <= kept_bytes() <= 200 * MB + memory.SPARE
     assert 60 * MB < kept_bytes() <= memory.KEPT
@@ -159,7 +159,7 @@ def test_between_fits_no_more_is_kept_than_promised():
 
 @NEEDS_PAGES
 def test_of_too_much_the_largest_are_given_back_first():
-    arrays = [room((mega, MB), np.uint8) for mega in (3, 40, 30)]
+    arrays = [buffer((mega, MB), np.uint8) for mega in (3, 40, 30)]
     arrays.clear()
     assert [kept.warm // MB for kept in memory._pool.kept] == [30, 30, 3]
 
@@ -167,21 +167,21 @@ def test_of_too_much_the_largest_are_given_back_first():
 @NEEDS_PAGES
 def test_during_a_fit_what_is_kept_adds_little_to_the_peak():
     with pages_kept():
-        first = room((100, MB), np.uint8)
+        first = buffer((100, MB), np.uint8)
         del first
         assert kept_bytes() == 100 * MB
-        second = room((80, MB), np.uint8)
-        third = room((60, MB), np.uint8)
+        second = buffer((80, MB), np.uint8)
+        third = buffer((60, MB), np.uint8)
         assert memory._pool.leased + kept_bytes() <= 160 * MB + memory.SPARE
         del second, third
-        room((150, MB), np.uint8)
+        buffer((150, MB), np.uint8)
         assert memory._pool.leased + kept_bytes() <= 160 * MB + memory.SPARE
 
 
 @NEEDS_PAGES
 def test_all_of_it_is_released_by_one_call():
-    held = room((20, MB), np.uint8)
-    del held
+    array = buffer((20, MB), np.uint8)
+    del array
     assert kept_bytes() == 20 * MB
     assert release_memory() is None
     assert kept_bytes() == 0
@@ -189,7 +189,7 @@ def test_all_of_it_is_released_by_one_call():
 
 
 def kept_after_an_array():
-    array = room((20, MB), np.uint8)
+    array = buffer((20, MB), np.uint8)
     array[...] = 1
     del array
     return kept_bytes()
@@ -345,9 +345,9 @@ def test_budgets(monkeypatch):
 
 def test_more_than_there_is_is_a_memory_error_that_says_what_was_asked_for():
     with pytest.raises(MemoryError, match=r"80,000,000,000,000 bytes, shape \(10000000, 1000000\)"):
-        room((10**7, 10**6), np.float64)
+        buffer((10**7, 10**6), np.float64)
     with pytest.raises(MemoryError, match="Lower cache_size"):
-        room((10**7, 10**6), np.float64)
+        buffer((10**7, 10**6), np.float64)
     assert memory._pool.leased == 0
 
 
@@ -357,7 +357,7 @@ def test_a_system_that_refuses_is_a_memory_error(monkeypatch):
 
     monkeypatch.setattr(memory.mmap, "mmap", refuse)
     with pytest.raises(MemoryError, match="8,388,608 bytes"):
-        room(LARGE, np.float64)
+        buffer(LARGE, np.float64)
     assert memory._pool.leased == 0
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from clock import Stopwatch
 
-from maxmargin.solvers.interrupt import held_interrupts
+from maxmargin.solvers.interrupt import deferred_interrupts
 
 # What a process prints before and after a run that Ctrl-C ends.
 INTERRUPTED = """
@@ -85,7 +85,7 @@ def test_a_run_that_may_be_short_changes_the_handler_only_if_it_is_not():
     held = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with held_interrupts(may_be_short=True) as interrupt:
+        with deferred_interrupts(may_be_short=True) as interrupt:
             assert not interrupt.pressed
             assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
             assert not interrupt.pressed
@@ -100,7 +100,7 @@ def test_a_second_ctrl_c_is_not_held_back():
     held = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with held_interrupts() as interrupt:
+        with deferred_interrupts() as interrupt:
             assert not interrupt.pressed
             signal.raise_signal(signal.SIGINT)
             assert interrupt.pressed

@@ -12,7 +12,7 @@ import typer
 
 from . import arguments as a
 from .errors import UNFINISHED, UsageError, explained, obey_termination
-from .options import Wishes
+from .options import MachineOptions
 from .screen import Screen
 
 app = typer.Typer(
@@ -69,7 +69,7 @@ def train(
         from .commands.train import Reading, TrainingRun, as_json, read_samples
         from .fitting import finished
 
-        wishes = Wishes(
+        options = MachineOptions(
             linear=linear,
             tree=tree,
             max_depth=max_depth,
@@ -102,7 +102,7 @@ def train(
         run = _checked(
             TrainingRun,
             samples,
-            wishes,
+            options,
             screen=screen,
             output=place,
             holdout=holdout,
@@ -152,6 +152,7 @@ def predict(
         require_writable(output)
         with screen.working(f"reading {data}"):
             loaded, table, X = inputs_for(data, model, format)
+        assert loaded.schema is not None
         for name, count in loaded.schema.unseen(table).items():
             screen.say("data", f"{count} values of {name!r} were not seen in training")
         for name, (count, fill) in loaded.schema.filled_in(table).items():
@@ -203,7 +204,7 @@ def tune(
         from .commands.train import Reading
         from .commands.tune import tell_of_search
 
-        wishes = Wishes(
+        options = MachineOptions(
             strategy=strategy,
             metric=metric,
             linear=linear,
@@ -219,7 +220,7 @@ def tune(
             tell_of_search,
             data,
             reading,
-            wishes,
+            options,
             screen,
             plot=plot,
             output=output,
@@ -263,6 +264,7 @@ def report(
         from .commands.predict import inputs_for
 
         loaded, table, X = inputs_for(data, model, format)
+        assert loaded.schema is not None
         with screen.working("writing the report"):
             write_report(loaded, output, X=X, y=targets_of(table, loaded.schema), source=table.name)
         screen.say("report", str(output))

@@ -97,8 +97,8 @@ def fitted(
         keep(machine)
         seconds = min(2.0 * seconds, LAST_SLICE)
     if likely:
-        left = None if limit is None else max(deadline - time.perf_counter(), 0.05)
-        machine.set_params(probability=likely, max_seconds=left, callback=None)
+        rest = None if limit is None else max(deadline - time.perf_counter(), 0.05)
+        machine.set_params(probability=likely, max_seconds=rest, callback=None)
         _fit(machine, X, y, keep)
     machine.set_params(warm_start=False, callback=None, max_seconds=None)
     return machine

@@ -1,4 +1,4 @@
-"""What the user wants of the machine: the options of `train` and `tune`."""
+"""The options of `train` and `tune` that describe the machine."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """The options of a command that are about the machine."""
+class MachineOptions:
+    """Command-line options that describe the machine."""
 
     linear: bool = False
     tree: bool = False

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .. import estimators
 from .errors import UsageError
-from .options import Wishes
+from .options import MachineOptions
 
 # Numbers with more different values than this are measurements, not classes.
 MOST_CLASSES = 20
@@ -55,66 +55,66 @@ class Plan:
         return getattr(estimators, self.machine)(**self.parameters, **found)
 
 
-def planned(wishes: Wishes, X: Any, y: np.ndarray | None) -> Plan:
+def planned(options: MachineOptions, X: Any, y: np.ndarray | None) -> Plan:
     """The plan for these samples."""
-    refuse_contradictions(wishes)
-    parameters = given_parameters(wishes)
-    if wishes.tree:
-        machine, search, reasons = _tree(wishes, y)
-    elif wishes.one_class:
+    refuse_contradictions(options)
+    parameters = given_parameters(options)
+    if options.tree:
+        machine, search, reasons = _tree(options, y)
+    elif options.one_class:
         machine, search, reasons = "OneClassSVM", "", ["asked for"]
-    elif is_regression(wishes, y):
-        machine, search, reasons = _regression(wishes, X, y)
+    elif is_regression(options, y):
+        machine, search, reasons = _regression(options, X, y)
     else:
-        machine, search, reasons = _classification(wishes, X, y)
+        machine, search, reasons = _classification(options, X, y)
     known = getattr(estimators, machine)().get_params()
     unknown = [name for name in parameters if name not in known]
     if unknown:
-        options = ", ".join(f"--{name}" for name in unknown)
-        raise UsageError(f"{options} is no option of {machine}, which was chosen: {reasons[0]}")
-    tunable = search == "auto" or (search == "kernel" and not wishes.strategy and machine == "SVR")
-    if (wishes.strategy or wishes.metric) and not tunable:
+        names = ", ".join(f"--{name}" for name in unknown)
+        raise UsageError(f"{names} is no option of {machine}, which was chosen: {reasons[0]}")
+    tunable = search == "auto" or (search == "kernel" and not options.strategy and machine == "SVR")
+    if (options.strategy or options.metric) and not tunable:
         raise UsageError(
             "--strategy and --metric choose how the kernel of a classifier is tuned (--metric also "
             f"of a regression); here {machine} is trained ({reasons[0]})"
         )
-    scale = wishes.scale if wishes.scale is not None else wishes.gamma is None
-    if wishes.tree:
-        scale = bool(wishes.scale)
-    elif wishes.scale is None and not scale:
+    scale = options.scale if options.scale is not None else options.gamma is None
+    if options.tree:
+        scale = bool(options.scale)
+    elif options.scale is None and not scale:
         reasons.append("features are taken as they are, since gamma is given; --scale changes that")
     if "probability" in known:
-        parameters["probability"] = likely(wishes, X, reasons)
-    elif wishes.probability and not wishes.tree:
+        parameters["probability"] = likely(options, X, reasons)
+    elif options.probability and not options.tree:
         raise UsageError(f"{machine} tells no probabilities: leave --probability out")
     if "random_state" in known:
-        parameters["random_state"] = wishes.seed
+        parameters["random_state"] = options.seed
     return Plan(machine, parameters, search, scale, tuple(reasons))
 
 
-def refuse_contradictions(wishes: Wishes) -> None:
-    kinds = [name for name in ("svc", "svr", "one_class") if getattr(wishes, name)]
+def refuse_contradictions(options: MachineOptions) -> None:
+    kinds = [name for name in ("svc", "svr", "one_class") if getattr(options, name)]
     if len(kinds) > 1:
-        options = " and ".join(f"--{name.replace('_', '-')}" for name in kinds)
-        raise UsageError(f"{options} exclude each other: choose one")
-    if wishes.one_class and (wishes.linear or wishes.online):
+        names = " and ".join(f"--{name.replace('_', '-')}" for name in kinds)
+        raise UsageError(f"{names} exclude each other: choose one")
+    if options.one_class and (options.linear or options.online):
         raise UsageError("--one-class goes with neither --linear nor --online")
-    if wishes.tree and (wishes.one_class or wishes.linear or wishes.online):
+    if options.tree and (options.one_class or options.linear or options.online):
         raise UsageError("--tree goes with none of --linear, --online and --one-class")
-    if not wishes.tree and (wishes.max_depth is not None or wishes.max_leaves is not None):
+    if not options.tree and (options.max_depth is not None or options.max_leaves is not None):
         raise UsageError("--max-depth and --max-leaves are options of a tree: add --tree")
-    if wishes.online and (wishes.linear or wishes.svr):
+    if options.online and (options.linear or options.svr):
         raise UsageError("--online is a classifier with a kernel: leave --linear and --svr out")
-    if wishes.linear and wishes.kernel not in (None, "linear"):
-        raise UsageError(f"--linear and --kernel {wishes.kernel} exclude each other: choose one")
+    if options.linear and options.kernel not in (None, "linear"):
+        raise UsageError(f"--linear and --kernel {options.kernel} exclude each other: choose one")
 
 
-def given_parameters(wishes: Wishes) -> dict[str, Any]:
+def given_parameters(options: MachineOptions) -> dict[str, Any]:
     names = ("kernel", "C", "degree", "coef0", "nu", "epsilon", "loss", "tol", "max_depth")
-    parameters = {name: getattr(wishes, name) for name in names}
-    parameters["max_leaf_nodes"] = wishes.max_leaves
-    parameters["gamma"] = None if wishes.gamma is None else number_or_name(wishes.gamma)
-    if wishes.linear:
+    parameters = {name: getattr(options, name) for name in names}
+    parameters["max_leaf_nodes"] = options.max_leaves
+    parameters["gamma"] = None if options.gamma is None else number_or_name(options.gamma)
+    if options.linear:
         parameters["kernel"] = None
     return {name: value for name, value in parameters.items() if value is not None}
 
@@ -128,39 +128,39 @@ def number_or_name(gamma: str) -> float | str:
         raise UsageError(f"--gamma must be a number, 'scale' or 'auto', got {gamma!r}") from None
 
 
-def is_regression(wishes: Wishes, y: Any) -> bool:
-    if wishes.svr or wishes.svc or wishes.online:
-        return wishes.svr
+def is_regression(options: MachineOptions, y: Any) -> bool:
+    if options.svr or options.svc or options.online:
+        return options.svr
     return y.dtype.kind in "fiu" and (
         np.unique(y).size > MOST_CLASSES or not (np.asarray(y, float) % 1 == 0).all()
     )
 
 
-def _tree(wishes: Wishes, y: Any) -> tuple[str, str, list[str]]:
-    if is_regression(wishes, y):
+def _tree(options: MachineOptions, y: Any) -> tuple[str, str, list[str]]:
+    if is_regression(options, y):
         return "DecisionTreeRegressor", "", ["a tree as asked for, with numbers as targets"]
     return "DecisionTreeClassifier", "", [f"a tree as asked for, {np.unique(y).size} classes"]
 
 
-def _regression(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]]:
+def _regression(options: MachineOptions, X: Any, y: Any) -> tuple[str, str, list[str]]:
     if y.dtype.kind not in "biuf":
         raise UsageError(f"--svr needs numbers as targets, got texts such as {str(y[0])!r}")
-    reason = "asked for" if wishes.svr else f"the target has {np.unique(y).size} different numbers"
-    if not wishes.svr:
+    reason = "asked for" if options.svr else f"the target has {np.unique(y).size} different numbers"
+    if not options.svr:
         reason += ", so it is a measurement; --svc would take them as classes"
-    if wishes.linear:
-        return "LinearSVR", "" if wishes.C else "linear", [reason]
-    if not explicit(wishes):
-        linear, why = prefers_linear(wishes, X, y, classifies=False)
+    if options.linear:
+        return "LinearSVR", "" if options.C else "linear", [reason]
+    if not explicit(options):
+        linear, why = prefers_linear(options, X, y, classifies=False)
         if linear:
             return "LinearSVR", "linear", [reason, *why]
         return "SVR", "kernel", [reason, *why]
-    if wishes.nu is not None:
-        return "NuSVR", "" if explicit(wishes) else "kernel", [reason]
-    return "SVR", "" if explicit(wishes) else "kernel", [reason]
+    if options.nu is not None:
+        return "NuSVR", "" if explicit(options) else "kernel", [reason]
+    return "SVR", "" if explicit(options) else "kernel", [reason]
 
 
-def _classification(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]]:
+def _classification(options: MachineOptions, X: Any, y: Any) -> tuple[str, str, list[str]]:
     count = np.unique(y).size
     if count < 2:
         raise UsageError(
@@ -168,17 +168,17 @@ def _classification(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]
             "learns where samples are"
         )
     reason = f"{count} classes"
-    if wishes.online:
+    if options.online:
         return "OnlineSVC", "", [reason]
-    if wishes.linear:
-        return "LinearSVC", "" if wishes.C else "linear", [f"{reason}; linear as asked for"]
-    if wishes.nu is not None:
+    if options.linear:
+        return "LinearSVC", "" if options.C else "linear", [f"{reason}; linear as asked for"]
+    if options.nu is not None:
         return "NuSVC", "", [f"{reason}; nu is given"]
-    if explicit(wishes):
+    if explicit(options):
         return "SVC", "", [f"{reason}; parameters are given, so none are searched for"]
-    if wishes.strategy or wishes.metric:
+    if options.strategy or options.metric:
         return "SVC", "auto", [f"{reason}; a Gaussian kernel, since it is to be tuned"]
-    linear, why = prefers_linear(wishes, X, y, classifies=True)
+    linear, why = prefers_linear(options, X, y, classifies=True)
     if linear:
         return "LinearSVC", "linear", [reason, *why]
     if why:
@@ -186,29 +186,33 @@ def _classification(wishes: Wishes, X: Any, y: Any) -> tuple[str, str, list[str]
     return "SVC", "auto", [f"{reason}; a Gaussian kernel, which fits most data"]
 
 
-def explicit(wishes: Wishes) -> bool:
+def explicit(options: MachineOptions) -> bool:
     """Whether the machine is given by its parameters."""
-    return any(value is not None for value in (wishes.C, wishes.gamma, wishes.kernel, wishes.nu))
+    return any(
+        value is not None for value in (options.C, options.gamma, options.kernel, options.nu)
+    )
 
 
-def prefers_linear(wishes: Wishes, X: Any, y: Any, classifies: bool) -> tuple[bool, list[str]]:
+def prefers_linear(
+    options: MachineOptions, X: Any, y: Any, classifies: bool
+) -> tuple[bool, list[str]]:
     """Whether a linear machine is the better start, and why."""
     samples, features = X.shape
     if sparse.issparse(X) and features > MANY_FEATURES:
         return True, [f"linear, since {features:,} sparse features rarely need a kernel"]
-    if samples <= MANY_SAMPLES or wishes.nu is not None:
+    if samples <= MANY_SAMPLES or options.nu is not None:
         return False, []
     from .cost import compared
 
-    found = compared(X, y, classifies, wishes.seed)
-    linear = found.prefers_linear(wishes.max_seconds)
+    found = compared(X, y, classifies, options.seed)
+    linear = found.prefers_linear(options.max_seconds)
     return linear, found.in_words(linear)
 
 
-def likely(wishes: Wishes, X: Any, reasons: list[str]) -> bool:
+def likely(options: MachineOptions, X: Any, reasons: list[str]) -> bool:
     """Whether to fit probabilities."""
-    if wishes.probability is not None:
-        return wishes.probability
+    if options.probability is not None:
+        return options.probability
     if X.shape[0] > PROBABILITY_UPTO:
         reasons.append("without probabilities, which take five more fits; --probability adds them")
         return False

@@ -17,17 +17,17 @@ from .. import __version__
 from ..models import Checkpoint, ModelFileError, load_checkpoint, save_checkpoint
 from ..tuning import Journal, JournalError, SearchProgress, StageNotes
 from .errors import Stopped
-from .options import Wishes
+from .options import MachineOptions
 from .screen import Screen
 
 # Seconds between two checkpoints of a search, and between two movements of its bar.
 KEEP_EVERY, SHOW_EVERY = 2.0, 0.1
 
 
-def fingerprint_of(X: Any, y: Any, wishes: Wishes, **more: Any) -> str:
+def fingerprint_of(X: Any, y: Any, options: MachineOptions, **more: Any) -> str:
     """What only an equal run has: a digest of the data and of all settings but the time limit."""
     digest = hashlib.sha256()
-    settings = {**asdict(wishes), **more, "version": __version__}
+    settings = {**asdict(options), **more, "version": __version__}
     settings.pop("max_seconds")
     digest.update(json.dumps(settings, sort_keys=True).encode())
     parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from ..models.training import SearchTable
 from ..report.tuning_plot import search_table
 from ..tuning import AutoSVC, AutoSVR, median_gamma
-from .options import Wishes
+from .options import MachineOptions
 from .plan import Plan
 from .resuming import Course
 
@@ -32,28 +32,28 @@ class Found(NamedTuple):
     table: SearchTable | None
 
 
-def searched(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
+def searched(plan: Plan, options: MachineOptions, X: Any, y: Any, course: Course) -> Found:
     """The parameters that the plan leaves open."""
     match plan.search:
         case "auto":
-            return by_strategy(wishes, X, y, course)
+            return by_strategy(options, X, y, course)
         case "linear":
-            return by_path(plan, wishes, X, y, course)
+            return by_path(plan, options, X, y, course)
         case "kernel":
             if plan.machine == "SVR" and "epsilon" not in plan.parameters:
-                return by_regression(wishes, X, y, course)
-            return by_grid(plan, wishes, X, y, course)
+                return by_regression(options, X, y, course)
+            return by_grid(plan, options, X, y, course)
     return Found({}, None)
 
 
-def by_strategy(wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
+def by_strategy(options: MachineOptions, X: Any, y: Any, course: Course) -> Found:
     """Kernel and C of a classifier, as `AutoSVC` finds them."""
     auto = AutoSVC(
-        metric=wishes.metric or "radial",
-        strategy=wishes.strategy or "auto",
+        metric=options.metric or "radial",
+        strategy=options.strategy or "auto",
         scale=False,
-        max_seconds=wishes.max_seconds,
-        random_state=wishes.seed,
+        max_seconds=options.max_seconds,
+        random_state=options.seed,
         callback=course.heard,
     )
     chosen = auto.search(X, y, journal=course.journal)
@@ -61,13 +61,13 @@ def by_strategy(wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
     return Found({"kernel": chosen.kernel, "C": chosen.C}, table)
 
 
-def by_regression(wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
+def by_regression(options: MachineOptions, X: Any, y: Any, course: Course) -> Found:
     """Kernel, C and ε of a regression, as `AutoSVR` finds them."""
     auto = AutoSVR(
-        metric=wishes.metric or "radial",
+        metric=options.metric or "radial",
         scale=False,
-        max_seconds=wishes.max_seconds,
-        random_state=wishes.seed,
+        max_seconds=options.max_seconds,
+        random_state=options.seed,
         callback=course.heard,
     )
     chosen = auto.search(X, y, journal=course.journal)
@@ -76,9 +76,9 @@ def by_regression(wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
     return Found(parameters, table)
 
 
-def by_path(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
+def by_path(plan: Plan, options: MachineOptions, X: Any, y: Any, course: Course) -> Found:
     """C of a linear machine by cross-validation."""
-    trial = Trial(plan, wishes, X, y, LINEAR_SAMPLES, LINEAR_FOLDS, course)
+    trial = Trial(plan, options, X, y, LINEAR_SAMPLES, LINEAR_FOLDS, course)
     # With the loss |y − f|, C grows with the targets.
     unit = 1.0 if trial.classes else trial.spread / trial.X.shape[1]
     points = [{"C": float(C * unit)} for C in LINEAR_PRICE]
@@ -87,9 +87,9 @@ def by_path(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found
     return Found(best, trial.table("C", best))
 
 
-def by_grid(plan: Plan, wishes: Wishes, X: Any, y: Any, course: Course) -> Found:
+def by_grid(plan: Plan, options: MachineOptions, X: Any, y: Any, course: Course) -> Found:
     """γ and C of a regression by cross-validation, where ν or ε is given."""
-    trial = Trial(plan, wishes, X, y, SAMPLES, FOLDS, course)
+    trial = Trial(plan, options, X, y, SAMPLES, FOLDS, course)
     gamma = median_gamma(trial.X, trial.y > np.median(trial.y))
     points = [
         {"gamma": float(g * gamma), "C": float(C * trial.spread)} for g in GAMMA for C in PRICE
@@ -111,9 +111,16 @@ class Trial:
     most: int
 
     def __init__(
-        self, plan: Plan, wishes: Wishes, X: Any, y: Any, samples: int, k: int, course: Course
+        self,
+        plan: Plan,
+        options: MachineOptions,
+        X: Any,
+        y: Any,
+        samples: int,
+        k: int,
+        course: Course,
     ) -> None:
-        self.plan, self.random = plan, np.random.default_rng(wishes.seed)
+        self.plan, self.random = plan, np.random.default_rng(options.seed)
         self.course, self.stages = course, 0
         rows = np.sort(self.random.permutation(y.size)[:samples])
         self.X, self.y = X[rows], y[rows]
@@ -121,9 +128,9 @@ class Trial:
         if self.classes and np.unique(self.y).size < np.unique(y).size:
             self.X, self.y = X, y
         self.spread = 1.0 if self.classes else float(np.std(self.y.astype(float))) or 1.0
-        self.splits = list(self._splits(k, wishes.seed))
+        self.splits = list(self._splits(k, options.seed))
         self.began = time.perf_counter() - course.journal.seconds
-        given = wishes.max_seconds
+        given = options.max_seconds
         self.limit = LONGEST if given is None else course.journal.seconds + 0.4 * given
         self.rows: list[tuple[dict[str, float], float]] = []
 

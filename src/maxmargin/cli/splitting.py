@@ -29,8 +29,8 @@ def split_for_test(
             rows, single = np.flatnonzero(~alone), np.flatnonzero(alone)
             names = ", ".join(repr(str(name)) for name in classes[counts == 1][:4])
             notes.append(f"only one sample of class {names}: trained on, not tested")
-        several = np.count_nonzero(counts > 1)
-        if min(tested, rows.size - tested) >= several and counts[codes[rows]].min() >= 2:
+        plural = np.count_nonzero(counts > 1)
+        if min(tested, rows.size - tested) >= plural and counts[codes[rows]].min() >= 2:
             strata = codes[rows]
     train, test = train_test_split(rows, test_size=holdout, random_state=seed, stratify=strata)
     train = np.concatenate([train, single])

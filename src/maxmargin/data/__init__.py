@@ -10,9 +10,10 @@ from .generators import (
     two_blobs,
 )
 from .genes import GeneStart, StartSites, read_gene_starts, reverse_complement, start_sites
-from .readers import Table, Vectors, read_data
+from .readers import Table, read_data
 from .sources import DataError
 from .tables import Column, Schema, schema_of, standardised, targets_of
+from .vectors import Vectors
 
 __all__ = [
     "Column",

@@ -50,7 +50,8 @@ def read_fasta(source: str | os.PathLike[str] | Iterable[str]) -> list[FastaReco
 
 def _open(path: Path) -> IO[str]:
     opener = _OPENERS.get(path.suffix, open)
-    return opener(path, "rt", encoding="ascii")
+    lines: IO[str] = opener(path, "rt", encoding="ascii")
+    return lines
 
 
 def _records(lines: Iterable[str]) -> Iterator[FastaRecord]:

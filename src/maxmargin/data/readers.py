@@ -118,17 +118,19 @@ def polars_errors(what: str) -> Iterator[None]:
 
 
 def _read_binary(source: Source, content: bytes) -> polars.DataFrame:
-    polars = _polars()
+    library = _polars()
     parquet = source.format == "parquet"
-    lazy = (polars.scan_parquet if parquet else polars.scan_ipc)(io.BytesIO(content))
-    rows = lazy.select(polars.len()).collect().item()
+    lazy = (library.scan_parquet if parquet else library.scan_ipc)(io.BytesIO(content))
+    rows = lazy.select(library.len()).collect().item()
     size = 8 * rows * max(1, len(lazy.collect_schema()))
     if size > max(ALWAYS_ALLOWED, LARGEST_TABLE_RATIO * len(content)):
         raise DataError(
             f"{source.name} says that it holds {rows:,} rows, which is more than "
             f"{LARGEST_TABLE_RATIO} times its size: write it as CSV if you trust it"
         )
-    return (polars.read_parquet if parquet else polars.read_ipc)(io.BytesIO(content))
+    table: polars.DataFrame
+    table = (library.read_parquet if parquet else library.read_ipc)(io.BytesIO(content))
+    return table
 
 
 def _read_text(source: Source, content: bytes) -> Table:

@@ -16,10 +16,15 @@ from fractions import Fraction
 from typing import IO, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..runtime.jit import compiled_strict
 from .sources import DataError
+
+Bytes = NDArray[np.uint8]
+Int = NDArray[Any]  # int32 or int64
+Float = NDArray[np.float64]
 
 # Bytes of text that are parsed at a time, unless a line is longer.
 CHUNK = 1 << 20
@@ -164,11 +169,8 @@ def refusal(name: str, wrong: int, text: np.ndarray, state: np.ndarray) -> DataE
     )
 
 
-# ---- compiled ------------------------------------------------------------------------------
-
-
 @compiled_strict
-def counted(text, stop):
+def counted(text: Bytes, stop: int) -> tuple[int, int]:
     """How many colons there are, and how many lines."""
     colons, lines = 0, 0
     for place in range(stop):
@@ -178,7 +180,7 @@ def counted(text, stop):
 
 
 @compiled_strict
-def after_last_line(text, filled):
+def after_last_line(text: Bytes, filled: int) -> int:
     for place in range(filled - 1, -1, -1):
         if text[place] == NEWLINE:
             return place + 1
@@ -186,18 +188,27 @@ def after_last_line(text, filled):
 
 
 @compiled_strict
-def is_blank(byte):
+def is_blank(byte: int) -> bool:
     """Space, tab, carriage return, vertical tab, form feed."""
     return byte == SPACE or (TAB <= byte <= RETURN and byte != NEWLINE)
 
 
 @compiled_strict
-def ends_token(byte):
+def ends_token(byte: int) -> bool:
     return byte in (NEWLINE, HASH) or is_blank(byte)
 
 
 @compiled_strict
-def parse(text, stop, state, data, indices, indptr, labels, left):
+def parse(
+    text: Bytes,
+    stop: int,
+    state: Int,
+    data: Float,
+    indices: Int,
+    indptr: Int,
+    labels: Float,
+    left: Int,
+) -> int:
     """Read whole lines; what is wrong with the first that cannot be read."""
     place = 0
     while place < stop:
@@ -218,7 +229,9 @@ def parse(text, stop, state, data, indices, indptr, labels, left):
 
 
 @compiled_strict
-def parse_sample(text, place, state, data, indices, labels, left):
+def parse_sample(
+    text: Bytes, place: int, state: Int, data: Float, indices: Int, labels: Float, left: Int
+) -> tuple[int, int]:
     """Read one line; where its entries end, and what is wrong with them."""
     state[TOKEN] = place
     number, end, how = parse_number(text, place)
@@ -260,18 +273,19 @@ def parse_sample(text, place, state, data, indices, labels, left):
 
 
 @compiled_strict
-def is_query(text, place):
+def is_query(text: Bytes, place: int) -> bool:
     """Whether ``qid:`` stands here; the line has not ended before it does."""
-    return (
+    result: bool = (
         text[place] == QUERY[0]
         and text[place + 1] == QUERY[1]
         and text[place + 2] == QUERY[2]
         and text[place + 3] == QUERY[3]
     )
+    return result
 
 
 @compiled_strict
-def leave(left, state, slot, begin, end):
+def leave(left: Int, state: Int, slot: int, begin: int, end: int) -> None:
     """Let Python read a number."""
     left[state[LEFT], 0] = slot
     left[state[LEFT], 1] = begin
@@ -280,12 +294,14 @@ def leave(left, state, slot, begin, end):
 
 
 @compiled_strict
-def parse_number(text, place):
+def parse_number(text: Bytes, place: int) -> tuple[float, int, int]:
     """A number that a blank, a comment or the line's end follows: its value, its end, and how."""
     negative = text[place] == MINUS
     if negative or text[place] == PLUS:
         place += 1
-    w, q, digits, kept, cut = np.int64(0), np.int64(0), 0, 0, False
+    w, q, digits = np.int64(0), np.int64(0), 0
+    kept: Any = 0
+    cut: Any = False
     fraction = False
     while True:
         if ZERO <= text[place] <= NINE:
@@ -317,14 +333,14 @@ def parse_number(text, place):
 
 
 @compiled_strict
-def parse_exponent(text, place):
+def parse_exponent(text: Bytes, place: int) -> tuple[Any, int]:
     """A whole number with or without sign; where it ends, negated if there is none."""
     down = text[place] == MINUS
     if down or text[place] == PLUS:
         place += 1
     if not ZERO <= text[place] <= NINE:
         return np.int64(0), -place
-    exponent = np.int64(0)
+    exponent: Any = np.int64(0)
     while ZERO <= text[place] <= NINE:
         exponent = min(10 * exponent + (np.int64(text[place]) - ZERO), ENDLESS)
         place += 1
@@ -332,7 +348,7 @@ def parse_exponent(text, place):
 
 
 @compiled_strict
-def scaled(w, q, cut):
+def scaled(w: Any, q: Any, cut: Any) -> tuple[float, bool]:
     """w·10^q rounded to float64, w being the first digits of a longer number where `cut` is true;
     and whether that is certain."""
     if w == 0 and not cut:
@@ -360,7 +376,7 @@ def scaled(w, q, cut):
 
 
 @compiled_strict
-def product_error(a, b, product):
+def product_error(a: float, b: float, product: float) -> float:
     """a·b − product, exactly (Dekker, 1971)."""
     split = 134217729.0 * a
     a_high = split - (split - a)

@@ -1,4 +1,4 @@
-"""Problems on parts of the same samples, such as pairs of classes, and all their certificates."""
+"""Problems on subsets of the same samples, such as pairs of classes, and their certificates."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .passes import (
 )
 from .problem import DualProblem, Float, Int
 
-# What `certify_parts` tells of each problem.
+# Columns of the facts that `certify_parts` writes for each problem.
 BIAS, VIOLATION, DUAL, GAP, INFEASIBILITY, FACTS = range(6)
 
 
 class Parts(NamedTuple):
-    """The arrays of all problems one after the other; each has one group, whose sum is 0, and a
-    variable for each sample.
+    """The concatenated arrays of all problems; each has one group, with sum 0, and one variable per
+    sample.
 
-    What is known of the samples is their Gram matrix, or else the points of a Gaussian, a column
-    each (`Gram.transposed_points`); the other is empty.
+    Either the Gram matrix of all samples is given, or the points of a Gaussian, one column each
+    (`Gram.transposed_points`); the other is empty.
     """
 
-    ends: Int  # where those of each problem end
-    places: Int  # of each sample among all
+    ends: Int  # where the arrays of each problem end
+    places: Int  # index of each sample among all
     linear: Float
     lower: Float
     upper: Float
@@ -55,7 +55,7 @@ class Parts(NamedTuple):
         )
 
     def only(self, numbers: list[int]) -> tuple[Parts, Int]:
-        """Some of the problems, and where their arrays stand among all."""
+        """Some of the problems, and the places of their variables in the concatenated arrays."""
         starts = [0, *self.ends[:-1].tolist()]
         inside = np.concatenate([np.arange(starts[k], self.ends[k]) for k in numbers])
         sizes = [int(self.ends[k]) - starts[k] for k in numbers]
@@ -87,14 +87,14 @@ class Parts(NamedTuple):
 
 
 def can_be_part(problem: DualProblem) -> bool:
-    """Whether a problem is of the kind that `Parts` are made of, and α = 0 is feasible."""
+    """Whether a problem has the form that `Parts` require, and α = 0 is feasible."""
     plain = problem.traits == SOUND + ZERO_FEASIBLE + ZERO_TOTALS
-    return plain and problem.totals.size == 1 and problem.copies == 1
+    return plain and problem.biased and problem.totals.size == 1 and problem.copies == 1
 
 
 @compiled_strict
-def certify_parts(parts, alpha, sums, gradient, facts):  # type: ignore[no-untyped-def]
-    """Write down the gradient and the facts about α of all problems, given Kα."""
+def certify_parts(parts: Parts, alpha: Float, sums: Float, gradient: Float, facts: Float) -> None:
+    """Write the gradient and the facts about α of all problems, given Kα."""
     totals, bias = np.zeros(1), np.zeros(1)
     for k in range(parts.ends.size):
         start, stop = parts.ends[k - 1] if k else 0, parts.ends[k]

@@ -1,4 +1,4 @@
-"""How far a solution is from the optimum, computed from nothing but the problem and α.
+"""The certificate: distance of a solution from the optimum, from the problem and α alone.
 
 With f = Kα, q = αᵀKα, a bias b_g for each group and the residual e = linear − f − b, the dual
 problem has by conjugacy the primal value
@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dnrm2
 
 from ..kernels.base import Gram
 from .kernel_sums import kernel_expansion
@@ -125,7 +126,7 @@ def certify_expansion(
 def certificate_and_bias(
     problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float | None = None
 ) -> tuple[Certificate, Float]:
-    """The same, and the bias it is about."""
+    """The certificate, and the bias that it uses."""
     gradient = np.empty(problem.size)
     dual = gradient_and_value(problem.linear, problem.ridge, alpha, kernel_alpha, gradient)
     own_bias, violation = problem.bias_and_violation(alpha, gradient)
@@ -152,7 +153,7 @@ def gap_resolution(problem: DualProblem, alpha: Float, bias: Float, largest: flo
 
     Kα is a sum of entries up to `largest`, whose rounding has either sign.
     """
-    expansion = largest * float(np.linalg.norm(alpha))
+    expansion = largest * float(dnrm2(alpha))
     terms = np.abs(problem.linear) + np.abs(bias)[problem.group] + expansion
     size = np.abs(alpha) @ terms + np.abs(bias) @ np.abs(problem.totals)
     return ROUNDING * float(size)
@@ -180,30 +181,40 @@ def _gap(
             f = scale * f
             squared_norm = float(problem.per_sample(alpha) @ kernel_alpha)
             stretch = 0.5 * (scale - 1.0) * (scale - 1.0) * squared_norm
-            bias = _bias_within(problem, problem.linear - problem.of_samples(f), hard, bias)
+            if problem.biased:
+                residual = problem.linear - problem.of_samples(f)
+                bias = _bias_within(problem, residual, hard, bias)
         else:
             stretch = np.inf
+    totals = problem.totals if problem.biased else problem.sums(alpha)
     gap, infeasibility = gap_and_infeasibility(
         problem.linear, problem.lower, problem.upper, problem.ridge, problem.group,
-        problem.totals, alpha, f, bias,
+        totals, alpha, f, bias,
     )  # fmt: skip
     return stretch + gap, infeasibility
 
 
 def _scale(problem: DualProblem, f: Float, hard: _Constraints) -> float:
-    """A scale s at which a bias can meet all constraints of s·f; ∞ where none is found.
+    """A scale s at which a bias (0 where there is none) can meet all constraints of s·f; ∞ where
+    none is found.
 
     It is the smallest such scale when the constraints are all there is (½‖w‖² is to be least),
     and 1 where that is large enough and there are losses too.
     """
     needed = []
-    for g in range(problem.totals.size):
+    for g in range(problem.totals.size if problem.biased else 0):
         above, below = hard.above & (problem.group == g), hard.below & (problem.group == g)
         if above.any() and below.any():
             asked = problem.linear[above].max() - problem.linear[below].min()
             margin = f[above].min() - f[below].max()
             proven = margin > ROUNDING * np.abs(f[above | below]).max()
             needed.append(float(asked / margin) if proven else np.inf)
+    if not problem.biased:
+        sign = np.where(hard.above, 1.0, -1.0)[hard.above | hard.below]
+        asked, reached = (sign * v[hard.above | hard.below] for v in (problem.linear, f))
+        proven = reached > ROUNDING * np.abs(reached).max(initial=0.0)
+        scales = np.divide(asked, reached, out=np.full(asked.size, np.inf), where=proven)
+        needed += scales[asked > 0.0].tolist()
     with_losses = (problem.lower < problem.upper) & ~hard.above & ~hard.below
     if with_losses.any() or not needed:
         needed.append(1.0)

@@ -1,7 +1,7 @@
-"""Kα for every sample: in float64, or as sharply as a certificate needs it.
+"""Kα for every sample: in float64, or with the accuracy that a certificate needs.
 
-A certificate depends on the value of Kα at support vectors and near the margin. Of samples at a
-bound that are held there by more than rounding, it needs only to know that they are.
+A certificate depends on the value of Kα at support vectors and near the margin. For samples whose
+gradient keeps them at a bound by more than rounding, only that fact matters.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 
 from ..kernels.base import Gram
 from ..kernels.row_sums import add_rows
-from ..runtime.buffers import room
+from ..runtime.buffers import buffer
 from ..runtime.parallel import WORTH_A_THREAD, in_parts
 from .problem import DualProblem, Float, Int
 
-# A block of at most this many rows and columns of the Gram matrix is held at a time: 32 MB, or what
-# stays in the cache where inputs have so few features that reading values takes as long as
-# computing them.
+# Largest number of rows and columns of a block of the Gram matrix in memory: 32 MB, or, for inputs
+# with few features, what stays in the cache, as reading values then takes as long as computing
+# them.
 BLOCK, CACHED_BLOCK, FEW_FEATURES = (1024, 4096), (512, 1024), 64
-# Up to so many support vectors are met in one block.
+# Up to this many support vectors are processed in one block.
 ONE_BLOCK = 1000
-# Rows and columns of a block that serves twice; of few features, where there are not so many that
-# they are shared among threads, fewer: the block stays in the cache.
+# Rows and columns of a block that is used twice by symmetry; fewer for inputs with few features if
+# the work is not divided among threads, so that the block stays in the cache.
 SIDE, CACHED_SIDE = 512, 256
-# Where values of few features are worth a second thread, there are so many times as many of them.
+# With few features a second thread pays off from this many times as many values.
 FEW_FEATURES_SHARE = 6
-# Rounding is taken to be this many times the largest error seen at about so many support vectors.
+# Rounding is estimated as this multiple of the largest error at about this many support vectors.
 SAFETY, PROBED = 4.0, 1000
-# Parts of the pairs of blocks, at most: each has sums of its own.
+# Largest number of parts of the pairs of blocks; each part has its own sums.
 MOST_SUMS = 64
 
 Pause = Callable[[], object]
@@ -57,8 +57,8 @@ def kernel_expansion(
 def sharp_expansion(
     problem: DualProblem, alpha: Float, gram: Gram, exact: Gram, pause: Pause | None = None
 ) -> Float:
-    """Kα for every sample, from `gram` in float32 and, wherever more than a sign depends on it,
-    from `exact` in float64."""
+    """Kα for every sample, from `gram` in float32 and, where more than a sign depends on it, from
+    `exact` in float64."""
     coef = problem.per_sample(alpha)
     if problem.constrained:
         return kernel_expansion(coef, exact, pause)
@@ -66,13 +66,13 @@ def sharp_expansion(
     probed = support[:: max(1, support.size // PROBED)]
     asked = coef == 0
     asked[probed] = True
-    rough = np.full(gram.n, np.nan)
-    rough[asked] = _expansion(coef, gram, pause, np.flatnonzero(asked))
-    sharp = rough.copy()
+    approximate = np.full(gram.n, np.nan)
+    approximate[asked] = _expansion(coef, gram, pause, np.flatnonzero(asked))
+    sharp = approximate.copy()
     sharp[support] = _expansion_at_support(coef, exact, pause)
     known = coef != 0
     while True:
-        seen = float(np.nanmax(np.abs(sharp - rough)[known], initial=0.0))
+        seen = float(np.nanmax(np.abs(sharp - approximate)[known], initial=0.0))
         error = max(SAFETY * seen, gram.rounding * float(np.linalg.norm(coef)))
         wanted = np.flatnonzero(~known & ~_decided(problem, alpha, sharp, error))
         if not wanted.size:
@@ -82,7 +82,7 @@ def sharp_expansion(
 
 
 def _expansion(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
-    """The same, of sums that are known only what changed."""
+    """Kα, of which only the change since the known sums of `gram` is computed."""
     known = gram.summed
     if known is not None:
         change = coef - known.coef
@@ -96,9 +96,9 @@ def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
     if gram.whole is not None:
         add_rows(total, gram.whole, support, coef[support])
         return total if samples.size == gram.n else total[samples]
-    if gram.held is not None:
-        present = gram.held.slot[support] >= 0
-        total = gram.held.sums(support[present], coef[support[present]])
+    if gram.stored_rows is not None:
+        present = gram.stored_rows.slot[support] >= 0
+        total = gram.stored_rows.sums(support[present], coef[support[present]])
         support = support[~present]
     result = total[samples]
     if not support.size:
@@ -116,7 +116,7 @@ def _sums(coef: Float, gram: Gram, pause: Pause | None, samples: Int) -> Float:
 
 
 def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float:
-    """The same for the samples with a coefficient, each block serving twice."""
+    """Kα at the samples with a coefficient; each block is used twice by symmetry."""
     support = np.flatnonzero(coef)
     weights = coef[support]
     if support.size <= ONE_BLOCK:
@@ -127,12 +127,12 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
         work //= FEW_FEATURES_SHARE
         side = SIDE if work >= WORTH_A_THREAD else CACHED_SIDE
     blocks = [places[top : top + side] for top in range(0, support.size, side)]
-    # What is prepared for the columns of a block serves all pairs with these columns.
+    # The prepared columns of a block are used by all pairs with these columns.
     pairs = [(upper, lower) for k, lower in enumerate(blocks) for upper in blocks[: k + 1]]
     results = []
 
     def some_pairs(start: int, stop: int) -> None:
-        result, memory = np.zeros(support.size), room((side * side,), gram.dtype)
+        result, memory = np.zeros(support.size), buffer((side * side,), gram.dtype)
         results.append((start, result))
         for upper, lower in pairs[start:stop]:
             shape = upper.size, lower.size
@@ -159,10 +159,11 @@ def _has_few_features(gram: Gram) -> bool:
 def _decided(
     problem: DualProblem, alpha: Float, kernel_alpha: Float, error: float
 ) -> NDArray[np.bool_]:
-    """Samples all of whose variables are held at their bounds by more than the error."""
+    """Mask of the samples whose gradients keep all variables at their bounds by more than the
+    error."""
     gradient = problem.gradient(alpha, kernel_alpha)
     pull = gradient - problem.bias(alpha, gradient)[problem.group]
     below = ~problem.can_fall(alpha) & (pull < -error)
     above = ~problem.can_rise(alpha) & (pull > error)
-    held = (below | above).reshape(problem.copies, problem.samples)
-    return np.asarray(held.all(axis=0))
+    decided = (below | above).reshape(problem.copies, problem.samples)
+    return np.asarray(decided.all(axis=0))

@@ -13,7 +13,7 @@
 
 C may be one number or one a sample (C times its weight). A sample with C = 0 is absent, one with
 C = 3 counts as three with C = 1. Where there are two groups, group 0 holds the variables α ≥ 0
-and group 1 those with α ≤ 0.
+and group 1 those with α ≤ 0. Without an intercept (of the first, second and fourth) Σα is free.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Machine:
         return self.reader(self.problem, alpha, bias)
 
 
-def hinge(y: ArrayLike, C: ArrayLike) -> Machine:
+def hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine:
     """½‖w‖² + Σ C_i max(0, 1 − y_i f(x_i)) → min.
 
     With C = ∞ it is the hard margin machine.
@@ -89,6 +89,8 @@ def hinge(y: ArrayLike, C: ArrayLike) -> Machine:
         Labels −1 and +1.
     C : float, or array of shape (samples,)
         Price of an error, one for all samples or one each.
+    intercept : bool
+        Whether f has one.
 
     Returns
     -------
@@ -102,10 +104,11 @@ def hinge(y: ArrayLike, C: ArrayLike) -> Machine:
     array([2., 0.])
     """
     labels, penalty = _classes(y, C)
-    return Machine("hinge", _one_group(labels, *_signed_box(labels, penalty)), read_plain)
+    problem = _one_group(labels, *_signed_box(labels, penalty), biased=intercept)
+    return Machine("hinge", problem, read_plain)
 
 
-def squared_hinge(y: ArrayLike, C: ArrayLike) -> Machine:
+def squared_hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine:
     """½‖w‖² + Σ C_i max(0, 1 − y_i f(x_i))² → min.
 
     Parameters
@@ -114,6 +117,8 @@ def squared_hinge(y: ArrayLike, C: ArrayLike) -> Machine:
         Labels −1 and +1.
     C : float, or array of shape (samples,)
         Price of an error, one for all samples or one each.
+    intercept : bool
+        Whether f has one.
 
     Returns
     -------
@@ -123,7 +128,8 @@ def squared_hinge(y: ArrayLike, C: ArrayLike) -> Machine:
     present = penalty > 0
     ridge = np.divide(0.5, penalty, out=np.zeros_like(penalty), where=present)
     lower, upper = _signed_box(labels, np.where(present, np.inf, 0.0))
-    return Machine("squared_hinge", _one_group(labels, lower, upper, ridge), read_plain)
+    problem = _one_group(labels, lower, upper, ridge, biased=intercept)
+    return Machine("squared_hinge", problem, read_plain)
 
 
 def hard_margin(y: ArrayLike) -> Machine:
@@ -144,7 +150,7 @@ def hard_margin(y: ArrayLike) -> Machine:
     return Machine("hard_margin", _one_group(labels, *_signed_box(labels, unlimited)), read_plain)
 
 
-def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float) -> Machine:
+def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float, intercept: bool = True) -> Machine:
     """½‖w‖² + Σ C_i max(0, |y_i − f(x_i)| − ε) → min.
 
     Parameters
@@ -155,6 +161,8 @@ def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float) -> Machine:
         Price of an error, one for all samples or one each.
     epsilon : float
         Half the width of the tube, not negative.
+    intercept : bool
+        Whether f has one.
 
     Returns
     -------
@@ -170,6 +178,7 @@ def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float) -> Machine:
         penalty=penalty,
         group=np.zeros(2 * targets.size, dtype=np.int64),
         totals=np.zeros(1),
+        biased=intercept,
     )
     return Machine("epsilon_svr", problem, partial(read_plain, epsilon=epsilon))
 
@@ -278,16 +287,11 @@ def enclosing_ball(diagonal: ArrayLike) -> Machine:
     ----------
     diagonal : array of shape (samples,)
         k(x_i, x_i).
-
-    Returns
-    -------
-    Machine
     """
     half = 0.5 * _vector("diagonal", diagonal)
     unlimited = np.full(half.size, np.inf)
-    return Machine(
-        "enclosing_ball", _one_group(half, np.zeros(half.size), unlimited, total=1.0), read_plain
-    )
+    problem = _one_group(half, np.zeros(half.size), unlimited, total=1.0)
+    return Machine("enclosing_ball", problem, read_plain)
 
 
 def part_of(machine: str, y: Float | None, C: Float, epsilon: float = 0.0) -> DualProblem | None:
@@ -338,7 +342,12 @@ def _read_tube(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
 
 
 def _one_group(
-    linear: Float, lower: Float, upper: Float, ridge: Float | None = None, total: float = 0.0
+    linear: Float,
+    lower: Float,
+    upper: Float,
+    ridge: Float | None = None,
+    total: float = 0.0,
+    biased: bool = True,
 ) -> DualProblem:
     return DualProblem(
         linear=linear,
@@ -348,10 +357,13 @@ def _one_group(
         group=np.zeros(linear.size, dtype=np.int64),
         totals=np.array([total]),
         samples=linear.size,
+        biased=biased,
     )
 
 
-def _two_copies(linear: Float, penalty: Float, group: Any, totals: Float) -> DualProblem:
+def _two_copies(
+    linear: Float, penalty: Float, group: Any, totals: Float, biased: bool = True
+) -> DualProblem:
     zeros = np.zeros(penalty.size)
     return DualProblem(
         linear=linear,
@@ -361,6 +373,7 @@ def _two_copies(linear: Float, penalty: Float, group: Any, totals: Float) -> Dua
         group=group,
         totals=totals,
         samples=penalty.size,
+        biased=biased,
     )
 
 

@@ -1,6 +1,6 @@
-"""What is asked of all variables of a problem, each answered in one compiled pass.
+"""Queries over all variables of a problem, each in one compiled pass.
 
-On a few hundred variables a dozen calls of NumPy take longer than the answer.
+For a few hundred variables the overhead of a dozen NumPy calls exceeds the computation.
 """
 
 from __future__ import annotations
@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.jit import borrowing_fused, borrowing_strict
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
 
 
 def are_two_classes(labels: NDArray[np.float64], penalty: NDArray[np.float64]) -> bool:
@@ -19,15 +22,17 @@ def are_two_classes(labels: NDArray[np.float64], penalty: NDArray[np.float64]) -
     return bool(above.any() and not above.all())
 
 
-# What `traits` tells, added up: all arrays are in order; a loss is a constraint (an infinite bound
-# without ridge); α = 0 is feasible; no sum is demanded to be other than 0.
+# Flags returned by `traits`: all arrays are valid; a loss is a constraint (an infinite bound
+# without ridge); α = 0 is feasible; all totals are 0.
 SOUND, CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS = 1, 2, 4, 8
 
 
 @borrowing_fused
-def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[no-untyped-def]
-    """What is true of a problem; not even `SOUND` where these arrays make no feasible one: NaN, or
-    something infinite other than bounds."""
+def traits(
+    linear: Float, lower: Float, upper: Float, ridge: Float, group: Int, totals: Float, slack: float
+) -> int:
+    """The flags of a problem; without `SOUND` if these arrays do not form a feasible problem (NaN,
+    infinite values other than bounds)."""
     constrained, inside, plain = False, True, True
     for a in range(linear.size):
         low, high, bend = lower[a], upper[a], ridge[a]
@@ -56,9 +61,11 @@ def traits(linear, lower, upper, ridge, group, totals, slack):  # type: ignore[n
 
 
 @borrowing_fused
-def meeting(alpha, gradient, lower, upper, group, bias):  # type: ignore[no-untyped-def]
-    """Find where up and down meet in each group (`DualProblem.bias`); returns how far rising
-    exceeds falling in the worst one."""
+def meeting(
+    alpha: Float, gradient: Float, lower: Float, upper: Float, group: Int, bias: Float
+) -> float:
+    """Compute the bias of each group (`DualProblem.bias`); returns the violation ψ(α) of the worst
+    group."""
     violation = 0.0
     for g in range(bias.size):
         top, bottom, total, count, level = -np.inf, np.inf, 0.0, 0, 0.0
@@ -72,7 +79,7 @@ def meeting(alpha, gradient, lower, upper, group, bias):  # type: ignore[no-unty
             if falls and not value >= bottom:
                 bottom = value
             if rises and falls:
-                # Almost equal at the optimum: their differences lose nothing in a sum.
+                # Almost equal at the optimum, so that summing differences loses no digits.
                 if count == 0:
                     level = value
                 total += value - level
@@ -91,9 +98,17 @@ def meeting(alpha, gradient, lower, upper, group, bias):  # type: ignore[no-unty
 
 
 @borrowing_strict
-def gap_and_infeasibility(  # type: ignore[no-untyped-def]
-    linear, lower, upper, ridge, group, totals, alpha, kernel_alpha, bias
-):
+def gap_and_infeasibility(
+    linear: Float,
+    lower: Float,
+    upper: Float,
+    ridge: Float,
+    group: Int,
+    totals: Float,
+    alpha: Float,
+    kernel_alpha: Float,
+    bias: Float,
+) -> tuple[float, float]:
     """The sum of `certificate`, and the largest excess over a bound or a sum as a part of Σ|α|."""
     samples = kernel_alpha.size
     gap, excess, size = 0.0, 0.0, 0.0
@@ -110,11 +125,11 @@ def gap_and_infeasibility(  # type: ignore[no-untyped-def]
         if bend > 0.0:
             best = error / bend
             best = low if best < low else high if best > high else best
-        elif abs(best) == np.inf:  # a constraint, and what holds is no reward
+        elif abs(best) == np.inf:  # a constraint contributes nothing when it holds
             best = 0.0 if abs(other) == np.inf else other
         gap += (best - value) * (error - 0.5 * bend * (best + value))
     for g in range(totals.size):
-        # Compensated, as it is the rounding of these sums that the gap must not see.
+        # Compensated summation, so that rounding of the sums does not show in the gap.
         total, lost = 0.0, 0.0
         for a in range(alpha.size):
             if group[a] == g:
@@ -130,7 +145,9 @@ def gap_and_infeasibility(  # type: ignore[no-untyped-def]
 
 
 @borrowing_strict
-def gradient_and_value(linear, ridge, alpha, kernel_alpha, gradient):  # type: ignore[no-untyped-def]
+def gradient_and_value(
+    linear: Float, ridge: Float, alpha: Float, kernel_alpha: Float, gradient: Float
+) -> float:
     """gradient ← linear − Kα − ridge·α; returns the dual value ½ α·(linear + gradient)."""
     samples, total, lost = kernel_alpha.size, 0.0, 0.0
     for a in range(alpha.size):

@@ -22,9 +22,9 @@ from .passes import CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS, meeting, traits
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
-# How far a sum of float64 may be off, as a fraction of the sum of absolute values.
+# Allowed rounding of a float64 sum, as a fraction of the sum of absolute values.
 ROUNDING = 1e-14
-# The types of the arrays that are checked quickly: linear, lower, upper, ridge, group, totals.
+# Array types covered by the fast check: linear, lower, upper, ridge, group, totals.
 PLAIN = [np.dtype(kind) for kind in ("f8", "f8", "f8", "f8", "i8", "f8")]
 
 
@@ -43,6 +43,9 @@ class DualProblem:
     totals : float array
         The sum of α demanded of each group.
     samples : int
+    biased : bool
+        Whether there is a bias. Without one it is 0, `totals` are not demanded, and α is optimal
+        when no variable that may rise has a positive gradient, and none that may fall a negative.
     """
 
     linear: Float
@@ -52,13 +55,14 @@ class DualProblem:
     group: Int
     totals: Float
     samples: int
+    biased: bool = True
 
     def __post_init__(self) -> None:
         if not self._is_sound():
             self._explain()
 
     def _is_sound(self) -> bool:
-        """Whether nothing is wrong with the arrays, as far as it is quickly seen."""
+        """Fast check that the arrays are valid; false if it needs the thorough one."""
         arrays = self._arrays
         if [array.dtype for array in arrays] != PLAIN or self.linear.ndim != 1:
             return False
@@ -70,14 +74,16 @@ class DualProblem:
         return bool(self.traits)
 
     @property
-    def _arrays(self) -> tuple[Any, ...]:
+    def _arrays(self) -> tuple[Float, Float, Float, Float, Int, Float]:
         return self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
 
     @cached_property
     def traits(self) -> int:
-        """What `passes.traits` tells."""
-        plain = (np.asarray(array, dtype=kind) for array, kind in zip(self._arrays, PLAIN))
-        return int(traits(*plain, ROUNDING))
+        """The flags of `passes.traits`."""
+        linear, lower, upper, ridge, group, totals = (
+            np.asarray(array, kind) for array, kind in zip(self._arrays, PLAIN)
+        )
+        return int(traits(linear, lower, upper, ridge, group, totals, ROUNDING))
 
     def _explain(self) -> None:
         """Raise an error that says what is wrong."""
@@ -127,8 +133,8 @@ class DualProblem:
 
     @property
     def folds(self) -> bool:
-        """Whether the two variables of every sample, one between 0 and C, one between −C and 0, are
-        the sides of a single one; the gradient then has a step at 0, and falls there."""
+        """Whether the two variables of every sample, one in [0, C] and one in [−C, 0], can be
+        folded into a single one, whose gradient then has a downward step at 0."""
         return self.copies == 2 and self._are_sides
 
     @cached_property
@@ -157,7 +163,7 @@ class DualProblem:
         return np.arange(self.size) % self.samples
 
     def of_samples(self, values: Any) -> Float:
-        """One value a sample, repeated for every variable of it."""
+        """One value per sample, repeated for each of its variables."""
         values = np.asarray(values, dtype=np.float64)
         return values if self.copies == 1 else np.tile(values, self.copies)
 
@@ -169,7 +175,7 @@ class DualProblem:
         return coefficients
 
     def sums(self, alpha: Float) -> Float:
-        """Σ α inside each group, which `totals` demands."""
+        """Σ α in each group, to be compared with `totals`."""
         return np.array([alpha[self.group == g].sum() for g in range(self.totals.size)])
 
     def gradient(self, alpha: Float, kernel_alpha: Float) -> Float:
@@ -201,6 +207,9 @@ class DualProblem:
     def bias_and_violation(self, alpha: Float, gradient: Float) -> tuple[Float, float]:
         """Both in one pass."""
         bias = np.zeros(self.totals.size)
+        if not self.biased:
+            rising, falling = gradient[self.can_rise(alpha)], -gradient[self.can_fall(alpha)]
+            return bias, float(max(rising.max(initial=0.0), falling.max(initial=0.0)))
         violation: float = meeting(alpha, gradient, self.lower, self.upper, self.group, bias)
         return bias, violation
 
@@ -222,6 +231,8 @@ class DualProblem:
         if not np.isfinite(alpha).all():
             raise ValueError("alpha contains NaN or infinity")
         alpha = np.clip(alpha, self.lower, self.upper)
+        if not self.biased:
+            return alpha
         for g, total in enumerate(self.totals):
             members = np.flatnonzero(self.group == g)
             alpha[members] = _with_sum(

@@ -24,8 +24,9 @@ WORTH_CENTRING = 1e4
 LARGEST = 1e150
 
 
-def refuse_overflow(kernel: Kernel, X: Any) -> None:
-    """Raise ValueError where kernel values of the inputs are not finite in float64."""
+def refuse_overflow(kernel: Kernel, X: Any) -> float:
+    """Raise ValueError where kernel values of the inputs are not finite in float64. Returns the
+    largest of them: of a positive semi-definite kernel it is a k(x, x)."""
     if isinstance(kernel, VectorKernel):
         entries = X.data if sparse.issparse(X) else X
         top = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
@@ -42,6 +43,7 @@ def refuse_overflow(kernel: Kernel, X: Any) -> None:
             f"kernel {kernel!r} overflows: k(x, x) of these inputs is up to {top:.3g}. Scale the "
             "inputs, for example with StandardScaler, or choose a smaller degree or gamma"
         )
+    return top
 
 
 def offset_of(kernel: Kernel, X: Any) -> np.ndarray | None:

@@ -23,6 +23,7 @@ HASH_BLOCK = 1 << 16
 FEW_ENTRIES = 1 << 14
 # The types of inputs that are worked on as they are.
 USUAL_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
+EPSILON = float(np.finfo(np.float64).eps)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 SHIFT_1, SHIFT_2 = np.uint64(32), np.uint64(29)
 NOTHING, MINUS_ZERO = np.uint64(0), np.uint64(1 << 63)
@@ -63,6 +64,12 @@ class Samples(NamedTuple):
     def size(self) -> int:
         return self.weight.size
 
+    @property
+    def targets(self) -> np.ndarray:
+        """`y`, of a machine that has targets."""
+        assert self.y is not None
+        return self.y
+
     def spread(self, coef: np.ndarray, level: np.ndarray | None = None) -> np.ndarray:
         """Coefficients of distinct samples handed out to the samples given.
 
@@ -88,18 +95,19 @@ def hand_out(
     spread: np.ndarray,
 ) -> None:
     """Each copy gets its share by weight, or, as far as its level goes, the first ones get all."""
-    before = np.zeros(weight.size)
+    before, met = np.zeros(weight.size), np.zeros(weight.size)
     for i in range(member.size):
         m = member[i]
         if m < 0:
             continue
         share = given[i] / weight[m]
-        if np.isnan(level[m]):
+        met[m] += 1.0
+        if np.isnan(level[m]) or level[m] >= 1.0:
             part = share
         elif level[m] > 0.0:
             # Rounding in the sum before must not give a copy a coefficient of 1e-17.
             rest = level[m] - before[m]
-            part = min(rest, share) / level[m] if rest > 1e-12 * level[m] else 0.0
+            part = min(rest, share) / level[m] if rest > EPSILON * met[m] * level[m] else 0.0
         else:
             part = 1.0 if before[m] == 0.0 else 0.0
         spread[i] = part * coef[m]
@@ -127,8 +135,8 @@ def distinct(
         Whether to bring them into an order that depends on their content alone.
     """
     present, given = weight > 0, weight
-    everyone = present.all()
-    if not everyone:
+    all_present = present.all()
+    if not all_present:
         X, given = chosen(X, np.flatnonzero(present), square), weight[present]
         y = None if y is None else y[present]
     keys = content_keys(X, y)
@@ -137,7 +145,7 @@ def distinct(
     else:
         X, y, keys, place = one_of_each(X, y, keys, square, ordered)
     member = place
-    if not everyone:
+    if not all_present:
         member = np.full(weight.size, -1)
         member[present] = place
     total = np.bincount(place, given)
@@ -270,7 +278,8 @@ def equal_inputs(X: Any, left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def size_in_bytes(X: Any) -> int:
     """Memory of arrays and sparse matrices; what else there is counts as small."""
     if sparse.issparse(X):
-        return X.data.nbytes + X.indices.nbytes
+        result: int = X.data.nbytes + X.indices.nbytes
+        return result
     return getattr(X, "nbytes", 0)
 
 
@@ -299,7 +308,8 @@ def _dense_keys(X: np.ndarray, square: bool) -> np.ndarray:
     rows, columns = X.shape
     salt = np.zeros(columns, dtype=np.uint64) if square else salt_of(columns)
     if X.size <= FEW_ENTRIES:
-        return stirred(bits(X), salt).sum(axis=1, dtype=np.uint64)
+        result: np.ndarray = stirred(bits(X), salt).sum(axis=1, dtype=np.uint64)
+        return result
     keys = np.empty(rows, dtype=np.uint64)
     step = max(1, HASH_BLOCK // max(columns, 1))
 
@@ -335,7 +345,8 @@ def _sparse_keys(X: Any) -> np.ndarray:
     salt = mixed(X.indices.astype(np.uint64))
     entries = stirred(bits(X.data), salt)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
-    return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    result: np.ndarray = sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    return result
 
 
 def _object_keys(X: Any) -> np.ndarray:
@@ -364,7 +375,8 @@ def stirred(numbers: np.ndarray, salt: np.ndarray) -> np.ndarray:
     """Numbers made such that a sum of them tells where each of them was."""
     numbers = numbers + salt
     numbers = (numbers ^ (numbers >> SHIFT_1)) * MIX_1
-    return numbers ^ (numbers >> SHIFT_2)
+    result: np.ndarray = numbers ^ (numbers >> SHIFT_2)
+    return result
 
 
 def mixed(numbers: np.ndarray) -> np.ndarray:
@@ -372,4 +384,5 @@ def mixed(numbers: np.ndarray) -> np.ndarray:
     numbers = numbers + GOLDEN
     numbers = (numbers ^ (numbers >> np.uint64(30))) * MIX_1
     numbers = (numbers ^ (numbers >> np.uint64(27))) * MIX_2
-    return numbers ^ (numbers >> np.uint64(31))
+    result: np.ndarray = numbers ^ (numbers >> np.uint64(31))
+    return result

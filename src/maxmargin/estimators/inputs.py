@@ -256,7 +256,8 @@ def kernel_with(estimator: Any, resolve_gamma: Callable[[], float]) -> Kernel:
 def resolved_gamma(gamma: Any, X: Any, weight: np.ndarray) -> float:
     """γ as a number: ``"scale"`` is 1 / (features · weighted variance), ``"auto"`` 1 / features."""
     if gamma == "auto":
-        return 1.0 / X.shape[1]
+        result: float = 1.0 / X.shape[1]
+        return result
     if gamma != "scale":
         return float(gamma)
     with np.errstate(over="ignore", invalid="ignore"):

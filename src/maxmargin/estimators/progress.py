@@ -16,13 +16,14 @@ try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn before its callback protocol
 
-    class CallbackSupportMixin:
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # stands in for the import
         """Nothing to support."""
 
     def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         return method
 
 
+__all__ = ["CallbackSupportMixin", "Reporter", "screen_for", "with_callbacks"]
 # Seconds between two updates of the line, and between two calls of scikit-learn's callbacks.
 LINE_EVERY, HOOK_EVERY = 0.1, 0.1
 
@@ -64,7 +65,8 @@ class Reporter:
     @property
     def heard(self) -> bool:
         """Whether anybody wants to know how problems go."""
-        return not (self.line is self.hooks is self.estimator.callback is None)
+        listeners = self.line, self.hooks, self.estimator.callback
+        return any(listener is not None for listener in listeners)
 
     def listen(self, number: int, name: str) -> Callable[[Progress], bool] | None:
         """The callback for `solve` of one problem; None where nobody listens."""
@@ -125,21 +127,21 @@ class Line:
     def _place(self, number: int, name: str) -> str:
         return f"{name} ({number + 1}/{self.problems})" if self.problems > 1 else name
 
-    def _seconds_left(self, progress: Progress, start: list[Any], now: float) -> float:
+    def _seconds_left(self, progress: Any, start: list[Any], now: float) -> float:
         """As if the violation went on to fall by the same factor every second."""
         limit = self.limit - (now - self.began)
         if hasattr(progress, "seconds_left"):
-            return min(limit, progress.seconds_left)
+            return min(limit, float(progress.seconds_left))
         if not start:
             return limit
         seconds, violation = progress.seconds - start[0][0], start[0][1]
         if seconds <= 0 or not 0 < progress.violation < violation:
             return limit
         rate = np.log(violation / progress.violation) / seconds
-        return min(limit, max(0.0, np.log(progress.violation / self.tol) / rate))
+        return min(limit, max(0.0, float(np.log(progress.violation / self.tol) / rate)))
 
 
-def described(progress: Progress, place: str, left: float) -> str:
+def described(progress: Any, place: str, left: float) -> str:
     """The line: ``a vs b: violation 1.2e-02, gap 3.4, 560 support vectors, …``"""
     parts = [
         f"violation {progress.violation:.1e}",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -23,7 +23,7 @@ from .certificates import Certificates
 from .progress import CallbackSupportMixin, Reporter, with_callbacks
 
 
-class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
+class CertifiedMachine(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """What kernel machines and linear machines share."""
 
     # How parameters are checked: functions of the estimator and the name of the parameter.
@@ -31,7 +31,7 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Raise `ParameterError` for the first parameter with a value that is not allowed."""
-        for name, rule, default in rules_of(type(self)):
+        for name, rule, default in rules_of(cast(Any, type(self))):
             if getattr(self, name) is not default:
                 rule(self, name)
 

@@ -11,8 +11,8 @@ A kernel is a small immutable value. It holds parameters and no data::
     kernel.bind(X, dtype)     the Gram matrix of X, rows on demand
 
 To add a kernel, subclass `Kernel` with `__call__` and `diagonal`, and, if it has parameters, with
-`parameter_names`, `theta`, `moved` and `gradient`. What is left has defaults that are right for
-every kernel and may be overridden by faster ones.
+`parameter_names`, `theta`, `moved` and `gradient`. All other methods have defaults that are correct
+for every kernel and may be overridden by faster versions.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runtime.buffers import room
-from .row_sums import HeldRows, KnownSums
+from ..runtime.buffers import buffer
+from .row_sums import KnownSums, StoredRows
 from .vector.strides import mirror
 
 Array = NDArray[Any]
 Float = NDArray[np.float64]
-# Dense 2-D arrays, CSR matrices, or what a special kernel takes (strings, indices).
+# Dense 2-D arrays, CSR matrices, or the inputs of a special kernel (strings, indices).
 Inputs = Any
 
-# Rows of a triangle computed at a time: enough for GEMM, little beyond the diagonal.
+# Rows of a triangle computed at a time: enough for GEMM, with little waste beyond the diagonal.
 STRIPE = 512
-# Sets of columns for which what was prepared is kept.
-MOST_KEPT = 3
-# Samples whose pairwise block is computed for the sake of its diagonal.
+# Number of column sets whose prepared points are cached.
+MOST_PREPARED = 3
+# The diagonal is read from pairwise blocks of this many samples.
 DIAGONAL_BATCH = 32
 
 
@@ -129,34 +129,34 @@ class Kernel(ABC):
         return step
 
 
-class Kept(NamedTuple):
-    """What was prepared for the columns last asked for."""
+class PreparedColumns(NamedTuple):
+    """Prepared points of a set of columns."""
 
     columns: Array
     points: Any
     position: Array
-    around: Kept | None = None  # the larger set of which these are successive columns
+    around: PreparedColumns | None = None  # a larger set that contains these as a consecutive range
 
 
 class Gram:
     """Gram matrix of fixed inputs: rows in batches, restricted columns, exact diagonal.
 
-    A subclass that prepares the inputs once sets `points` to what it made of them and overrides
-    `_select` and `_block`.
+    A subclass that prepares the inputs once stores the result in `points` and overrides `_select`
+    and `_block`.
 
     Parameters
     ----------
     kernel : Kernel
     X : inputs
     dtype : float32 or float64
-        Of the blocks handed out. The diagonal is always float64.
+        Precision of the blocks. The diagonal is always float64.
     """
 
     points: Any
-    tiled = False  # whether blocks are computed in one pass, faster than they are found in rows
-    whole: Array | None = None  # the matrix, where it is in memory
-    held: HeldRows | None = None  # rows in memory
-    summed: KnownSums | None = None  # the last sums that somebody made known
+    tiled = False  # whether computing a block in one pass is faster than reading it from rows
+    whole: Array | None = None  # the matrix, if it is in memory
+    stored_rows: StoredRows | None = None  # rows in memory
+    summed: KnownSums | None = None  # the last sums offered by `keep_sums`
 
     def __init__(self, kernel: Kernel, X: Inputs, dtype: Any = None) -> None:
         self.kernel = kernel
@@ -167,21 +167,20 @@ class Gram:
             raise ValueError(f"dtype must be float32 or float64, got {self.dtype}")
         self.X = self.points = X
         self.n = count(X)
-        self._kept: tuple[Kept, ...] = ()
+        self._prepared_columns: tuple[PreparedColumns, ...] = ()
 
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
         """Rows `indices` of the matrix, over all columns or the given ones.
 
-        What was prepared for `columns` is kept until a few other array objects have come: pass the
-        same one again, and do not change it in between. Successive ones of columns that were
-        prepared are not copied again. Equal `indices` and `columns` give an exactly symmetric
-        block.
+        The points of `columns` are cached by object identity, for the last few arrays: pass the
+        same array again, and do not change it in between. A consecutive range of cached columns is
+        not copied. Equal `indices` and `columns` give an exactly symmetric block.
         """
         indices = np.asarray(indices)
         columns = None if columns is None else np.asarray(columns)
         width = self.n if columns is None else columns.size
         if out is None:
-            out = room((indices.size, width), self.dtype)
+            out = buffer((indices.size, width), self.dtype)
         elif out.shape != (indices.size, width):
             raise ValueError(f"out must have shape {(indices.size, width)}, got {out.shape}")
         if columns is not None and np.array_equal(indices, columns):
@@ -202,12 +201,12 @@ class Gram:
 
     @property
     def rounding(self) -> float:
-        """About the largest error that the precision of the blocks leaves in an entry."""
+        """Approximate largest rounding error of an entry of a block."""
         return float(np.finfo(self.dtype).eps * np.abs(self._cached_diagonal()).max(initial=0.0))
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         """The whole matrix, exactly symmetric; `pause` is called between blocks and may raise."""
-        matrix = room((self.n, self.n), self.dtype)
+        matrix = buffer((self.n, self.n), self.dtype)
         for start in range(0, self.n, STRIPE):
             stripe, rest = slice(start, min(start + STRIPE, self.n)), slice(start, self.n)
             right = self._select(self.points, rest)
@@ -219,12 +218,12 @@ class Gram:
         return matrix
 
     def transposed_points(self) -> Array | None:
-        """Points φ, a column for each input, with k(x, z) = exp(−½‖φ(x) − φ(z)‖²) and a multiple of
-        four rows, if that is the kernel and rows may be computed one by one."""
+        """Points φ, one column per input, with k(x, z) = exp(−½‖φ(x) − φ(z)‖²), padded to a
+        multiple of four rows; None if the kernel is another one or has no cheap single rows."""
         return None
 
     def transposed_width(self) -> int:
-        """Rows of `transposed_points`; 0 where there are none."""
+        """Number of rows of `transposed_points`; 0 if it is None."""
         return 0
 
     def among(self, samples: Array) -> Gram:
@@ -235,17 +234,17 @@ class Gram:
         """The block of some of the inputs with each other, exactly symmetric."""
         return self.among(samples).matrix(pause)
 
-    def keep_rows(self, rows: HeldRows) -> None:
-        """Offered rows that their owner does not need any more; to most of no use."""
+    def keep_rows(self, rows: StoredRows) -> None:
+        """Accept rows that their owner no longer needs; ignored by default."""
 
     def keep_sums(self, sums: KnownSums) -> None:
-        """Offered sums; to most of no use."""
+        """Accept known sums; ignored by default."""
 
     def release(self) -> None:
-        """Let go of what was offered."""
+        """Drop rows and sums that were kept."""
 
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
-        """Write the rows `indices` over what `_select` made of the columns."""
+        """Write the rows `indices` over the columns selected by `_select`."""
         self._block(self._select(self.points, indices), right, out)
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
@@ -259,37 +258,41 @@ class Gram:
     def _restricted(self, columns: Array | None) -> Any:
         return self.points if columns is None else self._prepared(columns).points
 
-    def _prepared(self, columns: Array) -> Kept:
-        """What is known of some columns, the last few of which are kept."""
-        known = [kept for kept in self._kept if kept.columns is columns]
+    def _prepared(self, columns: Array) -> PreparedColumns:
+        """The prepared points of some columns, from the cache of the last few."""
+        known = [prepared for prepared in self._prepared_columns if prepared.columns is columns]
         if not known:
             known = [self._prepare(columns)]
-        others = [kept for kept in self._kept if kept.columns is not columns]
-        # One assignment, so that threads which share the matrix never see half of it.
-        self._kept = (*known, *others)[:MOST_KEPT]
+        others = [
+            prepared for prepared in self._prepared_columns if prepared.columns is not columns
+        ]
+        # A single assignment, so that threads that share the matrix see a consistent state.
+        self._prepared_columns = (*known, *others)[:MOST_PREPARED]
         return known[0]
 
-    def _prepare(self, columns: Array) -> Kept:
+    def _prepare(self, columns: Array) -> PreparedColumns:
         position = self._position(columns)
-        for around in (kept.around or kept for kept in self._kept):
+        for around in (prepared.around or prepared for prepared in self._prepared_columns):
             part = as_slice(around.position[columns])
             if isinstance(part, slice):
-                return Kept(columns, self._select(around.points, part), position, around)
-        return Kept(columns, self._select(self.points, columns), position)
+                return PreparedColumns(columns, self._select(around.points, part), position, around)
+        return PreparedColumns(columns, self._select(self.points, columns), position)
 
     def _put_diagonal(self, block: Array, indices: Array, columns: Array | None) -> None:
-        """K_ii must be the same number whatever batch it came from."""
+        """Overwrite K_ii, so that it is the same number in every batch."""
         diagonal = self._cached_diagonal()
         if columns is None:
             block[np.arange(len(indices)), indices] = diagonal[indices]
             return
-        known = [kept.position for kept in self._kept if kept.columns is columns]
+        known = [
+            prepared.position for prepared in self._prepared_columns if prepared.columns is columns
+        ]
         position = known[0] if known else self._position(columns)
         inside = position[indices] >= 0
         block[np.flatnonzero(inside), position[indices][inside]] = diagonal[indices][inside]
 
     def _position(self, columns: Array) -> Array:
-        """Where each sample stands among the columns, or -1."""
+        """Place of each sample among the columns, or -1."""
         position = np.full(self.n, -1)
         position[columns] = np.arange(columns.size)
         return position
@@ -306,14 +309,14 @@ def count(X: Inputs) -> int:
 
 
 def take(X: Inputs, indices: Array | slice) -> Inputs:
-    """Some of the inputs, in the container they came in."""
+    """Some of the inputs, in a container of the same type."""
     if hasattr(X, "shape") or isinstance(indices, slice):
         return X[indices]
     return [X[i] for i in indices]
 
 
 def as_slice(indices: Array | slice) -> Array | slice:
-    """A range of successive indices as a slice, so that taking them copies nothing."""
+    """Consecutive indices as a slice, so that indexing with it copies nothing."""
     if isinstance(indices, slice) or len(indices) < 2:
         return indices
     first, last = int(indices[0]), int(indices[-1])

@@ -181,7 +181,7 @@ class Product(Composition):
 
     @staticmethod
     def _times_others(weights: Any, factors: list[Any]) -> list[Any]:
-        """For each factor, the weights times all other factors: what d(Π k) weighs dk with."""
+        """For each factor, the weights times all other factors: the weight of dk in d(Π k)."""
         return [
             reduce(np.multiply, factors[:place] + factors[place + 1 :], weights)
             for place in range(len(factors))
@@ -397,7 +397,7 @@ def multiply_outer(block: Array, left: Float, right: Float) -> None:
 
 
 def in_double(A: Inputs) -> Inputs:
-    """float32 inputs as float64: derivatives are not worth saving bits on."""
+    """float32 inputs as float64, in which derivatives are always computed."""
     return A.astype(np.float64) if getattr(A, "dtype", None) == np.float32 else A
 
 

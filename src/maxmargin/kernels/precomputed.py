@@ -1,4 +1,4 @@
-"""Kernels that come from outside: a matrix computed beforehand, a Python function."""
+"""User-supplied kernels: a precomputed matrix, or a Python function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from .base import DIAGONAL_BATCH, STRIPE, Array, Float, Gram, Inputs, Kernel, count, take
 from .vector.strides import mirror
 
-# Relative to the largest entry: what rounding in float32 may leave between K_ij and K_ji.
+# Allowed difference of K_ij and K_ji relative to the largest entry: rounding in float32.
 ASYMMETRY = 1e-5
 
 
@@ -83,8 +83,8 @@ class FromFunction(Kernel):
 
         k(A_i, B_j) = function(A, B)_ij
 
-    The function gets what the caller has: arrays, sparse matrices, lists. It must be symmetric up
-    to rounding, and positive semi-definite, which is not checked.
+    The function receives the inputs as the caller passed them: arrays, sparse matrices, lists. It
+    must be symmetric up to rounding, and positive semi-definite, which is not checked.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Gram rows in memory, sums of them, and sums that are known."""
+"""Gram rows in memory, weighted sums of rows, and known sums."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from ..runtime.parallel import in_parts
 
 # Columns summed at a time: their totals stay in the first-level cache.
 STRIPE = 2048
-# Entries that are added while one is computed elsewhere.
+# Entries added in the time in which one is computed elsewhere.
 ENTRIES_A_PASS = 4
 
 
-class HeldRows(NamedTuple):
-    """Some rows over all columns: that of sample i is ``values[slot[i]]``, unless slot[i] < 0.
+class StoredRows(NamedTuple):
+    """Some rows over all columns: the row of sample i is ``values[slot[i]]``, absent if slot[i] <
+    0.
 
-    `columns` says which sample each column belongs to, where they are not in order.
+    `columns` holds the sample of each column if they are not in order.
     """
 
     values: NDArray[np.floating]
@@ -29,7 +30,7 @@ class HeldRows(NamedTuple):
     def sums(
         self, samples: NDArray[np.intp], coefficients: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Σ_k coefficients_k K[samples_k] for every sample, of samples with a row."""
+        """Σ_k coefficients_k K[samples_k] at every sample; all `samples` must have a row."""
         total = np.zeros(self.values.shape[1])
         add_rows(total, self.values, self.slot[samples], coefficients)
         if self.columns is None:
@@ -38,7 +39,7 @@ class HeldRows(NamedTuple):
 
 
 def in_places(places: NDArray[np.intp], values: NDArray[Any]) -> NDArray[Any]:
-    """The array with these values at these places, which are all there are."""
+    """The array with these values at these places, a permutation."""
     result = np.empty_like(values)
     result[places] = values
     return result
@@ -52,7 +53,14 @@ class KnownSums(NamedTuple):
 
 
 @compiled
-def sum_rows(total, values, slots, coefficients, start, stop):  # type: ignore[no-untyped-def]
+def sum_rows(
+    total: NDArray[np.float64],
+    values: NDArray[np.floating],
+    slots: NDArray[np.intp],
+    coefficients: NDArray[np.float64],
+    start: int,
+    stop: int,
+) -> None:
     """total[start:stop] += Σ_k coefficients_k · values[slots_k, start:stop], four rows a pass"""
     sums = np.empty(STRIPE)
     for left in range(start, stop, STRIPE):
@@ -85,7 +93,7 @@ def add_rows(
     coefficients: NDArray[np.float64],
     first: int = 0,
 ) -> None:
-    """total += Σ_k coefficients_k · values[slots_k], from the first of these columns on"""
+    """total += Σ_k coefficients_k · values[slots_k], for the columns from `start` on"""
     width = total.size - first
 
     def some_columns(start: int, stop: int) -> None:

@@ -1,4 +1,4 @@
-"""A Cholesky factor that grows: a few new variables border it, instead of factoring all anew.
+"""A Cholesky factor that is extended by a border of new variables instead of refactored.
 
 [Q_OO  Q_ON]   [L   0] [Lᵀ  Y ]
 [Q_NO  Q_NN] = [Yᵀ  M] [0   Mᵀ]      Y = L⁻¹Q_ON,   MMᵀ = Q_NN − YᵀY
@@ -6,9 +6,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from .cholesky import factored_in_place, triangular
+import numpy as np
+from numpy.typing import NDArray
+
+from .cholesky import Array, factored_in_place, triangular
+from .jitter import Float
+
+Int = NDArray[np.int64]
 
 
 class Factor:
@@ -17,38 +23,39 @@ class Factor:
     Parameters
     ----------
     lower : array
-        L, LLᵀ = Q, in the order of Fortran.
+        L, LLᵀ = Q, in Fortran order.
     names : int array
-        What the variables are called.
+        Identifiers of the variables.
     """
 
-    def __init__(self, lower, names):
+    def __init__(self, lower: Array, names: Int) -> None:
         self.lower, self.names = lower, names
         self.Y = np.zeros((len(lower), 0), lower.dtype, order="F")
         self.M = np.zeros((0, 0), lower.dtype, order="F")
 
     @classmethod
-    def of(cls, Q, names):
-        """The factor of Q, which it overwrites; None where Q is not positive definite."""
+    def of(cls, Q: Array, names: Int) -> Factor | None:
+        """The factor of Q, which is overwritten; None if Q is not positive definite."""
         R = factored_in_place(Q)
         return None if R is None else cls(R.T, names)
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         return self.lower.dtype
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.names.size
 
     @property
-    def bordered(self):
-        """How many variables came later."""
+    def bordered(self) -> int:
+        """Number of variables added later."""
         return len(self.M)
 
-    def border(self, beside, corner, names):
-        """Add variables: `beside` has a column for each of them and a row for those here already,
-        `corner` is the matrix of the new ones. Whether the whole is positive definite."""
+    def border(self, beside: Array, corner: Array, names: Int) -> bool:
+        """Add variables: `beside` has a column for each new variable and a row for each present
+        one, `corner` is the matrix of the new ones. Returns whether the result is positive
+        definite."""
         old = len(self.lower)
         above = triangular(self.lower, beside[:old])
         left = triangular(self.M, beside[old:] - self.Y.T @ above)
@@ -61,15 +68,15 @@ class Factor:
         self.names = np.append(self.names, names)
         return True
 
-    def forward(self, b):
-        """The first half of Q⁻¹b, of a vector or of columns, in float64."""
+    def forward(self, b: Array) -> Float:
+        """L⁻¹b of a vector or of columns, in float64."""
         b, old = np.asfortranarray(b, dtype=self.dtype), len(self.lower)
         above = triangular(self.lower, b[:old])
         below = triangular(self.M, b[old:] - self.Y.T @ above)
         return np.concatenate([above, below]).astype(np.float64, copy=False)
 
-    def back(self, b):
-        """The second half."""
+    def back(self, b: Array) -> Float:
+        """L⁻ᵀb."""
         b, old = np.asfortranarray(b, dtype=self.dtype), len(self.lower)
         below = triangular(self.M, b[old:], transposed=True)
         above = triangular(self.lower, b[:old] - self.Y @ below, transposed=True)

@@ -3,34 +3,39 @@
     [A₁₁     ]   [L₁₁    ] [L₁₁ᵀ L₂₁ᵀ]      L₁₁L₁₁ᵀ = A₁₁,   L₂₁ = A₂₁L₁₁⁻ᵀ,
     [A₂₁  A₂₂] = [L₂₁ L₂₂] [     L₂₂ᵀ]      L₂₂L₂₂ᵀ = A₂₂ − L₂₁L₂₁ᵀ
 
-BLAS has one thread during a fit, and SciPy's wrappers keep the GIL; its functions themselves are
-called here from several threads, each for some rows of L₂₁ or a part of A₂₂. All matrices are in
-the order of Fortran, and of triangles only the lower one counts.
+BLAS is limited to one thread during a fit, and SciPy's wrappers hold the GIL; the functions
+themselves are called here from several threads, each for some rows of L₂₁ or a part of A₂₂. All
+matrices are in Fortran order, and only lower triangles are read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from ctypes import CFUNCTYPE, addressof, c_char, c_double, c_float, c_int, c_void_p
 from functools import cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrtrs, spotrf, strtrs
 
 from ..runtime.blas import address_of
 from ..runtime.parallel import in_parts, in_turn
 
-# Matrices of fewer rows are left to LAPACK in one thread, parts of larger ones up to so many; right
-# sides of fewer columns are.
+Array = NDArray[Any]
+
+# Matrices with fewer rows, parts of larger ones with at most LEAF rows, and right sides
+# with fewer columns are left to LAPACK in one thread.
 FEWEST_ROWS, LEAF, FEWEST_COLUMNS = 1200, 384, 8
 # Halves begin at multiples of this many rows.
 ROUND = 64
-# Right sides of a part, at least.
+# Smallest number of right sides of a part.
 SOLVED_PART = 128
 LETTERS = {letter: c_char(letter.encode()) for letter in "LRNT"}
 
 
-def cholesky(A: np.ndarray) -> bool:
-    """A ← L, zeros above the diagonal; whether A is positive definite."""
+def cholesky(A: Array) -> bool:
+    """A ← L with zeros above the diagonal; returns whether A is positive definite."""
     n = len(A)
     if n < FEWEST_ROWS:
         potrf = spotrf if A.dtype == np.float32 else dpotrf
@@ -44,7 +49,7 @@ def cholesky(A: np.ndarray) -> bool:
     return True
 
 
-def halved_cholesky(A):
+def halved_cholesky(A: Array) -> bool:
     n = len(A)
     if n <= LEAF:
         return lapack_cholesky(A)
@@ -53,63 +58,63 @@ def halved_cholesky(A):
         return False
     below, rest = A[h:, :h], A[h:, h:]
 
-    def some_rows(start, stop):
+    def some_rows(start: int, stop: int) -> None:
         divide(A[:h, :h], below[start:stop])
 
     in_parts(some_rows, n - h, below.size, h, least=SOLVED_PART)
     q = (n - h) // 2
 
-    def corners():
+    def corners() -> None:
         subtract_square(below[:q], rest[:q, :q])
         subtract_square(below[q:], rest[q:, q:])
 
-    def beside():
+    def beside() -> None:
         subtract_product(below[q:], below[:q], rest[q:, :q])
 
     in_turn(lambda task: task(), [beside, corners])
     return halved_cholesky(rest)
 
 
-def factored_in_place(Q):
-    """Upper Cholesky factor of Q, which it overwrites; None where Q is not positive definite."""
-    # In the order of Fortran this is the lower factor of the transpose.
+def factored_in_place(Q: Array) -> Array | None:
+    """Upper Cholesky factor of Q, which is overwritten; None if Q is not positive definite."""
+    # In Fortran order this is the lower factor of the transpose.
     return Q if cholesky(Q.T) else None
 
 
-def triangular(L: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+def triangular(L: Array, b: Array, transposed: bool = False) -> Array:
     """L⁻¹b, or L⁻ᵀb, of a vector or of columns."""
     if not b.size:
         return b
     columns = b.shape[1] if b.ndim == 2 else 1
     if columns < FEWEST_COLUMNS:
         trtrs = strtrs if L.dtype == np.float32 else dtrtrs
-        return trtrs(L, b, lower=1, trans=int(transposed))[0]
+        x: Array = trtrs(L, b, lower=1, trans=int(transposed))[0]
+        return x
     x = np.array(b, dtype=L.dtype, order="F")
 
-    def some_columns(start, stop):
+    def some_columns(start: int, stop: int) -> None:
         solve(L, x[:, start:stop], transposed)
 
     in_parts(some_columns, columns, b.size, len(L), grain=FEWEST_COLUMNS, least=SOLVED_PART)
     return x
 
 
-# ---- BLAS and LAPACK ---------------------------------------------------------------------------
-
-
 @cache
-def routine(name, module="cython_blas"):
-    """A function that is called without the GIL, all arguments by reference."""
+def routine(name: str, module: str = "cython_blas") -> Callable[..., None]:
+    """A BLAS or LAPACK function, called without the GIL and with all arguments by reference."""
     return CFUNCTYPE(None)(address_of(name, module))
 
 
-def call(name, dtype, *arguments, module="cython_blas"):
+def call(
+    name: str, dtype: np.dtype[Any], *arguments: Any, module: str = "cython_blas"
+) -> list[Any]:
     letter, number = ("s", c_float) if dtype == np.float32 else ("d", c_double)
     kept = [as_c(argument, number) for argument in arguments]
     routine(letter + name, module)(*(c_void_p(addressof(value)) for value in kept))
     return kept
 
 
-def as_c(argument, number):
+def as_c(argument: Any, number: Any) -> Any:
     if isinstance(argument, str):
         return LETTERS[argument]
     if isinstance(argument, int):
@@ -119,34 +124,34 @@ def as_c(argument, number):
     return number.from_address(argument.ctypes.data)
 
 
-def step(A):
-    """Entries from one column to the next."""
+def step(A: Array) -> int:
+    """Leading dimension: entries from one column to the next."""
     return A.strides[1] // A.itemsize if A.shape[1] > 1 else len(A)
 
 
-def lapack_cholesky(A):
-    """A ← L, whatever is above the diagonal; whether A is positive definite."""
+def lapack_cholesky(A: Array) -> bool:
+    """A ← L, leaving entries above the diagonal; returns whether A is positive definite."""
     *_, info = call("potrf", A.dtype, "L", len(A), A, step(A), 0, module="cython_lapack")
-    return info.value == 0
+    return bool(info.value == 0)
 
 
-def solve(L, b, transposed):
+def solve(L: Array, b: Array, transposed: bool) -> None:
     """b ← L⁻¹b, or L⁻ᵀb"""
     kind = ("L", "L", "T" if transposed else "N", "N")
     call("trsm", L.dtype, *kind, *b.shape, 1.0, L, step(L), b, step(b))
 
 
-def divide(L, B):
+def divide(L: Array, B: Array) -> None:
     """B ← BL⁻ᵀ"""
     call("trsm", L.dtype, "R", "L", "T", "N", *B.shape, 1.0, L, step(L), B, step(B))
 
 
-def subtract_square(B, C):
+def subtract_square(B: Array, C: Array) -> None:
     """C ← C − BBᵀ"""
     call("syrk", B.dtype, "L", "N", *B.shape, -1.0, B, step(B), 1.0, C, step(C))
 
 
-def subtract_product(A, B, C):
+def subtract_product(A: Array, B: Array, C: Array) -> None:
     """C ← C − ABᵀ"""
     shape = (*C.shape, A.shape[1])
     call("gemm", A.dtype, "N", "T", *shape, -1.0, A, step(A), B, step(B), 1.0, C, step(C))

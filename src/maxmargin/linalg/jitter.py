@@ -9,18 +9,19 @@ from scipy.linalg import lapack
 Float = NDArray[np.float64]
 
 
-# The diagonal is raised by these fractions of it, one after the other; with the last one only a
-# matrix with entries that are not finite has no factor.
+# Relative shifts of the diagonal, tried in this order; with the last one only a matrix with
+# non-finite entries has no factor.
 LIFTS = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e8, 1e16)
-# Of which every entry counts as at least this fraction of the largest.
+# Diagonal entries count as at least this fraction of the largest one.
 LEAST_SHARE = 1e-16
 
 
 def factor(A: Float) -> Float:
-    """Cholesky factor in the lower triangle, with the diagonal raised where rounding needs it.
+    """Cholesky factor in the lower triangle, with the diagonal shifted if rounding requires it.
 
-    Where no factor exists (the matrix has overflowed) it is that of the identity.
+    If no factor exists (the matrix has overflowed), the identity is returned.
     """
+    result: Float
     result, info = lapack.dpotrf(A, lower=1, clean=0)
     for lift in LIFTS:
         if info == 0:
@@ -33,7 +34,8 @@ def factor(A: Float) -> Float:
 
 
 def factored_solve(factored: Float, right: Float) -> Float:
-    return lapack.dpotrs(factored, right, lower=1)[0]
+    x: Float = lapack.dpotrs(factored, right, lower=1)[0]
+    return x
 
 
 def solve(A: Float, right: Float) -> Float:

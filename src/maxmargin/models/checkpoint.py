@@ -71,8 +71,8 @@ class Checkpoint:
         """The machine with the parameters found, ready to go on where its fit stands."""
         machine.set_params(**self.parameters)
         if self.solutions:
-            several = len(self.solutions) > 1
-            machine.solution_ = self.solutions if several else self.solutions[0]
+            multiple = len(self.solutions) > 1
+            machine.solution_ = self.solutions if multiple else self.solutions[0]
             price = float(getattr(machine, "C", 1.0))
             place = "_penalty_" if isinstance(self.solutions[0], Solution) else "_cost_"
             setattr(machine, place, price)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -113,7 +113,7 @@ def save(
             f"{name}: of a pipeline, save the last step"
         )
     check_is_fitted(estimator)
-    parameters = estimator.get_params(deep=False)
+    parameters = cast(Any, estimator).get_params(deep=False)
     if is_function(parameters.get("kernel")):
         raise ValueError(
             "kernel is a Python function, and model files hold no code: use a kernel of "

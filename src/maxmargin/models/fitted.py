@@ -16,6 +16,7 @@ from .. import estimators
 from ..archive import ModelFileError
 from ..dual import Certificate
 from ..estimators import Certificates
+from ..estimators.conditioning import widened
 from ..estimators.inputs import is_precomputed, takes_strings
 from ..estimators.template import learned
 from ..estimators.tree import Candidates, Tree
@@ -148,9 +149,6 @@ def _check_labels(name: str, value: Any) -> None:
     _require(len(set(value.tolist())) == value.size, f"{name} holds a label twice")
 
 
-# ---- what must hold between attributes -----------------------------------------------------
-
-
 def _kernel_classifier(estimator: Any, sizes: Sizes) -> None:
     classes = sizes["classes"]
     _require(classes >= 2, f"there are {classes} classes; two are needed")
@@ -172,7 +170,7 @@ def _one_function(estimator: Any, sizes: Sizes) -> None:
         _require((estimator.offset_ == -estimator.intercept_).all(), "offset_ is not -intercept_")
 
 
-def _several_functions(estimator: Any, sizes: Sizes) -> None:
+def _multiple_functions(estimator: Any, sizes: Sizes) -> None:
     single = sizes["functions"] == 1
     _require(single or not estimator._one_target_, "there are several functions for one target")
     _kernel_expansion(estimator, sizes)
@@ -207,7 +205,8 @@ def _kernel_expansion(estimator: Any, sizes: Sizes) -> None:
         "one of support_vectors_ and dual_coef_ is sparse, the other is not",
     )
     if vectors:
-        _require(np.isfinite(kernel(inputs[:1], inputs[:1])).all(), "kernel_ is not finite")
+        first = widened(inputs[:1])
+        _require(np.isfinite(kernel(first, first)).all(), "kernel_ is not finite")
 
 
 def _linear_classifier(estimator: Any, sizes: Sizes) -> None:
@@ -273,8 +272,6 @@ def _require(fulfilled: Any, otherwise: str) -> None:
     if not fulfilled:
         raise ModelFileError(otherwise)
 
-
-# ---- the schemas ---------------------------------------------------------------------------
 
 VECTORS = Array("real", ("vectors", "features"), sparse=True)
 EVERY = {
@@ -385,7 +382,7 @@ SCHEMAS: dict[str, Schema] = {
     "NuSVC": Schema(KERNEL_CLASSIFIER, _kernel_classifier),
     "SVR": Schema(ONE_FUNCTION, _one_function),
     "NuSVR": Schema({**ONE_FUNCTION, "epsilon_": Optional(float)}, _one_function),
-    "KernelRidge": Schema({**LEAST_SQUARES, "_one_target_": bool}, _several_functions),
+    "KernelRidge": Schema({**LEAST_SQUARES, "_one_target_": bool}, _multiple_functions),
     "LeastSquaresSVC": Schema(
         {
             **LEAST_SQUARES,

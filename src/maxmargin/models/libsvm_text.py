@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -262,12 +263,13 @@ def read_vectors(stream: Any, head: Head, n_features: int | None) -> tuple[np.nd
 
 def machine_of(head: Head, coef: np.ndarray, vectors: Any) -> Any:
     """The fitted estimator."""
-    kernel: Any = {
+    kinds: dict[str, Callable[[], Kernel]] = {
         "linear": Linear,
         "rbf": lambda: Gaussian(head.gamma),
         "sigmoid": lambda: Sigmoid(head.gamma, head.coef0),
         "poly": lambda: Polynomial(head.degree, head.gamma, head.coef0),
-    }[head.kernel]()
+    }
+    kernel = kinds[head.kernel]()
     parameters: dict[str, Any] = {"kernel": head.kernel, "degree": head.degree}
     parameters |= {"gamma": head.gamma, "coef0": head.coef0}
     classifies = head.machine in CLASSIFIERS
@@ -295,10 +297,10 @@ def machine_of(head: Head, coef: np.ndarray, vectors: Any) -> Any:
 
 
 def _one(values: dict[str, list[str]], key: str) -> str:
-    return _several(values, key, 1)[0]
+    return _entries(values, key, 1)[0]
 
 
-def _several(values: dict[str, list[str]], key: str, count: int) -> list[str]:
+def _entries(values: dict[str, list[str]], key: str, count: int) -> list[str]:
     if key not in values:
         raise ModelFileError(f"it has no line {key!r}")
     if len(values[key]) != count:
@@ -314,11 +316,11 @@ def _count(values: dict[str, list[str]], key: str, most: int) -> int:
 
 
 def _integers(values: dict[str, list[str]], key: str, count: int) -> np.ndarray:
-    return np.array([int(entry) for entry in _several(values, key, count)], dtype=np.int64)
+    return np.array([int(entry) for entry in _entries(values, key, count)], dtype=np.int64)
 
 
 def _reals(values: dict[str, list[str]], key: str, count: int) -> np.ndarray:
-    numbers = [float(entry) for entry in _several(values, key, count)]
+    numbers = [float(entry) for entry in _entries(values, key, count)]
     if not all(map(math.isfinite, numbers)):
         raise ModelFileError(f"{key} contains NaN or infinity")
     return np.array(numbers)

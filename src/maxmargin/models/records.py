@@ -68,7 +68,10 @@ def _linear_solution(record: LinearSolution) -> None:
         array = getattr(record, name)
         dims = (1, 2) if joint else (1,)
         _require(array.ndim in dims, f"{name} of a LinearSolution has {array.ndim} dimensions")
-    _require(not joint or _is_column(record.b), "b of a LinearSolution is no real vector")
+    _require(
+        not isinstance(record.b, np.ndarray) or _is_column(record.b),
+        "b of a LinearSolution is no real vector",
+    )
 
 
 def _fit_curve(record: FitCurve) -> None:

@@ -197,4 +197,4 @@ class Decoder:
 
 def field_names(record: type) -> tuple[str, ...]:
     """What a record is made of."""
-    return tuple(field.name for field in dataclasses.fields(record))  # type: ignore[arg-type]
+    return tuple(field.name for field in dataclasses.fields(record))

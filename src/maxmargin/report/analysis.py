@@ -30,7 +30,7 @@ def baselines(tested: HeldOut, classes: np.ndarray | None) -> Table:
     if classes is None:
         true, said = np.asarray(target, float), np.asarray(predicted, float)
         middle, mean = np.full(true.size, np.median(true)), np.full(true.size, true.mean())
-        lines = [
+        lines: list[tuple[str, ...]] = [
             ("this model", f"{absolute_error(true, said):.4g}", f"{square_error(true, said):.4g}"),
             ("the median", f"{absolute_error(true, middle):.4g}", "–"),
             ("the mean", "–", f"{square_error(true, mean):.4g}"),
@@ -72,7 +72,7 @@ def worst_errors(tested: HeldOut, classes: np.ndarray | None) -> Table | None:
     if classes is None:
         true, said = np.asarray(tested.target, float), np.asarray(tested.predicted, float)
         order = np.argsort(-np.abs(true - said), kind="stable")[:MOST_ERRORS]
-        lines = [
+        lines: list[tuple[str, ...]] = [
             (f"{i + 1:,}", f"{true[i]:.4g}", f"{said[i]:.4g}", f"{true[i] - said[i]:+.4g}")
             for i in order
         ]
@@ -103,7 +103,8 @@ def worst_errors(tested: HeldOut, classes: np.ndarray | None) -> Table | None:
 def _sureness(tested: HeldOut, classes: np.ndarray) -> np.ndarray:
     """The probability of the class predicted, else how far the decision is from another."""
     if tested.probability.size:
-        return np.asarray(tested.probability).max(axis=1)
+        result: np.ndarray = np.asarray(tested.probability).max(axis=1)
+        return result
     decision = np.asarray(tested.decision, dtype=np.float64)
     if decision.ndim == 1 and decision.size:
         return np.abs(decision)
@@ -131,8 +132,8 @@ def importance(estimator: Any, X: Any, y: Any, names: Any) -> Table | None:
     mean = drops.mean(axis=1)
     order = np.argsort(-mean, kind="stable")[:MOST_SHOWN]
     names = [f"x{i + 1}" for i in range(inputs.shape[1])] if names is None else names
-    unit = (lambda value: f"{100 * value:.1f} points") if counts else (lambda value: f"{value:.3g}")
-    lines = [(str(names[i]), unit(mean[i])) for i in order]
+    losses = [f"{100 * mean[i]:.1f} points" if counts else f"{mean[i]:.3g}" for i in order]
+    lines: list[tuple[str, ...]] = [(str(names[i]), loss) for i, loss in zip(order, losses)]
     what = "accuracy" if counts else "mean absolute error"
     lead = (
         f"By how much the {what} gets worse when a feature is shuffled ({rows.size:,} of the given "

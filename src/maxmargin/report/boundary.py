@@ -25,10 +25,12 @@ class Plane:
     names: tuple[str, str]
 
     def points(self, coordinates: np.ndarray) -> np.ndarray:
-        return self.origin + coordinates @ self.axes
+        result: np.ndarray = self.origin + coordinates @ self.axes
+        return result
 
     def coordinates(self, X: np.ndarray) -> np.ndarray:
-        return (X - self.origin) @ self.axes.T
+        result: np.ndarray = (X - self.origin) @ self.axes.T
+        return result
 
 
 def plane_of(X: np.ndarray, features: tuple[int, int] | None, names: Any) -> Plane:

@@ -149,6 +149,7 @@ class ConvergenceDisplay(Display):
         left, right = ax
         curve, style = self.curve, {"marker": "o", "markersize": 4}
         across = curve.seconds if self.against == "seconds" else self.steps
+        assert across is not None
         if across.size > MOST_MARKERS:
             style = {"linewidth": 1.2}
         elif self.against == "steps":

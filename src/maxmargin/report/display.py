@@ -16,7 +16,7 @@ PURPLE, SKY, YELLOW, BLACK, GREY = "#CC79A7", "#56B4E9", "#F0E442", "#000000", "
 COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, YELLOW, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 SIZE, DPI = (6.4, 4.4), 150
-STYLE = {
+STYLE: dict[Any, object] = {
     "font.size": 12,
     "axes.titlesize": 13,
     "axes.spines.top": False,

@@ -132,8 +132,6 @@ class Report:
         kind = "decision tree" if hasattr(self.machine, "tree_") else "support vector machine"
         return page(title, f"maxmargin {__version__} · report of a {kind}", sections)
 
-    # ---- text ------------------------------------------------------------------------------
-
     def _subject(self) -> str:
         schema, training = self.model.schema, self.training
         source = training.source if training is not None else self.source or "data"
@@ -237,6 +235,7 @@ class Report:
     def _analyses(self) -> list[tuple[str, Table | None]]:
         if self.tested is None:
             return []
+        found: list[tuple[str, Table | None]]
         found = [("Baselines", baselines(self.tested, self.classes))]
         if self.classes is not None and self.classes.size > 1:
             found.append(("Class by class", by_class(self.tested, self.classes)))
@@ -261,8 +260,6 @@ class Report:
         )
         return section("How to reproduce", code(training.command), text, rows(pairs))
 
-    # ---- plots -----------------------------------------------------------------------------
-
     def _plots(self) -> list[str]:
         """Pictures with their captions; what cannot be drawn for this model is left out."""
         pictures = []
@@ -276,7 +273,7 @@ class Report:
         if self._drawable():
             names = self.model.schema.feature_names if self.model.schema is not None else None
             labels = self.y if self.classes is not None else None
-            given = {"feature_names": names}
+            given: dict[str, Any] = {"feature_names": names}
             add(
                 lambda: DecisionBoundaryDisplay.from_estimator(
                     self.machine, self.X, labels, **given
@@ -364,7 +361,7 @@ class Report:
         if not hasattr(self.machine, "n_features_in_") or hasattr(self.machine, "epsilon"):
             return False
         samples, features = self.X.shape
-        return features >= 2 and samples * features <= LARGEST_DRAWN
+        return bool(features >= 2 and samples * features <= LARGEST_DRAWN)
 
     def _has_metric(self) -> bool:
         kernel = getattr(self.machine, "kernel_", None)

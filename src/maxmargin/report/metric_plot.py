@@ -110,11 +110,11 @@ class MetricDisplay(Display):
         circle = np.array([np.cos(angle), np.sin(angle)])
         centre = self.points.mean(axis=0)
         halo = [withStroke(linewidth=4.0, foreground="white")]
-        for level, style in zip(LEVELS, ("-", "--", ":")):
+        for level, dashes in zip(LEVELS, ("-", "--", ":")):
             radii = np.sqrt(-np.log(level) / np.maximum(values, np.finfo(float).tiny))
             line = centre[:, None] + vectors @ (radii[:, None] * circle)
             ax.plot(
-                *line, color=BLACK, linestyle=style, path_effects=halo, label=f"kernel {level:g}"
+                *line, color=BLACK, linestyle=dashes, path_effects=halo, label=f"kernel {level:g}"
             )
         ax.plot(*centre, marker="+", color=VERMILLION, markersize=12, markeredgewidth=2.5)
         span = np.ptp(self.points, axis=0)

@@ -79,6 +79,7 @@ class ShrinkingDisplay(Display):
             trace=True,
         )
         texts = [str(label) for label in classes]
+        assert solution.trace is not None
         return cls(trace=solution.trace, X=dense(X), codes=codes, labels=texts).plot(ax)
 
     def _draw(self, ax: Any) -> None:

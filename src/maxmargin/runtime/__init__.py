@@ -1,1 +1,1 @@
-"""What compiled code stands on: the JIT decorators, BLAS and LAPACK, threads, buffers."""
+"""Foundations of compiled code: JIT decorators, BLAS and LAPACK, threads, buffers."""

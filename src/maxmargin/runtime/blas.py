@@ -1,6 +1,6 @@
-"""BLAS and LAPACK from compiled code, which gets the address of a routine as a number.
+"""BLAS and LAPACK from compiled code, which receives the address of a routine as an integer.
 
-A number, because compiled code that holds the address itself could not be kept on disk.
+Compiled code with the address as a constant could not be cached on disk.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ C_INT = ir.IntType(32)
 
 @cache
 def address_of(name: str, module: str = "cython_blas") -> int:
-    """Of a routine of SciPy's BLAS, or of its "cython_lapack"."""
+    """Address of a routine of SciPy's "cython_blas" or "cython_lapack"."""
     return int(get_cython_function_address(f"scipy.linalg.{module}", name))
 
 
 def address_for(dtype: Any, name: str, module: str = "cython_blas") -> int:
-    """The same for numbers of a type: "gemm" of float32 is sgemm."""
+    """Address of the variant for a dtype: "gemm" of float32 is sgemm."""
     return address_of(("s" if dtype == np.float32 else "d") + name, module)
 
 
 @intrinsic
-def call(_typing, address, arguments):  # type: ignore[no-untyped-def]
-    """Call a routine with arrays, and with numbers by reference as it wants them: np.uint8 is a
-    letter, other integers are C's int. Returns what is in the last argument if that is a number, as
-    LAPACK's `info` is, else 0."""
+def call(_typing: Any, address: Any, arguments: Any) -> Any:
+    """Call a routine with arrays, and with numbers by reference: np.uint8 is passed as a char,
+    other integers as C's int. Returns the value of the last argument if that is a number, like
+    LAPACK's `info`, else 0."""
 
-    def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+    def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         byte, kinds = ir.IntType(8).as_pointer(), signature.args[1]
         pointers = []
         for kind, value in zip(kinds, cgutils.unpack_tuple(builder, values[1], len(kinds))):

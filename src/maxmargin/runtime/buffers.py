@@ -1,10 +1,10 @@
-"""Memory of fits: how much is free, arrays that fits take from it, and what is kept between fits.
+"""Reusable buffers for large arrays, and the amount of free memory.
 
-Memory that a process touches for the first time costs more than what is computed into it: the
-system finds a page, clears it, and on a virtual machine asks its host. Large arrays that a fit
-gives back are therefore kept for its next ones, adding no more than `SPARE` bytes to its peak, and
-`KEPT` bytes of them for the next fit; `release_memory` gives these back too. Processes that others
-started as workers keep nothing between fits: there are often many of them.
+The first touch of memory can cost more than the computation that fills it: the system finds a page,
+clears it, and on a virtual machine asks the host. Memory of large arrays that a fit has released is
+therefore reused by its later ones, which adds at most `SPARE` bytes to its peak, and up to `KEPT`
+bytes stay for the next fit; `release_memory` returns these to the system. Worker processes keep
+nothing between fits, because there are often many of them.
 """
 
 from __future__ import annotations
@@ -28,46 +28,46 @@ from numpy.typing import NDArray
 
 try:
     import resource
-except ImportError:  # no such limits on this system
+except ImportError:  # not available on this system
     resource = None  # type: ignore[assignment]
 
-# Smaller arrays are left to the allocator.
+# Smaller arrays are allocated by NumPy.
 SMALLEST = 1 << 18
 # Bytes kept between fits.
 KEPT = 64 << 20
-# Of an array that is too large to be kept, whole large pages are: half of one is many small ones.
+# Buffers that are too large are cut at multiples of this, so that no large page is split.
 LARGE_PAGE = 2 << 20
-# Bytes that a fit may keep beyond the most that it ever used.
+# Bytes that a fit may keep beyond its peak usage.
 SPARE = 16 << 20
-# Larger arrays are not asked for before it is known that there is so much memory: a container ends
-# processes that use more than there is, where another system refuses.
+# Before larger arrays are allocated, the free memory is checked: containers kill processes that use
+# too much instead of refusing the allocation.
 CHECKED = 1 << 28
-# Bytes of main memory where the system does not tell.
+# Bytes of main memory if the system does not report it.
 ASSUMED = 4e9
-# Limits of a control group beyond this are none.
+# Control-group limits above this mean "no limit".
 NO_LIMIT = float(1 << 60)
 
 _process = os.getpid()
 
 
-class Kept(NamedTuple):
-    """Pages that wait for the next array, and how many bytes of them may be in memory."""
+class Pages(NamedTuple):
+    """A mapping of memory, and the number of its bytes that may be resident."""
 
     pages: mmap.mmap
     warm: int
 
 
 class Pool:
-    """Pages that are kept, and the number of bytes of those in use."""
+    """The pages kept for reuse, and the number of bytes in use."""
 
     def __init__(self) -> None:
-        # Collecting garbage may end a lease at any moment, also while this thread holds the lock.
+        # Garbage collection may end a lease at any time, even while this thread holds the lock.
         self.lock = threading.RLock()
-        self.kept: list[Kept] = []
+        self.kept: list[Pages] = []
         self.leased = self.peak = self.fits = 0
 
-    def take(self, size: int) -> Kept:
-        """Pages for so many bytes: the smallest kept ones that suffice, or new ones."""
+    def take(self, size: int) -> Pages:
+        """Pages for `size` bytes: the smallest kept ones that suffice, or new ones."""
         with self.lock:
             enough = [kept for kept in self.kept if len(kept.pages) >= size]
             best = min(enough, key=_length, default=None)
@@ -78,20 +78,20 @@ class Pool:
             self.peak = max(self.peak, self.leased)
             self.trim()
         try:
-            return Kept(_fresh(size) if best is None else best.pages, warm)
+            return Pages(_fresh(size) if best is None else best.pages, warm)
         except BaseException:
             self.leased -= warm
             raise
 
-    def give_back(self, kept: Kept) -> None:
+    def give_back(self, kept: Pages) -> None:
         with self.lock:
             self.leased -= kept.warm
             self.kept.append(kept)
             self.trim()
 
     def trim(self) -> None:
-        """Give back what is more than may be kept, of the largest first: the system has large
-        pages for them, and clears a byte of those much sooner than one of a small page."""
+        """Return excess memory to the system, from the largest buffers first: these consist of
+        large pages, which the system clears much faster per byte than small ones."""
         between = kept_between_fits()
         may_stay = max(self.peak + SPARE, between) - self.leased if self.fits else between
         excess = sum(map(_warm, self.kept)) - may_stay
@@ -102,7 +102,7 @@ class Pool:
             excess -= warm - stays
             if stays:
                 pages.madvise(mmap.MADV_DONTNEED, stays, len(pages) - stays)
-                self.kept.insert(0, Kept(pages, stays))
+                self.kept.insert(0, Pages(pages, stays))
 
     def begin(self) -> None:
         with self.lock:
@@ -120,7 +120,7 @@ class Pool:
             self.kept.clear()
 
     def after_fork(self) -> None:
-        """Pages of the parent are no use to a child, nor are its locks."""
+        """Pages and locks of the parent are useless in a child."""
         self.lock = threading.RLock()
         self.kept.clear()
 
@@ -133,8 +133,11 @@ if hasattr(os, "register_at_fork"):
 _warm = attrgetter("warm")
 
 
-def room(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """An array with any content, like ``numpy.empty``; MemoryError where there is none."""
+def buffer(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """An uninitialised array, like ``numpy.empty``, in reused memory if it is large.
+
+    The MemoryError says what was requested and what is free.
+    """
     dtype = np.dtype(dtype)
     size = math.prod(map(int, shape)) * dtype.itemsize
     try:
@@ -149,13 +152,14 @@ def room(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
             f"{dtype}; {free_memory(swap=True):,.0f} bytes are free. Lower cache_size, train on "
             'fewer samples or, where solver="full" was chosen, leave solver at "auto"'
         ) from None
-    return np.asarray(lease).view(dtype).reshape(shape)
+    array: NDArray[Any] = np.asarray(lease).view(dtype).reshape(shape)
+    return array
 
 
 class Lease:
-    """Pages that belong to an array and its views, and return when the last of them is gone."""
+    """Pages owned by an array and its views; they return to the pool with the last of these."""
 
-    def __init__(self, kept: Kept, size: int) -> None:
+    def __init__(self, kept: Pages, size: int) -> None:
         self.kept = kept
         address = np.frombuffer(kept.pages, dtype=np.uint8).ctypes.data
         self.__array_interface__ = {
@@ -166,7 +170,7 @@ class Lease:
         }
 
     def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        if ending():  # the names of this module may be gone
+        if ending():  # module globals may already be None
             return
         with suppress(OSError):
             _pool.give_back(self.kept)
@@ -174,7 +178,7 @@ class Lease:
 
 @contextmanager
 def pages_kept() -> Iterator[None]:
-    """A fit: arrays that it gives back are kept for its next ones."""
+    """Context of a fit: memory of its released arrays is kept for later ones."""
     _pool.begin()
     try:
         yield
@@ -183,10 +187,10 @@ def pages_kept() -> Iterator[None]:
 
 
 def release_memory() -> None:
-    """Give the memory that is kept between fits back to the system.
+    """Return the memory that is kept between fits to the system.
 
-    After a fit up to 64 MB stay with the process, for the next one: memory that is used for the
-    first time is slow. Worker processes (of multiprocessing, joblib or Dask) keep nothing.
+    After a fit the process keeps up to 64 MB for the next one, because the first touch of memory is
+    slow. Worker processes (of multiprocessing, joblib or Dask) keep nothing.
 
     Examples
     --------
@@ -201,7 +205,7 @@ def kept_between_fits() -> int:
     return 0 if worker else KEPT
 
 
-def _length(kept: Kept) -> int:
+def _length(kept: Pages) -> int:
     return len(kept.pages)
 
 
@@ -213,17 +217,14 @@ def _fresh(size: int) -> mmap.mmap:
             raise
         raise MemoryError from None
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        with suppress(OSError):  # kernels without such pages
+        with suppress(OSError):  # not supported by this kernel
             pages.madvise(mmap.MADV_HUGEPAGE)
     return pages
 
 
-# ---- how much there is -------------------------------------------------------------------------
-
-
 def free_memory(swap: bool = False, system: Path = Path("/")) -> float:
-    """Bytes of memory that are not in use: of the machine, with its swap space if that counts, and
-    of the control groups (containers) that this process is in."""
+    """Bytes of available memory: of the machine, optionally with its swap space, limited by the
+    control groups (containers) of this process."""
     info = _numbers(f"{system}/proc/meminfo")
     free = 1024.0 * info["MemAvailable:"] if "MemAvailable:" in info else 0.5 * _main_memory()
     if swap:
@@ -233,7 +234,7 @@ def free_memory(swap: bool = False, system: Path = Path("/")) -> float:
 
 
 def _left_of_addresses() -> float:
-    """What the limit of this process (``ulimit -v``) leaves."""
+    """Bytes left of the address-space limit of this process (``ulimit -v``)."""
     try:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit == resource.RLIM_INFINITY:
@@ -252,11 +253,11 @@ def _main_memory() -> float:
 
 
 class GroupFiles(NamedTuple):
-    """What the files of a control group are called: version 1 or 2."""
+    """File names of a control group, version 1 or 2."""
 
     limit: str
     used: str
-    cache: str  # the line of memory.stat about files that can be dropped
+    cache: str  # key in memory.stat for the droppable file cache
 
 
 V1 = GroupFiles("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
@@ -265,7 +266,7 @@ V2 = GroupFiles("memory.max", "memory.current", "inactive_file")
 
 @cache
 def _groups(system: Path) -> list[tuple[str, GroupFiles]]:
-    """The control groups from that of this process upwards that can have a limit."""
+    """The control group of this process and its parents, as far as they can have a limit."""
     found: list[tuple[str, GroupFiles]] = []
     with suppress(OSError, ValueError, IndexError):
         groups = [line.split(":", 2) for line in _read(f"{system}/proc/self/cgroup").splitlines()]
@@ -280,7 +281,7 @@ def _groups(system: Path) -> list[tuple[str, GroupFiles]]:
                     continue
                 if version is V1 and not (kind == "cgroup" and "memory" in options.split(",")):
                     continue
-                # Inside a container the mount may show a part of the tree only.
+                # Inside a container the mount may show only a part of the tree.
                 root, top = mount[3].rstrip("/"), system / mount[4].lstrip("/")
                 below = path[len(root) :] if path.startswith(f"{root}/") else ""
                 folder = top / below.strip("/")
@@ -293,9 +294,9 @@ def _groups(system: Path) -> list[tuple[str, GroupFiles]]:
 
 
 def _left(group: str, files: GroupFiles) -> float:
-    """What a control group has left of its limit, if it has one."""
+    """Bytes left of the limit of a control group; infinite without a limit."""
     try:
-        limit = float(_read(f"{group}/{files.limit}"))  # "max" is no number
+        limit = float(_read(f"{group}/{files.limit}"))  # "max" raises ValueError
         if limit >= NO_LIMIT:
             return math.inf
         used = float(_read(f"{group}/{files.used}"))
@@ -306,7 +307,7 @@ def _left(group: str, files: GroupFiles) -> float:
 
 
 def _numbers(path: str) -> dict[str, float]:
-    """The lines "name number …" of a file; none where it cannot be read."""
+    """The lines "name number …" of a file; empty if it cannot be read."""
     try:
         lines = [line.split() for line in _read(path).splitlines()]
         return {line[0]: float(line[1]) for line in lines}

@@ -1,10 +1,10 @@
-"""Compiled code on disk, wherever that is possible, and never trusted unchecked.
+"""The disk cache of compiled code, with a fallback directory and checksums.
 
 Numba keeps compiled code beside the source, in the user's cache directory or in
-``NUMBA_CACHE_DIR``. Where none of these can be written, a private directory among the temporary
-files takes its place, and where there is none either, each process compiles for itself; one line on
-stderr says so. Files that are damaged, cut short or belong to other code are compiled again and
-overwritten: every entry carries a checksum of its content and of what it was compiled from.
+``NUMBA_CACHE_DIR``. If none of these is writable, a private temporary directory is used, and if
+there is none either, each process compiles for itself; one line on stderr says so. Entries that are
+damaged, truncated or belong to other code are compiled again and overwritten: every entry has a
+checksum of its content and of its source.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ class CodeCache:
         return path
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
-        """The compiled function, or None where it has to be compiled (again)."""
+        """The compiled function, or None if it has to be compiled (again)."""
         try:
             return self._cache().load_overload(signature, target_context)
         except Exception:
-            # Reading what another process, a full disk or a crash left may fail in any way.
+            # Files left by another process, a full disk or a crash may fail to load in any way.
             return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -103,13 +103,13 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
         self._cache_file.save(key, (self._checksum(key, code), code))
 
     def _checksum(self, key: Any, code: bytes) -> bytes:
-        # The version, because functions of other files may have become a part of this one.
+        # The version, because functions of other files may have been inlined into this one.
         origin = repr((__version__, self._impl.locator.get_source_stamp(), key))
         return hashlib.sha256(origin.encode() + code).digest()
 
 
 def opened(function: Any) -> Any:
-    """The cache of a function, in the first place that can be written."""
+    """The cache of a function, in the first writable place."""
     try:
         return CheckedCache(function)
     except (RuntimeError, OSError):
@@ -117,21 +117,21 @@ def opened(function: Any) -> Any:
     if directory is None:
         tell_once(f"no place for compiled code, so each process compiles it again; {ADVICE}")
         return NullCache()
-    before, config.CACHE_DIR = config.CACHE_DIR, directory  # type: ignore[attr-defined]
+    before, config.CACHE_DIR = config.CACHE_DIR, directory
     try:
         cache = CheckedCache(function)
     except (RuntimeError, OSError) as error:
         tell_once(f"compiled code cannot be saved ({error}); {ADVICE}")
         return NullCache()
     finally:
-        config.CACHE_DIR = before  # type: ignore[attr-defined]
+        config.CACHE_DIR = before
     tell_once(f"compiled code is kept in {directory}; {ADVICE}")
     return cache
 
 
 @cache
 def temporary_directory() -> str | None:
-    """A directory of this user's own that others cannot write; the same next time if it can be."""
+    """A private directory of this user; the same one next time if possible."""
     try:
         user = os.geteuid() if hasattr(os, "geteuid") else os.getpid()
         path = os.path.join(tempfile.gettempdir(), f"maxmargin-{user}")
@@ -146,8 +146,8 @@ def temporary_directory() -> str | None:
 
 
 def is_private(path: str) -> bool:
-    """Whether a directory is this user's, and nobody else may write into it: what is loaded from
-    it is run."""
+    """Whether a directory belongs to this user and nobody else can write to it: code loaded from it
+    is executed."""
     found = os.lstat(path)
     if not hasattr(os, "geteuid"):
         return stat.S_ISDIR(found.st_mode)

@@ -1,17 +1,17 @@
-"""What all compiled code shares: the decorator, its flags, and vectorisable extrema.
+"""Decorators for compiled code, their flags, and vectorisable extrema.
 
-Numba does not vectorise ``if x > best: best = x``; a call of LLVM's ``maxnum`` it does. That is
-the difference between 1.7 and 0.45 ns an element in the passes of the loop.
+Numba does not vectorise ``if x > best: best = x``, but does vectorise calls of LLVM's ``maxnum``:
+0.45 instead of 1.7 ns per element in the passes of the loop.
 
-A loop that adds up and also stores is compiled twice by LLVM, in vectors and one by one, and takes
-the second where arrays are so small that they begin within a few vectors of each other in memory:
-the last bits of its sum then depend on where arrays happen to be. Sums have loops of their own.
+LLVM compiles a loop that both sums and stores twice, vectorised and scalar, and takes the scalar
+version if arrays begin within a few vectors of each other in memory. The last bits of the sum then
+depend on the addresses of the arrays. Therefore sums have loops of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numba
 from llvmlite import ir
@@ -20,54 +20,63 @@ from numba.extending import intrinsic
 from . import notice as _notice  # noqa: F401  (listens from now on)
 from .code_cache import CodeCache
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
 # No 'ninf': infinite bounds and penalties are ordinary values here.
 FASTMATH = {"nnan", "nsz", "contract", "arcp", "reassoc"}
 
 
-def on_disk(**options: Any) -> Callable[[Any], Any]:
-    """A decorator that compiles, and keeps what it compiled on disk."""
+class Decorator(Protocol):
+    """Compiles a function; its type stays that of the Python function."""
+
+    def __call__(self, function: Function, /) -> Function: ...
+
+
+def on_disk(**options: Any) -> Decorator:
+    """A decorator that compiles a function and caches the result on disk."""
 
     def decorate(function: Any) -> Any:
         dispatcher = numba.njit(**options)(function)
-        if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        if not numba.config.DISABLE_JIT:
             dispatcher._cache = CodeCache(function)
         return dispatcher
 
     return decorate
 
 
-# Nothing here calls compiled code by a C function pointer.
-SHARED = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+# No C wrapper: nothing here calls compiled code through a C function pointer.
+SHARED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 FAST = {**SHARED, "fastmath": FASTMATH}
 compiled = on_disk(**FAST)
-# For code that allocates no array and returns none: no references are counted. Passed from function
-# to function, a dozen arrays cost more than a step on hundreds of variables does.
+# For code that neither allocates nor returns arrays: without reference counting. Passing a dozen
+# arrays between functions would cost more than a step on hundreds of variables.
 borrowing = on_disk(**FAST, _nrt=False)
-# What only compiled code calls: no wrapper to make it callable from Python, which takes about as
-# long to compile as a loop does.
+# For functions called by compiled code only: without the Python wrapper, which takes about as long
+# to compile as a loop.
 CALLED = {**FAST, "no_cpython_wrapper": True}
-called = numba.njit(**CALLED)
-# The same where no array is allocated or returned.
-inlined = numba.njit(**CALLED, _nrt=False)
-# Where the order of additions is the point (compensated sums, exact comparisons).
+called: Decorator = numba.njit(**CALLED)
+# The same for code that neither allocates nor returns arrays.
+inlined: Decorator = numba.njit(**CALLED, _nrt=False)
+# For code that depends on the order of additions (compensated sums, exact comparisons).
 compiled_strict = on_disk(**SHARED)
-# Where NaN must stay NaN and rounding in order, but products may fuse with sums.
+# For code in which NaN must propagate and operations stay in order, but may fuse to multiply-adds.
 FUSED = {**SHARED, "fastmath": {"contract"}}
 compiled_fused = on_disk(**FUSED)
-# Both where no array is allocated or returned.
+# The previous two for code that neither allocates nor returns arrays.
 borrowing_strict, borrowing_fused = on_disk(**SHARED, _nrt=False), on_disk(**FUSED, _nrt=False)
-inlined_fused = numba.njit(**FUSED, no_cpython_wrapper=True, _nrt=False)
+inlined_fused: Decorator = numba.njit(**FUSED, no_cpython_wrapper=True, _nrt=False)
 
 
-def from_python(function: Any, decorator: Callable[[Any], Any] = borrowing) -> Any:
-    """A function that compiled code calls, callable from Python too; compiled when it is."""
-    return decorator(getattr(function, "py_func", function))
+def from_python(function: Function, decorator: Decorator = borrowing) -> Function:
+    """Make a function for compiled code callable from Python too; compiled at the first call."""
+    original: Function = getattr(function, "py_func", function)
+    return decorator(original)
 
 
-def _extremum(name):
+def _extremum(name: str) -> Callable[[Any, Any], Any]:
     @intrinsic
-    def extremum(_typing, a, _b):
-        def codegen(_context, builder, _signature, args):
+    def extremum(_typing: Any, a: Any, _b: Any) -> Any:
+        def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
             kind = args[0].type
             function = builder.module.declare_intrinsic(
                 name, (kind,), ir.FunctionType(kind, [kind, kind])
@@ -76,9 +85,12 @@ def _extremum(name):
 
         return a(a, a), codegen
 
-    return extremum
+    result: Callable[[Any, Any], Any] = extremum
+    return result
 
 
+largest: Callable[[Any, Any], Any]
+smallest: Callable[[Any, Any], Any]
 if numba.config.DISABLE_JIT:
     largest, smallest = max, min
 else:

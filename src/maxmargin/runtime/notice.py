@@ -1,8 +1,7 @@
-"""The line on stderr that says that code is being compiled, for how long, and that it is once.
+"""The line on stderr that announces compilation: what, about how long, and that it happens once.
 
-Numba says when it begins to compile a function (its event API). The line is printed where people
-read: stderr is a terminal or a notebook. ``MAXMARGIN_COMPILING=always`` prints it elsewhere too,
-``never`` nowhere.
+Numba's event API reports when it begins to compile a function. The line is printed if stderr is a
+terminal or a notebook. ``MAXMARGIN_COMPILING=always`` prints it everywhere, ``never`` nowhere.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from typing import Any
 from numba.core import event
 
 PACKAGE = __name__.split(".", maxsplit=1)[0] + "."
-# What the modules that begin so are about, and the seconds that compiling for a first fit takes;
-# the first that fits counts. `python -m benchmarks.compile` measures them.
+# Module prefixes, their subject, and the seconds of compiling for a first fit; the first match
+# counts. `python -m benchmarks.compile` measures them.
 SUBJECTS = (
     ("solvers.linear.", "linear machines", 6),
     ("solvers.online.", "online machines", 6),
@@ -26,19 +25,20 @@ SUBJECTS = (
     ("dual.", "kernel machines", 10),
     ("solvers.", "kernel machines", 10),
 )
-# Anything else is worth a line after so many seconds.
+# Other modules get a line after this many seconds.
 LONGEST_SILENCE = 0.7
-# After so many seconds without any, compiling begins anew.
+# After this many seconds without compilation, counting starts again.
 PAUSE = 2.0
 
 
 class Notice(event.Listener):  # type: ignore[misc]
-    """Listens to what Numba compiles, and prints a line when people begin to wait."""
+    """Listens to Numba's compile events and prints a line when compilation takes noticeable
+    time."""
 
     def __init__(self) -> None:
         self.depth = 0
         self.began = self.ended = self.spent = 0.0
-        self.known: set[str] = set()  # subjects that had their line
+        self.known: set[str] = set()  # subjects that were announced
         self.told = self.quiet = False
 
     def on_start(self, happening: Any) -> None:
@@ -59,7 +59,7 @@ class Notice(event.Listener):  # type: ignore[misc]
             self.spent += self.ended - self.began
 
     def consider(self, module: str, spent: float) -> None:
-        """Print a line: at once if it will take long, else if it has taken long."""
+        """Print a line: at once if it will take long, otherwise when it has taken long."""
         found = (row for row in SUBJECTS if module.startswith(row[0]))
         _, subject, seconds = next(found, ("", "code", 0))
         if seconds and subject not in self.known:
@@ -76,7 +76,7 @@ class Notice(event.Listener):  # type: ignore[misc]
 
 
 def is_read() -> bool:
-    """Whether what is printed to stderr is read by someone, or asked for."""
+    """Whether stderr is a terminal or a notebook, or output was asked for."""
     asked = os.environ.get("MAXMARGIN_COMPILING", "")
     if asked in ("always", "never"):
         return asked == "always"

@@ -1,11 +1,10 @@
-"""Threads of a fit: as many as BLAS was given, with results that do not depend on how many.
+"""Threads of a fit: as many as BLAS has, with results that do not depend on their number.
 
-NumPy and SciPy bring a pool of BLAS threads each, whose idle members wait busily for a while on
-cores that other work needs, and whose sums are divided by the number of threads. Here BLAS has one
-thread, in every thread of the process while any fit is under way, and work is divided into parts
-whose edges follow from its size alone: `in_parts` hands them to helpers that sleep when idle. So
-the same bits come out in any thread, with any number of threads. Helpers belong to the process that
-started them, a fork begins with none.
+NumPy and SciPy each have a pool of BLAS threads, whose idle members spin on cores that other work
+needs, and whose sums depend on the number of threads. Here BLAS is limited to one thread, in every
+thread of the process while any fit runs, and work is divided into parts whose edges depend on its
+size alone: `in_parts` hands them to helper threads that sleep when idle. So results are bit-equal
+for any number of threads. Helpers belong to the process that started them; a fork begins with none.
 """
 
 from __future__ import annotations
@@ -21,29 +20,29 @@ from typing import Any, NamedTuple
 import scipy.linalg  # noqa: F401 - loads the BLAS of SciPy, which is to be limited too
 from threadpoolctl import ThreadpoolController
 
-# Entries of an array below which a second thread costs more than it saves; a part has at least half
-# as many, and there are at most so many parts, so that handing them out costs nothing.
+# Number of entries below which a second thread costs more than it saves; parts have at least half
+# as many, and there are at most MOST_PARTS, so that the overhead per part is negligible.
 WORTH_A_THREAD, MOST_PARTS = 1 << 19, 256
-# Terms of a sum of products that take as long as what else there is to do for an entry.
+# Terms of a sum of products that take as long as the other work per entry.
 TERMS_AN_ENTRY = 64
-# Parts begin at multiples of this many rows or columns, so that compiled loops meet the same
-# entries in vectors and at their ends, however the work is divided.
+# Parts begin at multiples of this many rows or columns, so that the same entries fall into vector
+# lanes and loop remainders, however the work is divided.
 GRAIN = 64
-# Rows or columns of a part of a matrix product, at least, as BLAS rearranges the other factor for
-# each part; more where there are many.
+# Smallest number of rows or columns of a part of a matrix product, because BLAS packs the other
+# factor for each part; more for large products.
 PRODUCT_PART, LARGE_PRODUCT_PART, LARGE_PRODUCT = 1024, 2048, 16_384
 
-# Helpers of each process that have nothing to do; a fork begins with none.
+# Idle helpers of this process; a fork begins with none.
 _idle: dict[int, list[Helper]] = {}
 _here = threading.local()
 
 
 class Limit:
-    """One thread for the BLAS libraries that have one setting for the whole process, as long as any
-    thread asks for it.
+    """Limits BLAS libraries with one setting per process to one thread, as long as any thread asks
+    for it.
 
-    Whoever asks first writes down what the setting was, and whoever is done last restores it,
-    unless somebody else has changed it in between.
+    The first request records the setting, and the end of the last one restores it, unless other
+    code has changed it in between.
     """
 
     def __init__(self) -> None:
@@ -64,14 +63,14 @@ class Limit:
                 restore(self.before)
 
     def after_fork(self) -> None:
-        """Of all threads only the one that forked is left."""
+        """Only the thread that forked exists in the child."""
         limited, self.lock = self.users > 0, threading.Lock()
         self.users = int(getattr(_here, "limits", 0) > 0)
         if limited and not self.users:
             restore(self.before)
 
     def outside(self) -> list[int]:
-        """The threads that these libraries have when they are not limited."""
+        """Thread counts of these libraries when they are not limited."""
         with self.lock:
             if self.users:
                 return [threads for _, threads in self.before]
@@ -84,8 +83,8 @@ if hasattr(os, "register_at_fork"):
 
 
 class Libraries(NamedTuple):
-    """The BLAS libraries in this process: with one setting for all threads, and with one for each
-    (OpenBLAS on OpenMP)."""
+    """The BLAS libraries in this process: those with one setting per process, and those with one
+    per thread (OpenBLAS on OpenMP)."""
 
     shared: list[Any]
     per_thread: list[Any]
@@ -103,7 +102,7 @@ def threads_of(library: Any) -> int:
 
 
 def limited(which: list[Any]) -> list[tuple[Any, int]]:
-    """Set libraries to one thread; what they had."""
+    """Set libraries to one thread; returns their previous settings."""
     before = [(library, threads_of(library)) for library in which]
     for library, threads in before:
         if threads > 1:
@@ -118,9 +117,9 @@ def restore(before: list[tuple[Any, int]]) -> None:
 
 
 def set_threads(library: Any, threads: int) -> None:
-    """Set the threads of a library, from whichever thread.
+    """Set the number of threads of a library, from any thread.
 
-    Since version 3.8 threadpoolctl lets one thread at a time do so, and ignores the others.
+    threadpoolctl 3.8 and later allows one thread at a time to do so, and ignores the others.
     """
     clear = getattr(library, "clear_controlling_thread", None)
     if clear is not None:
@@ -132,8 +131,8 @@ def set_threads(library: Any, threads: int) -> None:
 
 @contextmanager
 def single_threaded_blas(own: int | None = None) -> Iterator[None]:
-    """One thread for BLAS, and `own` threads for our own passes in this thread: by default as many
-    as BLAS has otherwise."""
+    """Limit BLAS to one thread, and give our own passes in this thread `own` threads: by default as
+    many as BLAS has outside."""
     limits, before = getattr(_here, "limits", 0), getattr(_here, "own", None)
     if not limits:
         _limit.enter()
@@ -153,7 +152,7 @@ def single_threaded_blas(own: int | None = None) -> Iterator[None]:
 
 
 def own_threads() -> int:
-    """How many threads our own passes use here."""
+    """Number of threads of our own passes in this thread."""
     own = getattr(_here, "own", None)
     if own is not None:
         return int(own)
@@ -171,9 +170,9 @@ def in_parts(
 ) -> None:
     """task(start, stop) over the ranges of 0 … size, in this thread and in helpers.
 
-    Where they begin depends on the work alone: so many entries, each a sum of so many terms. Each
-    begins at a multiple of `grain`, and none but the last is shorter than `least`. A part of a part
-    is not divided again: there are threads enough.
+    The ranges depend on the work alone: the number of entries, each a sum of `depth` terms. Each
+    begins at a multiple of `grain`, and none but the last is shorter than `least`. Nested calls are
+    not divided again.
     """
     size, work = int(size), int(entries) * max(1, int(depth) // TERMS_AN_ENTRY)
     step = part_length(size, work, grain, least)
@@ -184,8 +183,8 @@ def in_parts(
 
 
 def in_turn(task: Callable[[Any], Any], items: Iterable[Any]) -> None:
-    """task(item) for each, in this thread and in helpers, whoever is free; results must not depend
-    on who did what."""
+    """task(item) for each item, in this thread and in helpers, whichever is free; results must not
+    depend on which thread runs an item."""
     threads = 1 if getattr(_here, "in_part", False) else own_threads()
     waiting = deque(items)
     if threads == 1 or len(waiting) < 2:
@@ -211,8 +210,8 @@ def in_turn(task: Callable[[Any], Any], items: Iterable[Any]) -> None:
 
 
 def part_length(size: int, work: int, grain: int = GRAIN, least: int = 1) -> int:
-    """Rows or columns of a part. There is a power of two of parts, so that usual numbers of threads
-    have equal shares."""
+    """Number of rows or columns of a part. The number of parts is a power of two, so that usual
+    numbers of threads have equal shares."""
     if work < WORTH_A_THREAD:
         return max(size, 1)
     parts = min(MOST_PARTS, 1 << (2 * work // WORTH_A_THREAD).bit_length() - 1)
@@ -222,7 +221,7 @@ def part_length(size: int, work: int, grain: int = GRAIN, least: int = 1) -> int
 
 
 def product_part(size: int) -> int:
-    """The least length of a part of a matrix product of so many rows or columns."""
+    """Smallest length of a part of a matrix product with `size` rows or columns."""
     return PRODUCT_PART if size < LARGE_PRODUCT else LARGE_PRODUCT_PART
 
 
@@ -236,9 +235,9 @@ def _in_part(task: Callable[..., Any], *arguments: Any) -> None:
 
 
 class Helper:
-    """A thread that does one task after the other, and sleeps in between.
+    """A thread that runs one task after the other, and sleeps in between.
 
-    To wake it takes less than to hand a future to an executor, and fits do so after every pass.
+    Waking it costs less than submitting to an executor, and fits do so in every pass.
     """
 
     def __init__(self) -> None:
@@ -254,7 +253,7 @@ class Helper:
         self._work.release()
 
     def wait(self) -> BaseException | None:
-        """For the end of the task; what it raised."""
+        """Wait for the end of the task; returns the exception it raised, if any."""
         self._done.acquire()
         error, self._error = self._error, None
         return error
@@ -272,7 +271,7 @@ class Helper:
 
 
 def together(tasks: list[Callable[[], Any]]) -> None:
-    """Do all of them, the first in this thread and each other in one of its own."""
+    """Run all tasks, the first in this thread and each other in a helper."""
     helpers = [_started(task) for task in tasks[1:]]
     try:
         for task in tasks[:1]:
@@ -282,7 +281,7 @@ def together(tasks: list[Callable[[], Any]]) -> None:
 
 
 def _started(task: Callable[[], Any]) -> Helper:
-    """A helper at work; to be handed to `_finish`."""
+    """A helper that runs the task; pass it to `_finish`."""
     idle = _idle.setdefault(os.getpid(), [])
     try:
         helper = idle.pop()
@@ -293,9 +292,9 @@ def _started(task: Callable[[], Any]) -> Helper:
 
 
 def _finish(helpers: list[Helper]) -> None:
-    """Wait for all of them, and raise what the first of them raised.
+    """Wait for all helpers, and raise the first exception.
 
-    One that is still at work when Ctrl-C ends the waiting is not called again.
+    A helper that is still running when Ctrl-C ends the wait is not reused.
     """
     errors = []
     for helper in helpers:

@@ -1,4 +1,4 @@
-"""How it is optimised: one compiled loop and the drivers that feed it."""
+"""Solvers of the dual problem: one compiled loop, and the drivers that feed it."""
 
 from .result import STATUSES, Progress, Solution, Trace
 from .smo.state import SELECTIONS

@@ -1,76 +1,76 @@
-"""Crossovers: at which size one way of solving becomes cheaper than another.
+"""Crossovers: problem sizes at which one method becomes cheaper than another.
 
-`plan` compares with them; nothing else decides what runs. Each was found by timing both ways on
-either side of it with `python -m benchmarks.speed` (see the names of problems below); a crossover
-that is wrong by a factor of two costs some percent, and no accuracy.
+Only `plan` uses them, and nothing else decides what runs. Each was found by timing both methods on
+either side of it with `python -m benchmarks.speed` (problem names below); a crossover that is off
+by a factor of two costs some percent of speed, and no accuracy.
 """
 
 from __future__ import annotations
 
 # --- the whole matrix or blocks of it (banana, waveform, ringnorm: 4,900 to 7,400 samples)
 
-# Samples up to which the whole matrix is faster than blocks of it; and up to which it is if it is
-# in memory already.
+# Samples up to which the whole matrix is faster than blocks; and up to which it is if it is already
+# in memory.
 LARGEST_FULL, LARGEST_IN_MEMORY = 3500, 5000
 # Samples up to which rows on demand are tried before blocks, if the kernel has few features.
 LARGEST_TENTATIVE, TENTATIVE_FEATURES = 8000, 12
 
 # --- many small problems in one compiled call (iris, digits; heart, thyroid)
 
-# Variables of a problem that may be part of a batch, and samples of which there may be one.
+# Most variables of a problem in a batch of several, and most samples of a batch of one.
 LARGEST_IN_BATCH, LARGEST_ALONE_IN_BATCH = 2000, 1000
 
 # --- rows on demand instead of the whole matrix (chess-board-1000, titanic, image)
 
-# Samples below which the whole matrix costs nothing worth saving; where rows are as cheap as those
-# of CHEAPEST_FEATURES, below the latter.
+# Samples below which the cost of the whole matrix is negligible; with at most CHEAPEST_FEATURES
+# features, the second number.
 ON_DEMAND_SAMPLES, ON_DEMAND_SAMPLES_IF_CHEAP, CHEAPEST_FEATURES = 700, 150, 4
-# Rows before it is first asked whether to go on.
+# Number of rows before the first decision whether to continue.
 FIRST_ON_DEMAND = 16
-# A single row costs this many times what it does in the whole matrix, and once more for each
-# FEATURES_PER_COST features. The rows still to come, taken to be CAUTION times as many as at the
-# pace so far, are to cost at most the part AFFORDABLE of the whole matrix.
+# A single row costs this multiple of its cost in the whole matrix, plus one for each
+# FEATURES_PER_COST features. The remaining rows, estimated as CAUTION times the extrapolated
+# number, may cost at most the fraction AFFORDABLE of the whole matrix.
 SINGLE_ROW_COST, FEATURES_PER_COST, CAUTION, AFFORDABLE = 1.0, 25, 3.0, 0.45
 
 # --- blocks (a9a, w8a, mnist-10000, covtype)
 
-# Samples of a block; with at least MANY_SAMPLES of them; with at least MANY_FEATURES.
+# Samples of a block: by default; with at least MANY_SAMPLES samples; with at least MANY_FEATURES.
 SMALL_BLOCK, BLOCK, LARGE_BLOCK = 512, 1024, 2048
 MANY_SAMPLES, MANY_FEATURES = 20_000, 256
-# Features below which kernel values are computed again sooner than they are found in long rows; and
-# the bytes beyond which rows of so few features are not kept, as touching new memory costs more.
+# Number of features below which recomputing kernel values is faster than reading them from cached
+# rows; and bytes above which such rows are not cached, as the first touch of memory costs more.
 CHEAP_FEATURES, ENOUGH_FOR_CHEAP_ROWS = 64, 1 << 30
-# Samples come in stages, the first not smaller than this, each so many times as large as the last.
+# Smallest first stage, and the ratio of successive stages.
 SMALLEST_STAGE, STAGE_RATIO = 6000, 6
 
 # --- boxes that grow to the one of the problem (splice with a linear kernel, ijcnn1)
 
-# Samples per dimension of the kernel from which boxes grow, each so many times as large as the one
-# before, at most so many; and the pair steps from 0 to the bounds of all variables below which it
-# is not worth while.
+# Continuation in the box size: samples per kernel dimension from which it is used, ratio of
+# successive boxes, largest number of boxes, and number of pair steps from 0 to the bounds of all
+# variables below which it does not pay off.
 SAMPLES_PER_DIMENSION, BOX_RATIO, MOST_BOXES, WORTH_STEPS = 4, 10.0, 16, 3e4
 
 # --- float32 rows (usps, mnist-10000, a9a)
 
-# Samples from which float32 rows are worth the check that they are precise enough: of float32
-# inputs; of float64 inputs; or of float64 inputs with so many entries.
+# Number of samples from which float32 rows are considered (and checked for precision): for float32
+# inputs; for float64 inputs; or number of entries of float64 inputs.
 SINGLE_OF_SINGLE, SINGLE_OF_DOUBLE, SINGLE_ENTRIES = 2000, 4000, 1_000_000
-# Samples and rows of their Gram matrix by which the rounding of float32 is estimated.
+# Samples, and rows of their Gram matrix, used to estimate the rounding of float32.
 PROBED, PROBED_ROWS = 300, 30
-# Samples from which certificates look at float32 values first and compute in float64 what matters.
+# Samples from which certificates use float32 values first, and float64 only where it matters.
 SINGLE_IN_CERTIFICATE = 4000
 
 # --- memory
 
-# What cache_size="auto" stands for: so many bytes, if half of the free memory is that much, and at
-# least the latter; matrices of a quarter as many bytes are not worth the question.
+# cache_size="auto": this many bytes, limited to half of the free memory, and at least the second
+# number; free memory is not queried for matrices of up to a quarter of that.
 GENEROUS, MODEST = 3 << 29, 1 << 27
-# A limit beyond what is free is of no use: this part of it is taken instead.
+# A limit above the free memory is replaced by this fraction of the free memory.
 MOST_OF_FREE = 0.8
-# Of the memory that a fit may take, the part for rows, beside which a solver takes FACE_SHARE of
-# that for blocks and their factors; and the part for a matrix that several problems share.
+# Shares of the memory of a fit: for rows (a solver takes FACE_SHARE of that besides, for blocks and
+# their factors), and for a matrix shared by several problems.
 ROWS_SHARE, SHARED_MATRIX_SHARE, FACE_SHARE = 0.7, 0.5, 0.4
-# Rows of square matrices that are worked on: so many in any case, and never more than the latter.
+# Smallest and largest limit of the rows of square working matrices.
 SMALL_SIDE, LARGEST_SIDE = 1024, 1 << 20
-# Matrices of a block in memory at a time: this one, the last one, what is new in it, the factor.
+# Block matrices in memory at a time: the current and the last one, the new entries, the factor.
 BLOCK_MATRICES = 4

@@ -17,14 +17,14 @@ from ..dual.problem import DualProblem
 from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.vector.base import VectorKernel
 from ..kernels.vector.exp import COMPILED
-from ..kernels.vector.gaussian_rows import FEW
+from ..kernels.vector.gaussian_rows import DIRECT_FEATURES
 from ..runtime.buffers import free_memory
 from ..runtime.parallel import own_threads
 from . import costs
 from .settings import Settings
 
 DRIVERS = ("full", "blocks", "rows")
-# Kernel values stay below this part of the largest number, so that sums of them are finite.
+# Kernel values must stay below this fraction of the largest float, so that sums are finite.
 HEADROOM = 1e-8
 
 
@@ -37,25 +37,25 @@ class Plan:
     samples : int
     driver : {"batch", "full", "rows", "blocks"}
     dtype : str
-        Of the rows; α and gradients are float64.
+        Precision of the rows; α and gradients are float64.
     on_demand : bool
         Rows of the whole matrix are computed when they are first needed.
     tentative : bool
-        Rows on demand come first, and blocks if too many of them turn out to be needed.
+        Rows on demand are tried first, and blocks if too many rows are needed.
     boxes : tuple of float
-        The problem is solved in boxes of these parts of its own, one after the other.
+        The problem is solved in boxes of these fractions of its own box, one after the other.
     block, largest_block : int
-        Samples of a block, and the most that memory allows.
+        Samples of a block, and the largest number that fits into memory.
     stages : tuple of int
-        Numbers of samples that blocks are chosen from before all of them are.
+        Numbers of samples to choose blocks from, before all are used.
     row_bytes : float
         Memory for rows.
     features : float
-        Numbers in an input, 0 where it is no vector.
+        Numbers per input; 0 if inputs are not vectors.
     recompute : bool
-        Kernel values of a block are computed again, not looked up in long rows.
+        Kernel values of a block are recomputed instead of read from cached rows.
     polish : bool
-        Newton steps lead on from the tolerance to the exact optimum, where that is cheap.
+        Newton steps lead from the tolerance to the exact optimum, if that is cheap.
     threads : int
     """
 
@@ -101,7 +101,7 @@ class Plan:
 
 
 def planned(problem: DualProblem, gram: Gram, settings: Settings, driver: str, begun: bool) -> Plan:
-    """The plan for one problem; `begun` says that there is an α to start from."""
+    """The plan for one problem; `begun` means that there is an α to start from."""
     name = chosen_driver(driver, gram, settings)
     boxes = (1.0,) if begun else box_sizes(problem, gram, settings)
     common: dict[str, Any] = {
@@ -140,9 +140,9 @@ def planned(problem: DualProblem, gram: Gram, settings: Settings, driver: str, b
 
 
 def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
-    """The driver asked for, or the one for this many samples."""
+    """The requested driver, or the one for this number of samples."""
     if driver == "auto":
-        # Shrinking makes a second matrix.
+        # Shrinking needs a second matrix.
         matrix_bytes = gram.n**2 * gram.dtype.itemsize
         fits = gram.whole is not None or 2 * matrix_bytes <= settings.cache_bytes
         largest = costs.LARGEST_FULL if gram.whole is None else costs.LARGEST_IN_MEMORY
@@ -156,8 +156,8 @@ def chosen_driver(driver: str, gram: Gram, settings: Settings) -> str:
 
 
 def rows_on_demand(gram: Gram, settings: Settings, tentative: bool) -> bool:
-    """Whether rows are made by the compiled loop when it first needs them: Gaussian rows of few
-    features, in the usual selection, where the whole matrix would cost more."""
+    """Whether the compiled loop computes rows when it first needs them: for Gaussians with few
+    features and the default selection, if the whole matrix would cost more."""
     usual = settings.selection == "second_order" and not settings.planning
     if gram.whole is not None or not usual or not COMPILED:
         return False
@@ -171,16 +171,16 @@ def rows_on_demand(gram: Gram, settings: Settings, tentative: bool) -> bool:
 
 
 def block_size(problem: DualProblem, numbers: float, largest: int) -> int:
-    """Samples of a block: products of many rows are faster, and pay where features are many."""
+    """Samples of a block: larger products are faster, which pays off with many features."""
     block = costs.BLOCK if problem.samples >= costs.MANY_SAMPLES else costs.SMALL_BLOCK
     if numbers >= costs.MANY_FEATURES:
         block = costs.LARGE_BLOCK
-    # A block must at least hold the most violating pair of every group.
+    # A block must hold at least the most violating pair of every group.
     return min(max(min(block, largest), 4 * problem.totals.size), problem.samples)
 
 
 def stage_sizes(samples: int) -> tuple[int, ...]:
-    """How many samples come at first, and then, before all do."""
+    """Numbers of samples of the stages before the last."""
     sizes: list[int] = []
     while samples / costs.STAGE_RATIO >= costs.SMALLEST_STAGE:
         samples = int(samples / costs.STAGE_RATIO)
@@ -189,7 +189,7 @@ def stage_sizes(samples: int) -> tuple[int, ...]:
 
 
 def box_sizes(problem: DualProblem, gram: Gram, settings: Settings) -> tuple[float, ...]:
-    """The boxes to solve in, as parts of that of the problem, which is the last."""
+    """The boxes to solve in, as fractions of the box of the problem, which is the last."""
     low_rank = costs.SAMPLES_PER_DIMENSION * gram.kernel.rank(gram.X) <= problem.samples
     if not low_rank or problem.totals.any() or settings.trace:
         return (1.0,)
@@ -206,14 +206,14 @@ def box_sizes(problem: DualProblem, gram: Gram, settings: Settings) -> tuple[flo
 
 
 def features(X: Any) -> float:
-    """Numbers in an input, which is what a kernel value costs; 0 where it is no vector."""
+    """Numbers per input, the cost of a kernel value; 0 if inputs are not vectors."""
     if sparse.issparse(X):
         return float(X.nnz / max(1, X.shape[0]))
     return X.shape[1] if np.ndim(X) == 2 else 0
 
 
 def is_small(problem: DualProblem) -> bool:
-    """Whether a problem is better solved in a batch with others like it."""
+    """Whether a problem is small enough for a batch."""
     return problem.size <= costs.LARGEST_IN_BATCH and can_be_part(problem)
 
 
@@ -223,30 +223,30 @@ def batched(problem: DualProblem) -> Plan:
 
 
 def is_alone_in_batch(kernel: Kernel, X: Any, samples: int) -> bool:
-    """Whether a single problem on so few samples is solved as a batch of one: that takes less time
-    than to prepare for larger ones. Kernels of low rank have a way of their own (`box_sizes`)."""
+    """Whether a single problem with this number of samples is solved as a batch of one, which saves
+    the setup of the larger drivers. Kernels of low rank have another method (`box_sizes`)."""
     if samples > costs.LARGEST_ALONE_IN_BATCH or not isinstance(kernel, VectorKernel):
         return False
     return not np.isfinite(kernel.rank(X))
 
 
 def has_cheap_rows(X: Any) -> bool:
-    """Whether the compiled loop makes rows from transposed points sooner than it finds them."""
-    return features(X) <= FEW
+    """Whether computing rows from transposed points is faster than reading them."""
+    return features(X) <= DIRECT_FEATURES
 
 
 def shared_by_pairs(
     kernel: Kernel, X: Any, sizes: list[int], itemsize: int, budget: float, jobs: int
 ) -> str:
-    """What is kept for problems that each have the samples of two classes, of so many samples:
+    """What problems on pairs of classes share:
 
-    "inputs"   prepared once, where values are cheaper to compute than to look up
-    "points"   in the order of the classes, from which the loop makes rows
+    "inputs"   prepared once, if values are cheaper to compute than to look up
+    "points"   in the order of the classes, from which the loop computes rows
     "matrix"   of all classes
     "blocks"   inside each class
-    "nothing"  where memory does not allow it
+    "nothing"  if memory is short
 
-    It takes, with twice the matrices of `jobs` pairs, no more than `budget` bytes.
+    Together with twice the matrices of `jobs` pairs it takes at most `budget` bytes.
     """
     pair = sum(sorted(sizes)[-2:]) ** 2
     most = budget / itemsize - 2 * jobs * pair
@@ -258,33 +258,33 @@ def shared_by_pairs(
             return "inputs"
         if has_cheap_rows(X):
             return "points"
-        # One product, though some of its values come twice; values of other kernels are expensive.
+        # One product is faster even if some values are computed twice; not for expensive kernels.
         if sum(sizes) ** 2 <= most:
             return "matrix"
     return "blocks" if sum(size * size for size in sizes) <= most else "nothing"
 
 
 def keeps_matrix(samples: int, itemsize: int, driver: str, budget: float) -> bool:
-    """Whether problems that each have all samples share one matrix in memory."""
+    """Whether problems on all samples share one matrix in memory."""
     fits = samples * samples * itemsize <= costs.SHARED_MATRIX_SHARE * budget
     return driver in ("auto", "full") and fits
 
 
 def row_budget(budget: float, taken: float, jobs: int) -> float:
-    """Bytes for the rows of one of `jobs` problems, of a budget of which some is taken."""
+    """Bytes for the rows of one of `jobs` problems, from a budget of which `taken` are used."""
     return costs.ROWS_SHARE * max(0.0, budget - taken) / jobs
 
 
 def certifies_in_single(gram: Gram) -> bool:
-    """Whether a certificate in float64 is cheaper if float32 values show what matters."""
-    in_memory = gram.held is not None or gram.whole is not None
+    """Whether a float64 certificate is cheaper if float32 values select the relevant entries."""
+    in_memory = gram.stored_rows is not None or gram.whole is not None
     vectors = isinstance(gram.kernel, VectorKernel)
     return not in_memory and vectors and gram.n >= costs.SINGLE_IN_CERTIFICATE
 
 
 def memory_budget(cache_size: float | str, samples: int, jobs: int = 1) -> float:
-    """Bytes that the Gram matrix may take, whole or in part, with what is made of it: `cache_size`
-    in MB, which is kept, or "auto"."""
+    """Bytes for the Gram matrix, whole or in part, and everything derived from it: `cache_size` in
+    MB, or "auto"."""
     few = 8.0 * samples * samples <= costs.MODEST / 4
     if cache_size == "auto" and few:
         return costs.MODEST
@@ -299,7 +299,7 @@ def memory_budget(cache_size: float | str, samples: int, jobs: int = 1) -> float
 def working_dtype(
     precision: str, kernel: Kernel, X: Any, penalty: float, tol: float
 ) -> np.dtype[Any]:
-    """float32 rows where asked for, or where they save much and cost no accuracy."""
+    """The precision of rows: float32 if requested, or if it saves much and costs no accuracy."""
     if precision == "single":
         single = fits_single(kernel, X)
     else:
@@ -324,7 +324,7 @@ def fits_single(kernel: Kernel, X: Any) -> bool:
 
 
 def _is_large(X: Any) -> bool:
-    """Whether rows of the Gram matrix are worth saving on."""
+    """Whether the inputs are large enough for float32 rows to pay off."""
     if getattr(X, "dtype", None) == np.float32:
         return bool(X.shape[0] > costs.SINGLE_OF_SINGLE)
     if np.ndim(X) != 2 or X.shape[0] <= costs.SINGLE_OF_SINGLE:
@@ -333,10 +333,10 @@ def _is_large(X: Any) -> bool:
 
 
 def _is_precise(kernel: Kernel, X: Any, penalty: float, tol: float) -> bool:
-    """Whether the rounding of float32 rows stays below tol once α is summed over them.
+    """Whether the rounding of float32 rows, summed with α, stays below tol.
 
     Errors of entries have either sign and are measured on some samples. The norm of α is below C√n,
-    and mostly so far below that the largest of many errors is covered; the certificate tells.
+    usually far enough below it to cover the largest of many errors; the certificate checks it.
     """
     if isinstance(kernel, Precomputed):
         return bool(X.dtype == np.float32)

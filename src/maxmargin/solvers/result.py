@@ -1,4 +1,4 @@
-"""What a solver returns, and what it tells while it runs."""
+"""Results of a solver: progress, trace, solution."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from .plan import Plan
 from .smo import state as r
 
-# How a run can end.
+# All statuses of a run.
 STATUSES = {
     "converged": "the largest violation is within tol",
     "stationary": "a KKT point; the kernel is not positive semi-definite, so not proven optimal",
@@ -24,7 +24,7 @@ STATUSES = {
     "precision": "no further progress in this floating-point precision",
 }
 
-# What adds up where one run goes on from another.
+# Fields that are summed if one run continues another.
 COSTS = (
     "steps",
     "face_steps",
@@ -51,7 +51,7 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class Trace:
-    """One entry a step; a face step is one entry of kind ``"face"``."""
+    """One entry per step; a face step is one entry of kind ``"face"``."""
 
     violation: np.ndarray
     dual: np.ndarray
@@ -61,7 +61,7 @@ class Trace:
     free: np.ndarray
 
     def kinds(self) -> dict[str, int]:
-        """How many steps of each kind there were."""
+        """Number of steps of each kind."""
         return {name: int((self.kind == k).sum()) for k, name in enumerate(r.STEP_KINDS)}
 
 
@@ -105,14 +105,14 @@ class TraceBuilder:
 
 @dataclass(frozen=True)
 class Solution:
-    """The end of a run: the point, how good it is, how it ended and what it cost.
+    """The result of a run: the point, its quality, the status and the cost.
 
     Attributes
     ----------
     alpha, gradient : float arrays
         The dual variables and G = linear − Qα.
     bias : float array
-        Where up and down meet, one a group.
+        The threshold between rising and falling variables, one per group.
     dual : float
         Dual value.
     violation : float
@@ -148,7 +148,7 @@ class Solution:
         return self.status in ("converged", "stationary")
 
     def after(self, earlier: Solution | None) -> Solution:
-        """This solution, which went on from another, with the cost of both."""
+        """This solution with the cost of an earlier run added, which it continued."""
         if earlier is None:
             return self
         costs = {name: getattr(earlier, name) + getattr(self, name) for name in COSTS}

@@ -1,4 +1,4 @@
-"""What a run is told: the arguments of `solve`, checked."""
+"""Settings of a run: the arguments of `solve`, validated."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from .smo import state as r
 if TYPE_CHECKING:
     from .result import Progress
 
-# Variables of a small problem, and the steps after which its run ends where no limit is set: a few
-# seconds.
+# Variables of a small problem, and its default step limit: a few seconds.
 SMALL, SMALL_STEPS = 250, 5e5
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Budgets and ways; see `solve`."""
+    """Budgets and methods; see `solve`."""
 
     tol: float
     gap: float
@@ -40,12 +39,12 @@ class Settings:
     random_state: int
 
     def affordable_side(self, entry: int) -> int:
-        """Rows of the largest square matrix that is worked on beside the cache, where each of its
-        entries takes so many bytes in all that is made of it."""
+        """Rows of the largest square working matrix beside the cache, if each of its entries takes
+        `entry` bytes in total."""
         most = min(costs.FACE_SHARE * self.cache_bytes / entry, float(costs.LARGEST_SIDE) ** 2)
         return max(costs.SMALL_SIDE, int(most**0.5))
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.tol > 0:
             raise ValueError(f"tol must be positive, got {self.tol}")
         if not self.gap > 0:
@@ -64,13 +63,13 @@ class Settings:
 
 
 def may_be_unbounded(problem: DualProblem) -> bool:
-    """Whether α may grow along a ray: infinite boxes without ridge, sums that hold nothing."""
+    """Whether α may grow along a ray: infinite boxes without ridge, not limited by the sums."""
     return problem.constrained and problem.balanced
 
 
 def default_steps(problem: DualProblem) -> float:
-    """No limit, but for problems that may be unbounded, where it is more than any solvable one
-    took, and for small ones: there so many steps mean that float64 cannot resolve the problem."""
+    """The default step limit: infinite, except for problems that may be unbounded (more than any
+    solvable one has needed) and small ones (more means that float64 cannot resolve the problem)."""
     if problem.size <= SMALL:
         return SMALL_STEPS
     return max(1e7, 1e3 * problem.size) if may_be_unbounded(problem) else np.inf

@@ -1,6 +1,6 @@
-"""`solve`: one door to all drivers.
+"""`solve`: the entry point to all drivers.
 
-Between slabs of compiled steps live everything slow, optional or human: fetching rows,
+Everything slow, optional or interactive happens between slabs of compiled steps: fetching rows,
 shrinking, face steps, budgets, callbacks, Ctrl-C and the check before the end.
 """
 
@@ -18,12 +18,13 @@ from ..runtime.parallel import single_threaded_blas
 from .drivers import continuation
 from .drivers.decomposition import BlockRun
 from .drivers.full import TOO_MANY_ROWS, PairRun
-from .interrupt import Interrupt, held_interrupts
+from .interrupt import Interrupt, deferred_interrupts
+from .no_bias import PaddedGram, padded, padded_start, without_padding
 from .plan import Plan, planned
 from .result import Progress, Solution
 from .settings import Settings, default_steps
 
-# Samples up to which a run is often done in a millisecond.
+# Samples up to which a run often takes less than a millisecond.
 FEW_SAMPLES = 1000
 
 
@@ -48,7 +49,8 @@ def solve(
     trace: bool = False,
     random_state: int = 0,
 ) -> Solution:
-    """Maximise ``linear·α − ½ αᵀQα`` over the box and the sums of a `DualProblem`.
+    """Maximise ``linear·α − ½ αᵀQα`` over the box and the sums of a `DualProblem`, or over the box
+    alone where it has no bias.
 
     Parameters
     ----------
@@ -56,15 +58,15 @@ def solve(
     gram : Gram or array of shape (samples, samples)
         The Gram matrix of the samples, from ``kernel.bind(X)`` or as an array.
     driver : {"auto", "full", "blocks", "rows"}
-        `full` keeps the matrix in memory, computed at once or, where few rows seem to be enough,
-        row by row; `blocks` optimises blocks of about a thousand violating samples and computes
+        `full` keeps the matrix in memory, computed at once or, if few rows seem to be enough, row
+        by row; `blocks` optimises blocks of about a thousand violating samples and computes
         their rows in one product; `rows` computes single rows on demand into an LRU cache. `auto`
-        takes `full` up to some thousand samples, then `blocks`.
+        uses `full` up to some thousand samples, then `blocks`.
     tol : float
         Largest KKT violation of a pair at the end.
     gap : float
-        Largest duality gap at the end, as a part of the dual value: a run within `tol` goes on
-        until it is reached, or until rounding leaves nothing to gain.
+        Largest duality gap at the end, as a fraction of the dual value: a run within `tol`
+        continues until it is reached, or until rounding prevents further progress.
     selection : str
         Which pair moves next: "second_order", "mvp", "max_gain", "hybrid_max_gain", "greedy",
         "platt" or "random".
@@ -76,9 +78,9 @@ def solve(
     face : bool
         Take Newton steps on all free variables when free steps dominate, and to polish the end.
     alpha : array, optional
-        Where to start; made feasible first.
+        Starting point; made feasible first.
     cache_bytes : float
-        Memory for rows; blocks and their factors may take two fifths of it besides.
+        Memory for rows; blocks and their factors may take another two fifths of it.
     max_steps, max_seconds, target : float, optional
         Budgets: pair steps, time, dual value.
     callback : callable, optional
@@ -120,16 +122,27 @@ def solve(
     gram = as_gram(gram)
     if gram.n != problem.samples:
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
+    if problem.biased:
+        return optimum(problem, gram, settings, driver, alpha)
+    start = None if alpha is None else problem.feasible(alpha)
+    border, begin = padded(problem, start), padded_start(problem, start)
+    return without_padding(problem, optimum(border, PaddedGram(gram), settings, driver, begin))
+
+
+def optimum(
+    problem: DualProblem, gram: Gram, settings: Settings, driver: str, alpha: np.ndarray | None
+) -> Solution:
+    """The solution of a problem with a bias, by what the plan says."""
     plan = planned(problem, gram, settings, driver, begun=alpha is not None)
-    briefly = problem.samples <= FEW_SAMPLES and callback is None
-    # Where numbers overflow the status says so.
+    briefly = problem.samples <= FEW_SAMPLES and settings.callback is None
+    # The status reports overflow.
     quiet = np.errstate(over="ignore", invalid="ignore")
-    with single_threaded_blas(), held_interrupts(briefly) as interrupt, quiet:
+    with single_threaded_blas(), deferred_interrupts(briefly) as interrupt, quiet:
         spent = None
         boxes = [*(continuation.in_box(problem, size) for size in plan.boxes[:-1]), problem]
         for box, next_box in pairwise(boxes):
-            rough = continuation.roughly(problem, settings, spent)
-            found = run(plan, box, gram, rough, alpha, interrupt)
+            coarse = continuation.coarse_settings(problem, settings, spent)
+            found = run(plan, box, gram, coarse, alpha, interrupt)
             spent = found.after(spent)
             if found.status not in ("converged", "precision"):
                 return continuation.read_in(problem, spent)
@@ -147,7 +160,7 @@ def run(
     alpha: np.ndarray | None,
     interrupt: Interrupt,
 ) -> Solution:
-    """Let the driver of the plan solve a problem, from α on."""
+    """Solve a problem from α with the driver of the plan."""
     if plan.driver != "blocks":
         return PairRun(problem, gram, settings, plan, alpha, interrupt).finish()
     begun = None
@@ -155,7 +168,7 @@ def run(
         begun = PairRun(problem, gram, settings, plan, None, interrupt).finish()
         if begun.status != TOO_MANY_ROWS:
             return begun
-        # Where it has got to is no place to begin for blocks.
+        # The point reached is not a good start for blocks.
         settings = continuation.after(problem, settings, begun)
     return BlockRun(problem, gram, settings, plan, alpha, interrupt).finish().after(begun)
 

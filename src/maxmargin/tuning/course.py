@@ -168,8 +168,6 @@ class Search:
     def iterations(self, size: int, factor: float) -> int:
         return max(1, int(self.task.effort * factor * np.sqrt(size)))
 
-    # ---- objectives ------------------------------------------------------------------------
-
     def objective(self, make: Callable[[Any, Any], Objective[Point]]) -> Objective[Point]:
         """An objective of two classes, or its sum over pairs of more."""
         if self.binary:
@@ -202,8 +200,6 @@ class Search:
             return Limits(low, high)
         least, most = np.log(LOWEST_C * self.unit_C), np.log(HIGHEST_C * self.unit_C)
         return Limits(np.append(low, least), np.append(high, most))
-
-    # ---- stages ----------------------------------------------------------------------------
 
     def scanned(self, tune_C: bool = True) -> list[Point]:
         """The points of the coarse grid."""
@@ -365,8 +361,6 @@ class Search:
             errors = np.array([sound[fold] for fold in done]).reshape(len(done), reached.size)
             return CurveOfC(reached, errors, sizes[done])
         return curve
-
-    # ---- the end ---------------------------------------------------------------------------
 
     def value(self, objective: Objective[Point], point: Point) -> float:
         """The objective at the point found; NaN where Ctrl-C leaves no time to find out."""

@@ -30,7 +30,7 @@ Int = NDArray[np.int64]
 EXACT = 1e-11
 ROUNDING = 4 * np.finfo(np.float64).eps
 # Violation up to which pair steps lead, before Newton steps finish.
-ROUGH = 1e-3
+COARSE_TOL = 1e-3
 # Fewer pair steps come between Newton steps where less than one in so many variables is free: such
 # Newton steps are cheap.
 FEW_FREE = 4
@@ -79,7 +79,7 @@ class Fit(NamedTuple):
 
 
 @compiled_fused
-def position(values, value):  # type: ignore[no-untyped-def]
+def position(values: Float, value: float) -> int:
     """Of the first entry that is at least `value`, or of the largest where none is."""
     best = 0
     for a in range(values.size):
@@ -91,7 +91,9 @@ def position(values, value):  # type: ignore[no-untyped-def]
 
 
 @compiled_fused
-def pair_steps(Q, alpha, gradient, lower, upper, tol, most):  # type: ignore[no-untyped-def]
+def pair_steps(
+    Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float, tol: float, most: int
+) -> tuple[int, float]:
     """Second-order SMO in place; (steps taken, violation), or (−1, ·) where a step is endless."""
     n = alpha.size
     rise, fall = np.empty(n), np.empty(n)
@@ -122,8 +124,8 @@ def pair_steps(Q, alpha, gradient, lower, upper, tol, most):  # type: ignore[no-
         j = position(score, best)
         slope = gradient[i] - gradient[j]
         bend = diagonal[i] + diagonal[j] - 2.0 * row[j]
-        room = min(upper[i] - alpha[i], alpha[j] - lower[j])
-        move = room if bend <= floor else min(slope / bend, room)
+        max_step = min(upper[i] - alpha[i], alpha[j] - lower[j])
+        move = max_step if bend <= floor else min(slope / bend, max_step)
         if np.isinf(move):
             return -1, top - bottom
         shift_pair(alpha, lower, upper, i, j, move)
@@ -142,7 +144,7 @@ def pair_steps(Q, alpha, gradient, lower, upper, tol, most):  # type: ignore[no-
 
 
 @compiled_fused
-def shift_pair(alpha, lower, upper, i, j, move):  # type: ignore[no-untyped-def]
+def shift_pair(alpha: Float, lower: Float, upper: Float, i: int, j: int, move: float) -> None:
     """α_i up and α_j down, onto a bound where one is reached up to the rounding of this step."""
     up, down = upper[i] - alpha[i], alpha[j] - lower[j]
     risen, fallen = alpha[i] + move, alpha[j] - move
@@ -152,7 +154,9 @@ def shift_pair(alpha, lower, upper, i, j, move):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def newton_steps(Q, R, alpha, gradient, lower, upper):  # type: ignore[no-untyped-def]
+def newton_steps(
+    Q: Float, R: Float, alpha: Float, gradient: Float, lower: Float, upper: Float
+) -> bool:
     """Maximise over variables of which all start free: to the optimum under Σ α, or to the first
     bound and on without the variable that reached it. R is the factor of Q up to a constant.
 
@@ -182,24 +186,24 @@ def newton_steps(Q, R, alpha, gradient, lower, upper):  # type: ignore[no-untype
             row = Q[inside[k]]
             for a in range(alpha.size):
                 bent[a] += direction[k] * row[a]
-        bend, room, first = 0.0, np.inf, -1
+        bend, max_step, first = 0.0, np.inf, -1
         for k in range(size):
             a = inside[k]
             bend += direction[k] * bent[a]
             limit = upper[a] if direction[k] > 0 else lower[a]
             if direction[k] != 0.0:
                 reach = (limit - alpha[a]) / direction[k]
-                if reach < room:
-                    room, first = reach, k
+                if reach < max_step:
+                    max_step, first = reach, k
         step = slope / bend if bend > 0.0 else np.inf
-        if np.isinf(step) and np.isinf(room):
+        if np.isinf(step) and np.isinf(max_step):
             return False
-        step = min(step, room)
+        step = min(step, max_step)
         for k in range(size):
             alpha[inside[k]] += step * direction[k]
         for a in range(alpha.size):
             gradient[a] -= step * bent[a]
-        if step < room:
+        if step < max_step:
             refined += 1
             continue
         a = inside[first]
@@ -212,7 +216,7 @@ def newton_steps(Q, R, alpha, gradient, lower, upper):  # type: ignore[no-untype
 
 
 @compiled
-def repaired(alpha, lower, upper, total):  # type: ignore[no-untyped-def]
+def repaired(alpha: Float, lower: Float, upper: Float, total: float) -> None:
     """α clipped to its box, then free variables and after them the others moved until the sum
     is right."""
     missing, size = total, abs(total)
@@ -270,7 +274,7 @@ def optimum(
     alpha : array, optional
         Any numbers; made feasible first.
     exact : bool
-        Whether to go on to rounding; otherwise a violation of `ROUGH` will do.
+        Whether to go on to rounding; otherwise a violation of `COARSE_TOL` will do.
     """
     alpha = np.zeros(linear.size) if alpha is None else np.array(alpha, dtype=np.float64)
     repaired(alpha, lower, upper, total)
@@ -278,17 +282,17 @@ def optimum(
     gradient = linear - Q @ alpha
     few = FEW_FREE * np.count_nonzero((lower < alpha) & (alpha < upper)) < linear.size
     most = 20 + linear.size // 4 if few else 100 + 2 * linear.size
-    tol = ROUGH
+    tol = COARSE_TOL
     bounded, finishing = True, False
     for _ in range(MOST_TURNS):
         steps, violation = pair_steps(Q, alpha, gradient, lower, upper, tol, most)
-        if (steps == 0 and finishing) or (violation <= ROUGH and not exact):
+        if (steps == 0 and finishing) or (violation <= COARSE_TOL and not exact):
             break
         bounded = steps >= 0 and _newton(Q, alpha, gradient, lower, upper)
         if not bounded or alpha @ (linear + gradient) * scale > 2.0 * UNBOUNDED_DUAL:
             bounded = False
             break
-        if violation <= ROUGH:
+        if violation <= COARSE_TOL:
             finishing, most = True, 10 + linear.size // 10
             tol = max(EXACT, ROUNDING * scale * float(np.abs(alpha).sum()))
     _snap(Q, alpha, gradient, lower, upper)
@@ -307,7 +311,7 @@ def hinge_fit(
         lower, upper = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
         return optimum(Q, y, lower, upper, 0.0, alpha, exact=exact)
     problem = hinge(y, C).problem
-    solution = solve(problem, Q, tol=SOLVE_TOL if exact else ROUGH, alpha=alpha)
+    solution = solve(problem, Q, tol=SOLVE_TOL if exact else COARSE_TOL, alpha=alpha)
     return _read(
         solution.alpha,
         np.array(solution.gradient),

@@ -15,7 +15,7 @@ from ..kernels.base import Gram, Inputs
 from ..solvers import solve
 from ..solvers.rows.lru import gather_block
 from .base import Float
-from .machine import LARGEST, ROUGH, Int, hinge_fit
+from .machine import COARSE_TOL, LARGEST, Int, hinge_fit
 
 # Samples beyond which the shared Gram matrix is kept in float32.
 DOUBLE = 4096
@@ -165,7 +165,7 @@ class LargePart(Part):
         solution = solve(
             problem,
             self.gram,
-            tol=ROUGH,
+            tol=COARSE_TOL,
             alpha=alpha,
             cache_bytes=np.inf,
             face=False,
@@ -173,7 +173,7 @@ class LargePart(Part):
         )
         if not solution.converged:
             alpha = solution.alpha
-            solution = solve(problem, self.gram, tol=ROUGH, alpha=alpha, cache_bytes=np.inf)
+            solution = solve(problem, self.gram, tol=COARSE_TOL, alpha=alpha, cache_bytes=np.inf)
         alpha, gradient = solution.alpha[self.train], solution.gradient[self.train]
         return Trained(C, alpha, gradient, float(solution.bias[0]), solution.gradient)
 

@@ -32,7 +32,7 @@ from ..kernels import CombinedOligo, Kernel, Linear, Oligo
 from ..kernels.base import take
 from ..kernels.sequence.oligo import SequenceKernel
 from ..runtime.parallel import single_threaded_blas
-from ..solvers.interrupt import held_interrupts, interrupted_when
+from ..solvers.interrupt import deferred_interrupts, interrupted_when
 from .base import Float, Objective, Point
 from .course import PATH_C, SCAN_C, SCAN_GAMMA, Outcome, Search, Task
 from .journal import Journal, SearchInterrupted, SearchProgress
@@ -346,7 +346,7 @@ def run_to_its_end(work: Callable[[Any], Outcome]) -> Outcome:
     """Run a search that asks an `Interrupt` whether Ctrl-C came; raise `SearchInterrupted` then."""
     with (
         single_threaded_blas(),
-        held_interrupts() as interrupt,
+        deferred_interrupts() as interrupt,
         interrupted_when(lambda: interrupt.pressed),
     ):
         outcome = work(interrupt)

@@ -272,3 +272,68 @@ def test_nu_svr_ends_soon_at_any_price():
     model = fitted(NuSVR(C=1e10, gamma=0.5), X, y)
     assert model.solution_.steps < 1e6
     assert_delivered(model, X, y, np.ones(50))
+
+
+def test_copies_of_tiny_weight_get_their_part_too():
+    """At its bound a sample is at the bound of every copy: else it could rise, as recomputed."""
+    X = np.array([[0.0], [1.0], [0.0], [1.0], [0.0]])
+    weight = np.array([6.8e6, 3e5, 2e-6, 1e-7, 1e-3])
+    model = SVC(C=1.0, kernel="rbf", gamma=1e-9).fit(X, [0, 1, 0, 1, 1], sample_weight=weight)
+    beta = np.abs(coefficients(model, 5))
+    assert 0.0 < beta[0] < weight[0]  # the larger class cannot be at its bounds
+    np.testing.assert_allclose(np.asarray(beta[[1, 3, 4]], float), weight[[1, 3, 4]], rtol=1e-15)
+    assert abs(coefficients(model, 5).sum()) <= 1e-15 * beta.sum()
+
+
+def test_sums_are_met_after_any_number_of_steps():
+    rng = np.random.default_rng(7)
+    X, weight = rng.normal(size=(60, 1)), 10.0 ** rng.uniform(-8, 8, 60)
+    model = fitted(SVR(kernel="linear", C=2e-3, epsilon=1e-9, tol=1e-8), X, -2 * X[:, 0], weight)
+    beta = coefficients(model, 60)
+    assert abs(beta.sum()) <= 1e-13 * np.abs(beta).sum()
+
+
+def test_squares_of_rounding_that_outweigh_the_objective_are_not_called_converged():
+    X, y = np.array([[1.0, 0.9], [1.0, 0.2], [1.0, -1.4], [1.0, -1.2]]), [-1, -1, 3, 3]
+    weight = np.array([1.8e-6, 5.9e7, 4e-6, 0.9])
+    model = fitted(
+        SVC(C=1e3, kernel="poly", gamma=8e-9, degree=5, coef0=1e3, loss="squared_hinge"),
+        X, y, weight,
+    )  # fmt: skip
+    assert model.status_ == "precision"
+    assert model.fit_status_ == 1
+
+
+def test_rounding_of_large_values_is_not_called_indefinite():
+    rng = np.random.default_rng(8)
+    X = rng.integers(-2, 3, size=(30, 6)) * 8.26
+    X[:, 0] += 1.65e9
+    weight, y = 10.0 ** rng.uniform(-8, 8, 30), np.arange(30) % 2
+    kernel = {"kernel": "poly", "degree": 2, "gamma": 10.9, "coef0": 0.6}
+    machine = SVC(C=1e3, loss="squared_hinge", planning=1, solver="blocks", **kernel)
+    with pytest.raises(ValueError, match="too large for float64"):
+        fitted(machine, X, y, weight)
+
+
+def test_coefficients_of_any_size_make_no_noise():
+    X, y = np.array([[5e-95, 4e-95], [-1e-95, -9e-95]]), [0, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = SVC(C=np.inf, kernel="linear").fit(X, y)
+    assert np.isfinite(model.dual_coef_).all()
+
+
+def test_violation_of_a_tube_that_was_searched_for_is_that_of_nu_svr():
+    rng = np.random.default_rng(8)
+    X = 0.1 * rng.normal(size=(40, 3))
+    y = 3496.0 + 0.1 * rng.uniform(size=40)
+    model = NuSVR(C=10.0, nu=0.85, kernel="sigmoid", gamma=1e-7, coef0=-1.0).fit(X, y)
+    K = np.tanh(LONG(1e-7) * linear(X, None) - 1)
+    beta = coefficients(model, 40)
+    residual = y - K @ beta
+    up, down = np.maximum(beta, 0), np.minimum(beta, 0)
+    exact = max(
+        residual[up < 10].max() - residual[up > 0].min(),
+        residual[down < 0].max() - residual[down > -10].min(),
+    )
+    assert model.certificate_.violation == pytest.approx(max(float(exact), 0.0), abs=1e-11)

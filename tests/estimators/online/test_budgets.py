@@ -22,7 +22,7 @@ early = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarnin
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(online, "CHUNK", 16)
-    monkeypatch.setattr(online, "DEAR_CHUNK", 16)
+    monkeypatch.setattr(online, "EXPENSIVE_CHUNK", 16)
 
 
 class Pressing:

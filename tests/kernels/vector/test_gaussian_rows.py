@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.kernels import Gaussian
-from maxmargin.kernels.vector.gaussian_rows import FEW, STRIPE, gaussian_block
+from maxmargin.kernels.vector.gaussian_rows import DIRECT_FEATURES, STRIPE, gaussian_block
 from maxmargin.runtime.parallel import WORTH_A_THREAD, single_threaded_blas
 
 FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -22,20 +22,20 @@ def naive(A, B):
 
 
 @FLOATS
-@pytest.mark.parametrize("features", range(1, FEW + 1))
+@pytest.mark.parametrize("features", range(1, DIRECT_FEATURES + 1))
 @pytest.mark.parametrize("rows", [1, 2, 11])
 @pytest.mark.parametrize("columns", [1, 5, STRIPE, STRIPE + 9])
 def test_blocks_are_those_of_a_loop(dtype, features, rows, columns):
     rng = np.random.default_rng(features)
     A, B = (rng.normal(size=(n, features)).astype(dtype) for n in (rows, columns))
-    room = np.full((rows, columns + 4), np.nan, dtype)
-    assert gaussian_block(table(A), table(B), room[:, 2 : columns + 2])
+    buffer = np.full((rows, columns + 4), np.nan, dtype)
+    assert gaussian_block(table(A), table(B), buffer[:, 2 : columns + 2])
     expected = naive(A, B)
     # An exponent that is large has a large rounding error.
-    error = np.abs(room[:, 2 : columns + 2] - expected) / (expected * (1.0 - np.log(expected)))
+    error = np.abs(buffer[:, 2 : columns + 2] - expected) / (expected * (1.0 - np.log(expected)))
     assert error.max() < 4 * np.finfo(dtype).eps
-    assert np.isnan(room[:, :2]).all()
-    assert np.isnan(room[:, columns + 2 :]).all()
+    assert np.isnan(buffer[:, :2]).all()
+    assert np.isnan(buffer[:, columns + 2 :]).all()
 
 
 @FLOATS
@@ -44,8 +44,8 @@ def test_what_suits_gemm_better_is_left_to_it(dtype):
         A = table(np.ones((9, features), dtype))
         return gaussian_block(A, A, np.empty((9, 9), out_dtype))
 
-    assert taken(FEW)
-    assert not taken(FEW + 1)
+    assert taken(DIRECT_FEATURES)
+    assert not taken(DIRECT_FEATURES + 1)
     assert not taken(2, np.float32 if dtype == np.float64 else np.float64)
 
 
@@ -79,6 +79,6 @@ def test_values_do_not_depend_on_the_batch_they_come_in(dtype):
     K = gram.matrix()
     for rows, columns in (([7], np.arange(40, 61)), (np.arange(100, 131), np.array([3, 700, 2]))):
         np.testing.assert_array_equal(gram.rows(np.array(rows), columns), K[np.ix_(rows, columns)])
-    turned = np.empty((20, 4), dtype).T
-    gram.rows(np.arange(4), np.arange(20), turned)
-    np.testing.assert_array_equal(turned, K[:4, :20])
+    swapped = np.empty((20, 4), dtype).T
+    gram.rows(np.arange(4), np.arange(20), swapped)
+    np.testing.assert_array_equal(swapped, K[:4, :20])

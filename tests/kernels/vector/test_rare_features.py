@@ -50,7 +50,7 @@ def test_new_inputs_that_differ_in_these_features_are_told_apart(name, make):
     np.testing.assert_allclose(kernel(A, B), expected, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(kernel(B, A), expected.T, rtol=1e-12, atol=1e-13)
     block = np.empty((6, 90))
-    kernel.facing(B, np.float64)(A, block)
+    kernel.evaluator(B, np.float64)(A, block)
     np.testing.assert_allclose(block, expected, rtol=1e-12, atol=1e-13)
 
 
@@ -115,7 +115,7 @@ def test_no_new_inputs_at_all(name):
     B, none = with_rare(100, 1), np.empty((0, WIDE))
     assert kernel(none, B).shape == (0, 100)
     block = np.empty((0, 100))
-    kernel.facing(B, np.float64)(none, block)
+    kernel.evaluator(B, np.float64)(none, block)
 
 
 def test_whole_numbers_and_truth_values():

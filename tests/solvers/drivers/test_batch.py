@@ -14,8 +14,8 @@ from maxmargin.kernels import Gaussian
 from maxmargin.kernels.vector.exp import COMPILED
 from maxmargin.runtime.parallel import single_threaded_blas
 from maxmargin.solvers import costs
-from maxmargin.solvers.drivers import batch as several
-from maxmargin.solvers.drivers.batch import solve_several
+from maxmargin.solvers.drivers import batch as batch_driver
+from maxmargin.solvers.drivers.batch import solve_batch
 from maxmargin.solvers.plan import is_small
 
 NOTHING = np.empty((0, 0))
@@ -45,14 +45,14 @@ def pairs_of(classes, loss):
 def test_each_is_solved_as_if_alone(classes, loss, threads, known, monkeypatch):
     if known == "points" and not COMPILED:
         pytest.skip("rows are made in compiled code only")
-    monkeypatch.setattr(several, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(batch_driver, "WORTH_A_THREAD", 0)
     X, of_class = classes
     problems, places = pairs_of(of_class, loss)
     gram = Gaussian(0.05).bind(X)
     K = gram.matrix()
     what = (K, NOTHING) if known == "matrix" else (NOTHING, gram.transposed_points())
     with single_threaded_blas(threads):
-        solved = solve_several(Parts.of(problems, places, *what), 1e-3)
+        solved = solve_batch(Parts.of(problems, places, *what), 1e-3)
     assert len(solved) == 10
     for problem, place, (solution, certificate, bias) in zip(problems, places, solved):
         own = K[np.ix_(place, place)]
@@ -70,11 +70,12 @@ def test_each_is_solved_as_if_alone(classes, loss, threads, known, monkeypatch):
 
 def test_problems_on_all_samples_use_the_matrix_as_it_is(classes):
     X, of_class = classes
-    K, everyone = Gaussian(0.05)(X), np.arange(150)
+    K, all_samples = Gaussian(0.05)(X), np.arange(150)
     problems = [
-        hinge(np.where(np.isin(everyone, members), 1.0, -1.0), 5.0).problem for members in of_class
+        hinge(np.where(np.isin(all_samples, members), 1.0, -1.0), 5.0).problem
+        for members in of_class
     ]
-    solved = solve_several(Parts.of(problems, [everyone] * 5, K, NOTHING), 1e-3, 150**2)
+    solved = solve_batch(Parts.of(problems, [all_samples] * 5, K, NOTHING), 1e-3, 150**2)
     for problem, (solution, certificate, _) in zip(problems, solved):
         assert solution.status == "converged"
         assert solution.row_misses == 0
@@ -88,9 +89,9 @@ def test_problems_on_all_samples_use_the_matrix_as_it_is(classes):
 def test_a_single_problem_asks_for_room_only_where_it_needs_rows(classes, known, monkeypatch):
     if known == "points" and not COMPILED:
         pytest.skip("rows are made in compiled code only")
-    asked, room = [], several.room
+    asked, buffer = [], batch_driver.buffer
     monkeypatch.setattr(
-        several, "room", lambda shape, dtype: asked.append(shape) or room(shape, dtype)
+        batch_driver, "buffer", lambda shape, dtype: asked.append(shape) or buffer(shape, dtype)
     )
     X, _ = classes
     gram, places = Gaussian(0.05).bind(X), np.arange(150)
@@ -98,7 +99,7 @@ def test_a_single_problem_asks_for_room_only_where_it_needs_rows(classes, known,
     size = places.size
     problem = hinge(np.where(places % 2, 1.0, -1.0), 5.0).problem
     what = (NOTHING, gram.transposed_points()) if known == "points" else (gram.matrix(), NOTHING)
-    [(solution, *_)] = solve_several(Parts.of([problem], [places], *what), 1e-3)
+    [(solution, *_)] = solve_batch(Parts.of([problem], [places], *what), 1e-3)
     assert asked == ([] if known == "as it is" else [(size, size)])
     alone = solve(problem, gram.matrix()[np.ix_(places, places)])
     np.testing.assert_allclose(solution.alpha, alone.alpha, atol=1e-7)
@@ -127,7 +128,7 @@ def test_what_cannot_be_solved_together():
 def test_a_problem_that_takes_long_goes_on_alone(monkeypatch):
     X, y = load_iris(return_X_y=True)
     expected = SVC(C=100.0).fit(X, y)
-    monkeypatch.setattr(several, "MOST_STEPS", 4)
+    monkeypatch.setattr(batch_driver, "MOST_STEPS", 4)
     alone = []
     monkeypatch.setattr(
         fitting, "solve", lambda *args, **kwargs: alone.append(1) or solve(*args, **kwargs)
@@ -145,7 +146,7 @@ def test_a_problem_that_takes_long_goes_on_alone(monkeypatch):
 def test_budgets_and_callbacks_are_kept_by_solving_one_after_the_other(parameters, monkeypatch):
     X, y = load_iris(return_X_y=True)
     expected = SVC(C=10.0).fit(X, y)
-    monkeypatch.setattr(fitting, "solve_several", None)
+    monkeypatch.setattr(fitting, "solve_batch", None)
     model = SVC(C=10.0, **parameters).fit(X, y)
     np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-6)
     for one, other in zip(model.certificate_, expected.certificate_):
@@ -156,7 +157,7 @@ def test_ctrl_c_between_batches_ends_the_fit(monkeypatch):
     def pressed(_parts, _tol, _evaluations, _gap):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(fitting, "solve_several", pressed)
+    monkeypatch.setattr(fitting, "solve_batch", pressed)
     X, y = load_iris(return_X_y=True)
     with pytest.raises(KeyboardInterrupt):
         SVC().fit(X, y)

@@ -19,7 +19,7 @@ from maxmargin.solvers.drivers import shards as samples
 from maxmargin.solvers.drivers.shards import Samples
 from maxmargin.solvers.plan import Plan
 from maxmargin.solvers.rows import block_cache as longrows
-from maxmargin.solvers.rows.block_cache import LongRows
+from maxmargin.solvers.rows.block_cache import BlockRowCache
 
 
 @pytest.mark.parametrize("kind", BOUNDED)
@@ -80,7 +80,7 @@ def test_long_rows_are_the_rows_of_the_matrix_through_any_history(data):
     n, block = 12, 4
     K = rbf_kernel(np.random.default_rng(0).normal(size=(n, 2)))
     K = 0.5 * (K + K.T)
-    rows = LongRows(
+    rows = BlockRowCache(
         gram_of(K), data.draw(st.sampled_from([0, 8 * n * 7, 1 << 20])), block, lambda: None
     )
     columns = np.arange(n)
@@ -113,7 +113,7 @@ def test_rows_are_packed_in_place_by_any_number_of_threads(data):
     np.testing.assert_array_equal(memory[: expected.size].reshape(expected.shape), expected)
 
 
-@pytest.mark.parametrize("kind", ["dear", "cheap", "tiled"])
+@pytest.mark.parametrize("kind", ["expensive", "cheap", "tiled"])
 @settings(max_examples=50)
 @given(data=st.data())
 def test_blocks_are_blocks_of_the_matrix_through_any_history(kind, data):
@@ -125,40 +125,40 @@ def test_blocks_are_blocks_of_the_matrix_through_any_history(kind, data):
     assert gram.tiled == (kind == "tiled")
     problem = hinge(np.where(np.arange(n) % 2, 1.0, -1.0), 1.0).problem
     budget = data.draw(st.sampled_from([0, 8 * n * 9, 1 << 20]))
-    features = 0 if kind == "dear" else 2
+    features = 0 if kind == "expensive" else 2
     plan = Plan(
         n, "blocks", "float64", block=6, row_bytes=budget, features=features, recompute=features > 0
     )
-    everyone = Samples(problem, gram, np.zeros(n), plan, lambda: None)
+    all_samples = Samples(problem, gram, np.zeros(n), plan, lambda: None)
     present = np.arange(n)
     for _ in range(data.draw(st.integers(1, 10))):
         if data.draw(st.integers(0, 4)) == 4 and present.size > 6:
             keep = sorted(data.draw(st.sets(st.integers(0, present.size - 1), min_size=6)))
-            everyone.rows.restrict(np.array(keep))
-            everyone.live = everyone.live.part(np.array(keep), everyone.rows)
+            all_samples.rows.restrict(np.array(keep))
+            all_samples.live = all_samples.live.part(np.array(keep), all_samples.rows)
             present = present[keep]
         chosen = data.draw(st.sets(st.sampled_from(list(present)), min_size=1, max_size=6))
         chosen = np.array(sorted(chosen))
-        part = everyone.block(chosen)
+        part = all_samples.block(chosen)
         np.testing.assert_array_equal(part.rows.matrix, K[np.ix_(chosen, chosen)])
         for k in range(chosen.size):
             if data.draw(st.booleans()):
                 bound = problem.lower[chosen[k]] + problem.upper[chosen[k]]
                 part.v.alpha[k] = bound * data.draw(st.sampled_from([0.0, 0.5, 1.0]))
-        everyone.apply(part)
-        everyone.live.write(everyone.alpha, everyone.gradient)
-        expected = problem.gradient(everyone.alpha, K @ everyone.alpha)
-        assert everyone.gradient[present] == pytest.approx(expected[present], abs=1e-12)
+        all_samples.apply(part)
+        all_samples.live.write(all_samples.alpha, all_samples.gradient)
+        expected = problem.gradient(all_samples.alpha, K @ all_samples.alpha)
+        assert all_samples.gradient[present] == pytest.approx(expected[present], abs=1e-12)
 
 
-@pytest.mark.parametrize("few", [0, 1 << 30], ids=["dear", "cheap"])
+@pytest.mark.parametrize("few", [0, 1 << 30], ids=["expensive", "cheap"])
 def test_rows_are_computed_for_samples_that_move(few, monkeypatch):
     X, y = chess_board(1500, noise=0.1, random_state=0)
     in_blocks, block = set(), Samples.block
 
-    def noted(everyone, samples):
+    def noted(all_samples, samples):
         in_blocks.update(samples.tolist())
-        return block(everyone, samples)
+        return block(all_samples, samples)
 
     monkeypatch.setattr(Samples, "block", noted)
     monkeypatch.setattr(costs, "SMALL_BLOCK", 256)
@@ -185,7 +185,9 @@ def test_there_is_a_pause_after_so_many_products(features, batches, monkeypatch)
     n, pauses = 40, []
     # Four rows of 100 products an entry, each of which counts twice in float64.
     monkeypatch.setattr(longrows, "BATCH_PRODUCTS", 2.0 * 4 * n * 100)
-    rows = LongRows(gram_of(np.eye(n)), 1 << 20, 10, lambda: pauses.append(1), features=features)
+    rows = BlockRowCache(
+        gram_of(np.eye(n)), 1 << 20, 10, lambda: pauses.append(1), features=features
+    )
     rows.ensure(np.arange(10))
     assert len(pauses) == batches
     np.testing.assert_array_equal(rows.values[rows.slot[:10]], np.eye(n)[:10])
@@ -194,14 +196,14 @@ def test_there_is_a_pause_after_so_many_products(features, batches, monkeypatch)
 def test_rows_that_are_precious_or_just_used_are_overwritten_last():
     n = 40
     K = np.arange(n * n, dtype=float).reshape(n, n)
-    rows = LongRows(gram_of(K + K.T), 8 * n * 12, 4, lambda: None)
-    precious = np.zeros(n, dtype=bool)
-    precious[:4] = True
+    rows = BlockRowCache(gram_of(K + K.T), 8 * n * 12, 4, lambda: None)
+    protected = np.zeros(n, dtype=bool)
+    protected[:4] = True
     for first in range(0, n, 4):
-        rows.ensure(np.arange(first, first + 4), precious)
+        rows.ensure(np.arange(first, first + 4), protected)
     kept = np.flatnonzero(rows.slot >= 0)
     assert kept.tolist() == [*range(4), *range(n - 8, n)]
-    rows.ensure(np.array([n - 8, 20]), precious)
-    rows.ensure(np.arange(10, 14), precious)
+    rows.ensure(np.array([n - 8, 20]), protected)
+    rows.ensure(np.arange(10, 14), protected)
     assert (rows.slot[[0, 1, 2, 3, n - 8, 20]] >= 0).all()
     assert rows.misses == n + 1 + 4

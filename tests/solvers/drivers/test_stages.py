@@ -15,7 +15,7 @@ from maxmargin.solvers import costs
 from maxmargin.solvers.drivers.shards import Samples
 from maxmargin.solvers.plan import Plan
 from maxmargin.solvers.rows import block_cache as longrows
-from maxmargin.solvers.rows.block_cache import LongRows
+from maxmargin.solvers.rows.block_cache import BlockRowCache
 from maxmargin.solvers.rows.permuted import Arrangement
 
 
@@ -48,7 +48,9 @@ def machines():
 def test_rows_completed_in_stages_are_the_rows_of_the_matrix(data):
     n, block = 40, 4
     K = some_matrix(n)
-    rows = LongRows(gram_of(K), data.draw(st.sampled_from([0, 1 << 20])), block, lambda: None, 6)
+    rows = BlockRowCache(
+        gram_of(K), data.draw(st.sampled_from([0, 1 << 20])), block, lambda: None, 6
+    )
     for width in (6, 30, n):
         if width > rows.n:
             wanted = data.draw(st.sets(st.integers(0, rows.n - 1), min_size=1))
@@ -84,7 +86,7 @@ def test_rows_that_a_pause_left_incomplete_are_forgotten(monkeypatch):
         if len(calls) == 3:
             raise TimeoutError
 
-    rows = LongRows(gram_of(K), 1 << 20, 4, pause, 12)
+    rows = BlockRowCache(gram_of(K), 1 << 20, 4, pause, 12)
     monkeypatch.setattr(longrows, "BATCH_BYTES", 2 * 8 * 12)
     rows.ensure(np.arange(4))
     with pytest.raises(TimeoutError):
@@ -104,21 +106,21 @@ def test_gradients_are_right_after_growing(budget, name):
     machine = hinge(labels, 1.0) if name == "hinge" else epsilon_svr(labels, 1.0, 0.1)
     problem = machine.problem
     plan = Plan(n, "blocks", "float64", block=6, row_bytes=budget)
-    everyone = Samples(problem, gram_of(K), np.zeros(problem.size), plan, lambda: None, [12, 30])
+    all_samples = Samples(problem, gram_of(K), np.zeros(problem.size), plan, lambda: None, [12, 30])
     for size in (12, 30, 48):
-        assert everyone.live.size == size
-        assert everyone.complete == (size == n) != everyone.growing
+        assert all_samples.live.size == size
+        assert all_samples.complete == (size == n) != all_samples.growing
         for _ in range(4):
-            part = everyone.block(np.sort(rng.permutation(size)[:6]))
+            part = all_samples.block(np.sort(rng.permutation(size)[:6]))
             part.v.alpha[:] = rng.uniform(part.v.lowest, part.v.highest)
-            everyone.apply(part)
+            all_samples.apply(part)
         if size < n:
-            everyone.grow()
-        everyone.live.write(everyone.alpha, everyone.gradient)
-        pull = K @ problem.per_sample(everyone.alpha)
-        expected = problem.gradient(everyone.alpha, pull).reshape(-1, n)
-        known = everyone.live.size
-        found = everyone.gradient.reshape(-1, n)[:, :known]
+            all_samples.grow()
+        all_samples.live.write(all_samples.alpha, all_samples.gradient)
+        pull = K @ problem.per_sample(all_samples.alpha)
+        expected = problem.gradient(all_samples.alpha, pull).reshape(-1, n)
+        known = all_samples.live.size
+        found = all_samples.gradient.reshape(-1, n)[:, :known]
         assert found == pytest.approx(expected[:, :known], abs=1e-12)
 
 
@@ -127,10 +129,10 @@ def test_gradients_are_right_where_growing_was_broken_off(batches, monkeypatch):
     n, rng = 48, np.random.default_rng(0)
     K, problem = some_matrix(n), hinge(np.where(np.arange(n) % 2, 1.0, -1.0), 1.0).problem
     plan = Plan(n, "blocks", "float64", block=6, row_bytes=1 << 20)
-    everyone = Samples(problem, gram_of(K), np.zeros(n), plan, lambda: None, [12, 30])
-    part = everyone.block(np.arange(6))
+    all_samples = Samples(problem, gram_of(K), np.zeros(n), plan, lambda: None, [12, 30])
+    part = all_samples.block(np.arange(6))
     part.v.alpha[:] = rng.uniform(part.v.lowest, part.v.highest)
-    everyone.apply(part)
+    all_samples.apply(part)
     done = []
 
     def pause():
@@ -139,22 +141,22 @@ def test_gradients_are_right_where_growing_was_broken_off(batches, monkeypatch):
             raise TimeoutError
 
     monkeypatch.setattr(longrows, "BATCH_BYTES", 2 * 8 * 18)
-    everyone.rows.pause = pause
+    all_samples.rows.pause = pause
     with pytest.raises(TimeoutError):
-        everyone.grow()
-    everyone.rows.pause = lambda: None
-    everyone.return_all()
-    assert everyone.complete
-    assert not everyone.growing
-    everyone.live.write(everyone.alpha, everyone.gradient)
-    expected = problem.gradient(everyone.alpha, K @ everyone.alpha)
-    assert everyone.gradient == pytest.approx(expected, abs=1e-12)
+        all_samples.grow()
+    all_samples.rows.pause = lambda: None
+    all_samples.return_all()
+    assert all_samples.complete
+    assert not all_samples.growing
+    all_samples.live.write(all_samples.alpha, all_samples.gradient)
+    expected = problem.gradient(all_samples.alpha, K @ all_samples.alpha)
+    assert all_samples.gradient == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.usefixtures("small_stages")
 @pytest.mark.parametrize("name", ["hinge", "squared_hinge", "epsilon_svr", "nu_svc"])
 @pytest.mark.parametrize("cache_bytes", [0, 1 << 30])
-@pytest.mark.parametrize("cheap", [0, 1 << 30], ids=["dear", "cheap"])
+@pytest.mark.parametrize("cheap", [0, 1 << 30], ids=["expensive", "cheap"])
 def test_stages_lead_to_the_optimum_of_the_whole_matrix(name, cache_bytes, cheap, monkeypatch):
     monkeypatch.setattr(costs, "CHEAP_FEATURES", cheap)
     X, known = machines()
@@ -206,8 +208,10 @@ def test_values_of_an_early_stage_are_not_computed_again(monkeypatch):
     X, known = machines()
     problem, gram = known["hinge"].problem, Gaussian(2.0).bind(X)
     kept = solve(problem, gram, driver="blocks").kernel_evaluations
-    widen = LongRows.widen
-    monkeypatch.setattr(LongRows, "widen", lambda rows, width, _: widen(rows, width, np.arange(0)))
+    widen = BlockRowCache.widen
+    monkeypatch.setattr(
+        BlockRowCache, "widen", lambda rows, width, _: widen(rows, width, np.arange(0))
+    )
     assert kept < 0.95 * solve(problem, gram, driver="blocks").kernel_evaluations
 
 

@@ -172,9 +172,9 @@ def test_what_is_left_free_is_optimal_and_the_rest_is_exactly_at_bounds(take_ste
     alpha, gradient = point_of(active, problem)
     assert_feasible(alpha, problem)
     free = problem.free(alpha)
-    room = np.minimum(alpha - problem.lower, problem.upper - alpha)
+    slack = np.minimum(alpha - problem.lower, problem.upper - alpha)
     assert 0 < free.sum() < free.size
-    assert room[free].min() > 1e-6
+    assert slack[free].min() > 1e-6
     for g in range(problem.totals.size):
         members = gradient[free & (problem.group == g)]
         assert members == pytest.approx(members[:1].repeat(members.size), abs=1e-8 * max(1.0, C))

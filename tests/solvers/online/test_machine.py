@@ -343,7 +343,7 @@ def test_a_machine_that_has_seen_nothing_is_restored():
 
 def test_ctrl_c_comes_between_chunks(monkeypatch):
     X, labels, bound = problems(64)
-    monkeypatch.setattr(online, "DEAR_CHUNK", 16)
+    monkeypatch.setattr(online, "EXPENSIVE_CHUNK", 16)
     calls = []
 
     def pressing(A, B):

@@ -67,9 +67,9 @@ def test_solution_is_that_of_the_bordered_system(kernel, intercept, memory):
 def test_float32_matrix_and_no_matrix_reach_the_gap_asked_for(method):
     kernel = Gaussian(0.2)
     system = system_of(2, kernel, penalty=1e-3, n=700)
-    rough = kernel.bind(system.gram.X, np.float32)
+    low_precision = kernel.bind(system.gram.X, np.float32)
     plan = planned(system, np.inf, 0.0, True)._replace(method=method, rank=60)
-    solution = Run(system, 1e-12, plan, 0.0, rough, _watch()).by_iteration()
+    solution = Run(system, 1e-12, plan, 0.0, low_precision, _watch()).by_iteration()
     assert solution.status == "converged"
     assert solution.iterations > 0
     for shown in certified(system, solution):
@@ -85,9 +85,9 @@ def _watch():
 def test_hard_system_falls_back_to_the_factor_of_the_matrix():
     kernel = Gaussian(30.0)
     system = system_of(3, kernel, penalty=1e-6, n=400)
-    rough = kernel.bind(system.gram.X, np.float32)
+    low_precision = kernel.bind(system.gram.X, np.float32)
     plan = planned(system, np.inf, np.inf, True)._replace(method="mixed", rank=1)
-    solution = Run(system, 1e-12, plan, np.inf, rough, _watch()).by_iteration()
+    solution = Run(system, 1e-12, plan, np.inf, low_precision, _watch()).by_iteration()
     assert solution.status == "converged"
     for shown in certified(system, solution):
         assert shown.gap <= 1e-12 * shown.primal

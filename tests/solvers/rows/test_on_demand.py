@@ -14,8 +14,8 @@ from maxmargin.kernels.vector.gaussian_rows import fill_gaussian_row
 from maxmargin.runtime.jit import borrowing_fused, from_python
 from maxmargin.solvers import costs
 from maxmargin.solvers import solver as optimise
-from maxmargin.solvers.rows import on_demand as arriving
-from maxmargin.solvers.rows.on_demand import ArrivingRows
+from maxmargin.solvers.rows import on_demand as rows_module
+from maxmargin.solvers.rows.on_demand import OnDemandRows
 
 needs_compiled_code = pytest.mark.skipif(not COMPILED, reason="rows arrive in compiled code only")
 PLENTY = 1e9
@@ -33,9 +33,9 @@ def noisy(n=900, features=10):
     return rng.normal(size=(n, features)), np.where(rng.random(n) < 0.5, -1.0, 1.0)
 
 
-def arriving_rows(n=200, features=3, budget=PLENTY):
+def on_demand_rows(n=200, features=3, budget=PLENTY):
     X = np.random.default_rng(0).normal(size=(n, features))
-    return X, ArrivingRows.of(Gaussian(0.3).bind(X), budget, True)
+    return X, OnDemandRows.of(Gaussian(0.3).bind(X), budget, True)
 
 
 @needs_compiled_code
@@ -98,7 +98,7 @@ def test_shrinking_and_face_steps_find_the_rows_they_need(kind):
 
 @needs_compiled_code
 def test_sums_and_blocks_need_no_rows_present():
-    X, rows = arriving_rows(budget=90 * 200 * 8)
+    X, rows = on_demand_rows(budget=90 * 200 * 8)
     K = Gaussian(0.3)(X)
     samples = np.arange(0, 200, 2)  # more than there is room for
     assert samples.size > len(rows.store.values) == 90
@@ -107,23 +107,23 @@ def test_sums_and_blocks_need_no_rows_present():
     )
     np.testing.assert_allclose(rows.block(samples), K[np.ix_(samples, samples)], atol=1e-14)
     np.testing.assert_allclose(rows.restricted(samples).matrix, rows.block(samples))
-    held = rows.held()
-    present = np.flatnonzero(held.slot >= 0)
+    stored = rows.stored()
+    present = np.flatnonzero(stored.slot >= 0)
     assert present.size == rows.misses == len(rows.store.values)
-    np.testing.assert_allclose(held.values[held.slot[present]], K[present], atol=1e-14)
+    np.testing.assert_allclose(stored.values[stored.slot[present]], K[present], atol=1e-14)
 
 
 @needs_compiled_code
 def test_rows_go_on_coming_only_while_they_help():
-    _, rows = arriving_rows(1000, 10)
+    _, rows = on_demand_rows(1000, 10)
     assert not rows.always
     rows.store.count[:] = 16
     assert rows.go_on(0.5)
-    assert rows.store.count[arriving.ALLOWED] == 32
+    assert rows.store.count[rows_module.ALLOWED] == 32
     assert not rows.go_on(0.4)  # it got worse
     rows.progress = 0.0
     assert not rows.go_on(0.05)  # at this pace too many are needed
-    _, rows = arriving_rows(1000, 3)
+    _, rows = on_demand_rows(1000, 3)
     rows.store.count[:] = 16
     assert rows.go_on(-1.0)  # of few features they cost next to nothing
     rows.store.count[:] = rows.most
@@ -134,7 +134,7 @@ def test_rows_go_on_coming_only_while_they_help():
 def test_rows_keep_to_their_memory():
     X = np.random.default_rng(0).normal(size=(1000, 3))
     gram = Gaussian(0.3).bind(X)
-    rows = ArrivingRows.of(gram, 100 * 8000, True)
+    rows = OnDemandRows.of(gram, 100 * 8000, True)
     assert len(rows.store.values) == 100
     problem = hinge(np.where(X[:, 0] > 0, 1.0, -1.0), 1.0).problem
     for rows, on_demand in ((100, True), (costs.FIRST_ON_DEMAND, False)):

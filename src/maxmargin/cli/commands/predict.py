@@ -96,7 +96,7 @@ def as_columns(estimator: Any, predictions: HeldOut) -> dict[str, np.ndarray]:
     elif classes is not None and predictions.decision.shape[1] == classes.size:
         for place, label in enumerate(classes):
             columns[f"decision[{label}]"] = predictions.decision[:, place]
-    if predictions.probability.size:
+    if predictions.probability.size and classes is not None:
         for place, label in enumerate(classes):
             columns[f"probability[{label}]"] = predictions.probability[:, place]
     return columns

@@ -19,7 +19,7 @@ from ...tuning import JournalError
 from ..baselines import compared_with_baselines
 from ..errors import UsageError
 from ..fitting import Recorder, finished, fitted, solutions_of
-from ..options import Wishes
+from ..options import MachineOptions
 from ..plan import Plan, planned
 from ..resuming import Course, Keeper, fingerprint_of
 from ..screen import Screen
@@ -79,7 +79,7 @@ class TrainingRun:
     def __init__(
         self,
         samples: Samples,
-        wishes: Wishes,
+        options: MachineOptions,
         *,
         screen: Screen,
         output: Path,
@@ -87,18 +87,18 @@ class TrainingRun:
         command: str,
         fresh: bool = False,
     ) -> None:
-        self.samples, self.wishes, self.screen = samples, wishes, screen
+        self.samples, self.options, self.screen = samples, options, screen
         self.output, self.command = output, command
         self.began = time.perf_counter()
         with screen.working("choosing a machine"):
-            self.plan = planned(wishes, samples.X, samples.y)
+            self.plan = planned(options, samples.X, samples.y)
         self.rows, self.split_notes = self._split(holdout)
         schema = samples.schema
         if self.plan.scale:
             schema = standardised(schema, samples.X[self.rows[0]])
         self.schema = schema
         self.X = scaled(samples.X, schema)
-        fingerprint = fingerprint_of(samples.X, samples.y, wishes, holdout=holdout)
+        fingerprint = fingerprint_of(samples.X, samples.y, options, holdout=holdout)
         path = output.with_name(output.name + ".checkpoint")
         self.keeper = Keeper(path, fingerprint, screen, fresh, self._check)
         self.curve: Any = None
@@ -109,18 +109,16 @@ class TrainingRun:
             raise UsageError(f"--holdout must be at least 0 and less than 1, got {holdout}")
         everything, nothing = np.arange(self.samples.size), np.arange(0)
         y = self.samples.y
-        if y is None or self.wishes.one_class or not holdout or y.size < FEWEST_FOR_TEST:
+        if y is None or self.options.one_class or not holdout or y.size < FEWEST_FOR_TEST:
             return (everything, nothing), []
         classifies = not self.plan.regresses
-        return split_for_test(self.samples.X, y, holdout, self.wishes.seed, classifies)
+        return split_for_test(self.samples.X, y, holdout, self.options.seed, classifies)
 
     def _check(self, state: Checkpoint) -> None:
         """Raise ValueError where this run could not go on from a checkpoint."""
         if state.stage == "test" and not self.rows[1].size:
             raise ValueError("it tests, and no samples are held out")
         state.begun(self.plan.estimator())._check_parameters()
-
-    # ---- the course of it ------------------------------------------------------------------
 
     def run(self) -> Model:
         """Train and save."""
@@ -148,8 +146,10 @@ class TrainingRun:
     def _searched(self) -> Checkpoint:
         train, test = self.rows
         if self.plan.search:
+            assert self.samples.y is not None  # only one-class machines have none
             X, y = self.X[train], self.samples.y[train]
-            found = resumable_search(self.plan, self.wishes, X, y, self.keeper, self.screen)
+            found = resumable_search(self.plan, self.options, X, y, self.keeper, self.screen)
+            assert found.table is not None
             self.screen.say("searched", found.table.summary)
             parameters, table = found
         else:
@@ -161,13 +161,14 @@ class TrainingRun:
 
     def _tested(self, state: Checkpoint) -> Checkpoint:
         train, test = self.rows
+        y = self.samples.y
+        assert y is not None  # without targets no samples are held out
         machine = self._trained(state, train)
-        held_out = predictions(machine, self.X[test], self.samples.y[test])
+        held_out = predictions(machine, self.X[test], y[test])
         measures = measured(machine, held_out)
         words = [measure_in_words(measure) for measure in measures]
         head = f"on {test.size:,} samples held out"
         self.screen.say_all("tested", [f"{head}: {words[0]}", *words[1:]])
-        y = self.samples.y
         self.screen.say("", compared_with_baselines(self.X[train], y[train], self.X[test], y[test]))
         state = replace(state, stage="all", solutions=[], measures=measures, held_out=held_out)
         self.keeper.keep(state)
@@ -176,7 +177,7 @@ class TrainingRun:
     def _trained(self, state: Checkpoint, rows: np.ndarray) -> Any:
         """The machine of these rows, fitted from where the checkpoint stands."""
         machine = state.begun(self.plan.estimator())
-        y = None if self.samples.y is None or self.wishes.one_class else self.samples.y[rows]
+        y = None if self.samples.y is None or self.options.one_class else self.samples.y[rows]
         what = "training on all samples" if state.stage == "all" else "training for the test"
         with self.screen.working(what) as bar:
             recorder = Recorder(bar.of_a_fit(getattr(machine, "tol", 1e-3)))
@@ -195,10 +196,8 @@ class TrainingRun:
         return machine
 
     def _seconds_left(self) -> float | None:
-        limit = self.wishes.max_seconds
+        limit = self.options.max_seconds
         return None if limit is None else max(0.1, limit - (time.perf_counter() - self.began))
-
-    # ---- what is said ----------------------------------------------------------------------
 
     def _described_data(self) -> str:
         X, y = self.samples.X, self.samples.y
@@ -212,7 +211,7 @@ class TrainingRun:
 
     def _record(self, state: Checkpoint) -> Training:
         y = self.samples.y
-        classifies = y is not None and not (self.plan.regresses or self.wishes.one_class)
+        classifies = y is not None and not (self.plan.regresses or self.options.one_class)
         return Training(
             maxmargin=__version__,
             command=self.command,
@@ -244,14 +243,14 @@ class TrainingRun:
 
 
 def resumable_search(
-    plan: Plan, wishes: Wishes, X: Any, y: Any, keeper: Keeper, screen: Screen
+    plan: Plan, options: MachineOptions, X: Any, y: Any, keeper: Keeper, screen: Screen
 ) -> Found:
     """The parameters that the plan leaves open, from where the checkpoint has the search."""
     with screen.working("choosing parameters") as bar:
         while True:
             course = Course(keeper, bar.update)
             try:
-                return searched(plan, wishes, X, y, course)
+                return searched(plan, options, X, y, course)
             except JournalError as error:
                 if keeper.found is None:
                     raise

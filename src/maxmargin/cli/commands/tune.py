@@ -11,7 +11,7 @@ import numpy as np
 from ...data import standardised
 from ...kernels import Gaussian
 from ..errors import UsageError
-from ..options import Wishes
+from ..options import MachineOptions
 from ..plan import planned
 from ..resuming import Keeper, fingerprint_of
 from ..screen import Screen
@@ -22,7 +22,7 @@ from .train import Reading, read_samples, resumable_search, scaled
 def tell_of_search(
     path: str,
     reading: Reading,
-    wishes: Wishes,
+    options: MachineOptions,
     screen: Screen,
     *,
     plot: Path | None,
@@ -34,16 +34,16 @@ def tell_of_search(
     with screen.working(f"reading {path}"):
         samples = read_samples(path, reading)
     with screen.working("choosing a machine"):
-        plan = planned(wishes, samples.X, samples.y)
+        plan = planned(options, samples.X, samples.y)
     if not plan.search:
         raise UsageError(f"nothing is left to tune for {plan.machine}")
     schema = standardised(samples.schema, samples.X) if plan.scale else samples.schema
     screen.say_all("data", [f"{samples.name}: {samples.size:,} samples", *samples.notes])
     screen.say_all("machine", [f"{plan.machine}: {plan.reasons[0]}", *plan.reasons[1:]])
-    fingerprint = fingerprint_of(samples.X, samples.y, wishes, command="tune")
+    fingerprint = fingerprint_of(samples.X, samples.y, options, command="tune")
     keeper = Keeper(checkpoint, fingerprint, screen, fresh)
     X = scaled(samples.X, schema)
-    found = resumable_search(plan, wishes, X, samples.y, keeper, screen)
+    found = resumable_search(plan, options, X, samples.y, keeper, screen)
     keeper.forget()
     assert found.table is not None
     screen.say("searched", found.table.summary)
@@ -75,9 +75,9 @@ def columns_of(table: Any) -> dict[str, np.ndarray]:
 def same_again(path: str, reading: Reading, scale: bool, found: dict[str, Any]) -> str:
     """The command that trains with what was found, where it can be typed."""
     kernel = found.get("kernel")
-    options = {name: value for name, value in found.items() if name != "kernel"}
+    values = {name: value for name, value in found.items() if name != "kernel"}
     if isinstance(kernel, Gaussian) and kernel.radial:
-        options["gamma"] = kernel.gamma
+        values["gamma"] = kernel.gamma
     elif kernel is not None:
         return ""
     words = ["maxmargin train", shlex.quote(path)]
@@ -85,7 +85,7 @@ def same_again(path: str, reading: Reading, scale: bool, found: dict[str, Any]) 
     words += [f"--{name} {shlex.quote(text)}" for name, text in given.items() if text is not None]
     words += [f"--drop {shlex.quote(name)}" for name in reading.drop]
     words += [f"--include {shlex.quote(name)}" for name in reading.include]
-    words += [f"--{name} {value:.6g}" for name, value in options.items()]
-    if scale and "gamma" in options:
+    words += [f"--{name} {value:.6g}" for name, value in values.items()]
+    if scale and "gamma" in values:
         words.append("--scale")
-    return " ".join(words if kernel is not None or "gamma" in options else [*words, "--linear"])
+    return " ".join(words if kernel is not None or "gamma" in values else [*words, "--linear"])

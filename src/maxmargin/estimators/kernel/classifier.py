@@ -31,7 +31,7 @@ def _has_probabilities(classifier: Any) -> bool:
     return True
 
 
-class KernelClassifier(ClassifierMixin, KernelMachine):
+class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
     """A machine for two classes, or several of them for more."""
 
     _rules: ClassVar[Any] = {
@@ -61,19 +61,16 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
-
-    # ---- classes ---------------------------------------------------------------------------
+        fitted: Self = self._fit(X, y, sample_weight)
+        return fitted
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         found = class_targets(y, weight, self.class_weight)
         self.classes_, self.class_weight_ = found.classes, found.factors
         return found.codes.astype(np.float64), found.weight
 
-    def _has_several_problems(self) -> bool:
+    def _has_multiple_problems(self) -> bool:
         return self.classes_.size > 2 or bool(self.probability)
-
-    # ---- the problems ----------------------------------------------------------------------
 
     @abstractmethod
     def _machine(
@@ -85,7 +82,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         """
 
     def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:
-        codes = samples.y.astype(np.int64)
+        codes = samples.targets.astype(np.int64)
         count = self.classes_.size
         weight, factor = samples.weight, self.class_weight_[codes]
         if count == 2:
@@ -124,7 +121,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
         # Of samples without weight any: they have no coefficient.
-        codes = samples.y[samples.member].astype(np.int64)
+        codes = samples.targets[samples.member].astype(np.int64)
         coef = [coefficients(task, outcome, samples) for task, outcome in zip(tasks, outcomes)]
         intercept = np.array([outcome.expansion.intercept for outcome in outcomes])
         count = self.classes_.size
@@ -141,8 +138,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         self.intercept_ = intercept + 0.0
         self.n_iter_ = np.array([outcome.solution.steps for outcome in outcomes], dtype=np.int32)
 
-    # ---- prediction ------------------------------------------------------------------------
-
     def _in_pairs(self) -> bool:
         """Whether several pairs vote; as fitted, not as `multi_class` says now."""
         count = self.classes_.size
@@ -151,7 +146,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _functions(self) -> tuple[Any, np.ndarray]:
         if not self._in_pairs():
             return self.dual_coef_, self.intercept_
-        coef = self.dual_coef_
+        coef: Any = self.dual_coef_
         if sparse.issparse(coef):
             return type(coef)(unpacked(coef.toarray(), self.n_support_)), self.intercept_
         return unpacked(coef, self.n_support_), self.intercept_
@@ -200,19 +195,18 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         check_is_fitted(self)
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        return self.classes_[self._winners(self._values(X))]
+        result: np.ndarray = self.classes_[self._winners(self._values(X))]
+        return result
 
     def _winners(self, values: np.ndarray) -> np.ndarray:
         count = self.classes_.size
         if count == 2:
             return (values.ravel() >= 0).astype(np.intp)
         if not self._in_pairs():
-            return np.argmax(values, axis=1)
+            return np.asarray(np.argmax(values, axis=1))
         if self.break_ties:
-            return np.argmax(scores(values, count), axis=1)
-        return np.argmax(votes(values, count), axis=1)
-
-    # ---- probabilities ---------------------------------------------------------------------
+            return np.asarray(np.argmax(scores(values, count), axis=1))
+        return np.asarray(np.argmax(votes(values, count), axis=1))
 
     def _complete(
         self, samples: Samples, tasks: list[Task], outcomes: list[Outcome], trainer: Trainer
@@ -268,4 +262,5 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return np.log(self.predict_proba(X))
+        result: np.ndarray = np.log(self.predict_proba(X))
+        return result

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ...kernels import Gram, Kernel, Precomputed
 from ...kernels.base import STRIPE
 from ...kernels.precomputed import PrecomputedGram
-from ...kernels.row_sums import HeldRows, KnownSums
-from ...runtime.buffers import room
+from ...kernels.row_sums import KnownSums, StoredRows
+from ...runtime.buffers import buffer
 from ...runtime.parallel import in_parts
 from ...solvers import plan
+from ..conditioning import refuse_overflow
 from ..distinct import chosen
 
 # Elements of inputs that are widened at a time.
@@ -25,7 +25,7 @@ COMBINED_BLOCK = 1 << 22
 NO_MATRIX = np.empty((0, 0))
 
 
-class KeptGram(Gram):
+class CachedGram(Gram):
     """A Gram matrix that stays in memory once it was computed whole; rows and sums that a solver
     leaves do until released."""
 
@@ -34,15 +34,15 @@ class KeptGram(Gram):
         self.inner, self.whole, self.tiled = inner, inner.whole, inner.tiled
         self._computing = threading.Lock()
 
-    def keep_rows(self, rows: HeldRows) -> None:
-        if self.whole is None and self.held is None:
-            self.held = rows
+    def keep_rows(self, rows: StoredRows) -> None:
+        if self.whole is None and self.stored_rows is None:
+            self.stored_rows = rows
 
     def keep_sums(self, sums: KnownSums) -> None:
         self.summed = sums
 
     def release(self) -> None:
-        self.summed = self.held = None
+        self.summed = self.stored_rows = None
 
     def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
         if self.whole is None:
@@ -51,7 +51,8 @@ class KeptGram(Gram):
         if out is None:
             return block
         out[...] = block
-        return out
+        result: np.ndarray = out
+        return result
 
     def diagonal(self) -> np.ndarray:
         return self.inner._cached_diagonal()
@@ -86,14 +87,15 @@ class WidenedGram(Gram):
     def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
         columns = np.arange(self.n) if columns is None else np.asarray(columns)
         if out is None:
-            out = room((len(indices), columns.size), np.float64)
+            out = buffer((len(indices), columns.size), np.float64)
         left = chosen(self.X, indices).astype(np.float64, copy=False)
         step = max(64, WIDENED_BLOCK // max(self.X.shape[1], len(indices)))
         for start in range(0, columns.size, step):
             part = slice(start, start + step)
             right = chosen(self.X, columns[part]).astype(np.float64, copy=False)
             out[:, part] = self.kernel(left, right)
-        return out
+        result: np.ndarray = out
+        return result
 
 
 class Shared(NamedTuple):
@@ -120,27 +122,28 @@ class Grams:
         For a precomputed kernel the Gram matrix itself.
     dtype : float32 or float64
         Of the rows that solvers work with.
+    largest_entry : float, optional
+        Of the matrix of all samples, where it is known.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, dtype: Any) -> None:
+    def __init__(
+        self, kernel: Kernel, X: Any, dtype: Any, largest_entry: float | None = None
+    ) -> None:
         self.kernel, self.X, self.dtype = kernel, X, np.dtype(dtype)
+        if largest_entry is None:
+            largest_entry = refuse_overflow(kernel, X)
+        self.largest_entry = largest_entry
         self.square = isinstance(kernel, Precomputed)
         self._blocks: dict[int, np.ndarray] = {}
         self.shared: Shared | None = None
         self._all: Gram | None = None
-        self._whole: KeptGram | None = None
+        self._whole: CachedGram | None = None
 
     @property
     def count(self) -> int:
         return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
 
-    @cached_property
-    def largest_entry(self) -> float:
-        """Of the matrix of all samples; of a positive semi-definite one it is on the diagonal."""
-        diagonal = self.X if self.square else self.kernel.diagonal(self.X)
-        return float(np.abs(diagonal).max(initial=0.0))
-
-    def whole(self, alone: bool = True) -> KeptGram:
+    def whole(self, alone: bool = True) -> CachedGram:
         """Of all samples, kept for the next who asks; a Gram not in memory serves one thread."""
         if self._whole is None or not (alone or self._whole.whole is not None):
             self._whole = self.of()
@@ -156,7 +159,8 @@ class Grams:
     def combined(self, rows: np.ndarray, columns: np.ndarray, coef: np.ndarray) -> np.ndarray:
         """Σ_j coef_j k(x_i, x_j) for the samples i in `rows` and j in `columns`."""
         if self._whole is not None and self._whole.whole is not None:
-            return self._whole.whole[np.ix_(rows, columns)] @ coef
+            result: np.ndarray = self._whole.whole[np.ix_(rows, columns)] @ coef
+            return result
         values = np.empty(rows.size)
         step = max(1, COMBINED_BLOCK // max(columns.size, 1))
         right = columns if self.square else self._inputs(columns)
@@ -166,9 +170,9 @@ class Grams:
             values[part] = self.kernel(left, right) @ coef
         return values
 
-    def of(self, samples: np.ndarray | None = None) -> KeptGram:
+    def of(self, samples: np.ndarray | None = None) -> CachedGram:
         """Of all samples, or of some."""
-        return KeptGram(self._bound(samples, self.dtype))
+        return CachedGram(self._bound(samples, self.dtype))
 
     def exact(self, samples: np.ndarray | None = None) -> Gram:
         """The same in float64, for certificates: inputs are not copied as a whole."""
@@ -178,20 +182,22 @@ class Grams:
             return WidenedGram(self.kernel, X)
         return self._bound(samples, np.float64)
 
-    def rough(self, gram: Gram) -> Gram | None:
+    def low_precision(self, gram: Gram) -> Gram | None:
         """The same in float32, if that is faster than what is in memory, or None."""
         if not plan.certifies_in_single(gram):
             return None
         return self.kernel.bind(gram.X, np.float32)
 
-    def double(self, samples: np.ndarray | None = None) -> KeptGram:
+    def double(self, samples: np.ndarray | None = None) -> CachedGram:
         """The same in float64, to work with."""
-        return KeptGram(self._bound(samples, np.float64))
+        return CachedGram(self._bound(samples, np.float64))
 
     def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
         X = self._inputs(samples)
         if self.square:
-            return PrecomputedGram(self.kernel, np.require(X, dtype, ["C", "W"]), dtype)
+            return PrecomputedGram(
+                cast(Precomputed, self.kernel), np.require(X, dtype, ["C", "W"]), dtype
+            )
         return self.kernel.bind(X, dtype)
 
     def _inputs(self, samples: np.ndarray | None) -> Any:
@@ -259,9 +265,9 @@ class Grams:
         whole = NO_MATRIX if self.shared is None else self.shared.matrix
         if not (whole.size or self._blocks):
             both = np.concatenate(samples)
-            return self.of(both) if self._all is None else KeptGram(self._all.among(both))
+            return self.of(both) if self._all is None else CachedGram(self._all.among(both))
         corner = samples[0].size
-        matrix = room((corner + samples[1].size,) * 2, self.dtype)
+        matrix = buffer((corner + samples[1].size,) * 2, self.dtype)
         if self.shared is not None:
             first, second = (self.shared.of_class[place] for place in places)
 
@@ -276,6 +282,7 @@ class Grams:
 
             in_parts(some_rows, len(matrix), matrix.size)
             return PrecomputedGram(Precomputed(), matrix)
+        assert self._all is not None
         halves = slice(corner), slice(corner, None)
         for half, place in zip(halves, places):
             matrix[half, half] = self._blocks[place]

@@ -64,8 +64,6 @@ class LeastSquaresMachine(KernelMachine):
         "leave_one_out": p.check_boolean,
     }
 
-    # ---- what the estimators say -----------------------------------------------------------
-
     def _penalty(self) -> float:
         """λ"""
         raise NotImplementedError
@@ -81,8 +79,6 @@ class LeastSquaresMachine(KernelMachine):
     def _factors(self, codes: np.ndarray) -> np.ndarray:
         """What the weights of samples are multiplied by."""
         return np.ones(codes.size)
-
-    # ---- fit -------------------------------------------------------------------------------
 
     def _train(
         self,
@@ -112,7 +108,7 @@ class LeastSquaresMachine(KernelMachine):
             if centre is not None:
                 samples = samples._replace(X=without(samples.X, centre))
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
-            functions = self._functions_of(samples.y)
+            functions = self._functions_of(samples.targets)
             system = self._system(samples, functions)
             means = self._centre_targets(system)
             reporter.begin(1, **data)
@@ -130,7 +126,7 @@ class LeastSquaresMachine(KernelMachine):
 
     def _system(self, samples: Samples, functions: Functions) -> RidgeSystem:
         gram = self.kernel_.bind(samples.X, np.float64)
-        weight = samples.weight * self._factors(samples.y)
+        weight = samples.weight * self._factors(samples.targets)
         intercept = bool(self.fit_intercept)
         return RidgeSystem(gram, functions.targets, weight, self._penalty(), intercept)
 
@@ -146,21 +142,23 @@ class LeastSquaresMachine(KernelMachine):
 
         return Watch(clock.overtime, ended, reporter.listen(0, type(self).__name__))
 
-    def _solved(self, system: RidgeSystem, watch: Watch) -> RidgeSolution:
+    def _solved(  # type: ignore[override]  # one system instead of tasks
+        self, system: RidgeSystem, watch: Watch
+    ) -> RidgeSolution:
         if self.leave_one_out and system.penalty == 0:
             raise p.ParameterError(
                 "leave_one_out must be False without a penalty: give a small one instead"
             )
-        rough = None
+        low_precision = None
         is_vector = isinstance(self.kernel_, VectorKernel)
         if is_vector and fits_single(self.kernel_, system.gram.X):
-            rough = self.kernel_.bind(system.gram.X, np.float32)
+            low_precision = self.kernel_.bind(system.gram.X, np.float32)
         try:
             solution = solve_ridge(
                 system,
                 gap=float(self.gap),
                 memory=self._memory(),
-                rough=rough,
+                low_precision=low_precision,
                 leave_one_out=self.leave_one_out,
                 watch=watch,
             )
@@ -210,7 +208,7 @@ class LeastSquaresMachine(KernelMachine):
         self, samples: Samples, system: RidgeSystem, solution: RidgeSolution
     ) -> np.ndarray:
         """The residual of every sample given, of the machine trained without it."""
-        member, codes = samples.member, samples.y
+        member, codes = samples.member, samples.targets
         given = np.where(member >= 0, samples.given * self._factors(codes)[member], 0.0)
         rows = system._replace(weight=system.weight[member])
         assert solution.inverse is not None
@@ -218,9 +216,9 @@ class LeastSquaresMachine(KernelMachine):
         residuals[member < 0] = np.nan
         return residuals
 
-    # ---- what was learned ------------------------------------------------------------------
-
-    def _write(self, X: Any, samples: Samples, solution: RidgeSolution, centre: Any) -> None:
+    def _write(  # type: ignore[override]  # one solution instead of tasks
+        self, X: Any, samples: Samples, solution: RidgeSolution, centre: Any
+    ) -> None:
         coef = np.stack([samples.spread(column) for column in solution.coef.T])
         support = np.flatnonzero(coef.any(axis=0))
         self._write_support(X, coef[:, support], support)

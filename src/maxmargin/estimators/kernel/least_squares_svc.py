@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -14,7 +14,7 @@ from ..targets import class_targets
 from .least_squares import Functions, LeastSquaresMachine
 
 
-class LeastSquaresSVC(ClassifierMixin, LeastSquaresMachine):
+class LeastSquaresSVC(ClassifierMixin, LeastSquaresMachine):  # type: ignore[misc]
     """The least-squares support vector machine::
 
         ½‖w‖² + C Σ_i weight_i (y_i − f(x_i))² → min,   f(x) = ⟨w, φ(x)⟩ + b,   y = ±1
@@ -60,21 +60,21 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
 
     def __init__(
         self,
-        C=1.0,
+        C: Any = 1.0,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        class_weight=None,
-        fit_intercept=True,
-        gap=1e-12,
-        leave_one_out=False,
-        cache_size="auto",
-        verbose=False,
-        max_seconds=None,
-        callback=None,
-    ):
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        class_weight: Any = None,
+        fit_intercept: Any = True,
+        gap: Any = 1e-12,
+        leave_one_out: Any = False,
+        cache_size: Any = "auto",
+        verbose: Any = False,
+        max_seconds: Any = None,
+        callback: Any = None,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -89,7 +89,7 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
         self.max_seconds = max_seconds
         self.callback = callback
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on labelled samples.
 
         Parameters
@@ -106,7 +106,8 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        fitted: Self = self._fit(X, y, sample_weight)
+        return fitted
 
     _rules: ClassVar[Any] = {
         "C": partial(p.check_number, low=0),
@@ -133,7 +134,7 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
         targets = np.where(codes[:, None] == np.arange(labels.size), 1.0, -1.0)
         return Functions(targets, tuple(f"{label} vs rest" for label in labels))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """The function whose sign, or whose largest column, decides.
 
         Parameters
@@ -148,7 +149,7 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
         values = self._values(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The class of each sample.
 
         Parameters
@@ -161,4 +162,5 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
         """
         values = self.decision_function(X)
         places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[places]
+        result: np.ndarray = self.classes_[places]
+        return result

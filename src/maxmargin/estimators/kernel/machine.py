@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...kernels import Linear, Precomputed
 from ...kernels.precomputed import as_square, check_symmetric
+from ...kernels.vector.base import VectorKernel
 from ...runtime.buffers import pages_kept
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import SELECTIONS, STATUSES, plan
@@ -108,19 +109,20 @@ class KernelMachine(CertifiedMachine):
         with single_threaded_blas(), pages_kept():
             samples = self._samples(X, targets, weight)
             self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
-            refuse_overflow(self.kernel_, samples.X)
+            largest = refuse_overflow(self.kernel_, samples.X)
             centre = offset_of(self.kernel_, samples.X) if self._has_free_intercept else None
             if centre is not None:
                 samples = samples._replace(X=without(samples.X, centre))
+                largest = refuse_overflow(self.kernel_, samples.X)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
-            jobs = effective_n_jobs(self.n_jobs) if self._has_several_problems() else 1
-            settings = self._settings(jobs)
+            jobs = effective_n_jobs(self.n_jobs) if self._has_multiple_problems() else 1
+            settings = self._settings(samples.size, jobs)
             penalty = float(getattr(self, "C", 1.0))
             dtype = plan.working_dtype(
                 self.precision, self.kernel_, samples.X, penalty, settings.tol
             )
             p.check_full_matrix(self, samples.size, dtype.itemsize)
-            grams = Grams(self.kernel_, samples.X, dtype)
+            grams = Grams(self.kernel_, samples.X, dtype, largest)
             as_delivered = partial(delivered, samples)
             trainer = Trainer(grams, settings, clock, reporter, jobs, as_delivered)
             trainer.offset = getattr(self, "_offset_", 0.0)
@@ -140,8 +142,10 @@ class KernelMachine(CertifiedMachine):
         self._warn(tasks, outcomes)
         return trainer.interrupted
 
-    # Whether Σα = 0, so that the function may move with the inputs.
-    _has_free_intercept = True
+    @property
+    def _has_free_intercept(self) -> bool:
+        """Whether Σα = 0, so that the function may move with the inputs."""
+        return True
 
     def _at_origin(
         self,
@@ -163,7 +167,7 @@ class KernelMachine(CertifiedMachine):
         """Targets as numbers, and the weights with which samples are present."""
         raise NotImplementedError
 
-    def _has_several_problems(self) -> bool:
+    def _has_multiple_problems(self) -> bool:
         return False
 
     def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:
@@ -214,7 +218,7 @@ class KernelMachine(CertifiedMachine):
             raise ValueError("kernel returned NaN or infinity")
         return block
 
-    def _settings(self, jobs: int) -> Settings:
+    def _settings(self, samples: int, jobs: int) -> Settings:
         return Settings(
             tol=float(self.tol),
             gap=float(self.gap),
@@ -222,7 +226,7 @@ class KernelMachine(CertifiedMachine):
             selection=self.selection,
             planning=int(self.planning),
             shrinking=bool(self.shrinking),
-            cache_bytes=plan.memory_budget(self.cache_size, self.shape_fit_[0], jobs),
+            cache_bytes=plan.memory_budget(self.cache_size, samples, jobs),
             max_steps=None if self.max_iter == -1 else int(self.max_iter),
             precision=self.precision,
             random_state=self._seed(),
@@ -230,6 +234,13 @@ class KernelMachine(CertifiedMachine):
 
     def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
         for task, outcome in zip(tasks, outcomes):
+            known = isinstance(self.kernel_, VectorKernel) and not may_be_indefinite(self)
+            if outcome.solution.status == "unbounded" and np.isfinite(self.C) and known:
+                raise ValueError(
+                    f"kernel values of these samples are too large for float64: rounding leaves "
+                    f"the problem of {task.name} with kernel {self.kernel_!r} no solution. Scale "
+                    "the inputs, for example with StandardScaler"
+                )
             if outcome.solution.status == "unbounded" and np.isfinite(self.C):
                 raise ValueError(
                     f"kernel {self.kernel_!r} is not positive semi-definite on these samples: "
@@ -272,8 +283,6 @@ class KernelMachine(CertifiedMachine):
             stacklevel=4,
         )
 
-    # ---- the fitted function ---------------------------------------------------------------
-
     def _functions(self) -> tuple[Any, np.ndarray]:
         """Coefficients of the support vectors, one row for each function, and the intercepts."""
         return self.dual_coef_, self.intercept_
@@ -294,7 +303,8 @@ class KernelMachine(CertifiedMachine):
                 f"X holds values at which kernel {self.kernel_!r} overflows. Scale the inputs in "
                 "the same way as at training time"
             )
-        return values
+        result: np.ndarray = values
+        return result
 
     @property
     def coef_(self) -> Any:

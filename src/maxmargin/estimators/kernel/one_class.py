@@ -16,7 +16,7 @@ from .single import SingleMachine
 ON_BOUNDARY = 1e-8
 
 
-class OneClassSVM(OutlierMixin, SingleMachine):
+class OneClassSVM(OutlierMixin, SingleMachine):  # type: ignore[misc]
     """The half-space with most of the samples, furthest from the origin::
 
         ½‖w‖² − ν·Σweight·ρ + Σ_i weight_i max(0, ρ − ⟨w, φ(x_i)⟩) → min over w and ρ
@@ -48,8 +48,6 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
     >>> model.predict([[0.45], [5.0]])
     array([ 1, -1])
     """
-
-    _has_free_intercept = False
 
     def __init__(
         self,
@@ -109,7 +107,12 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         self
         """
         del y
-        return self._fit(X, None, sample_weight)
+        fitted: Self = self._fit(X, None, sample_weight)
+        return fitted
+
+    @property
+    def _has_free_intercept(self) -> bool:
+        return False
 
     _rules: ClassVar[Any] = {"nu": partial(p.check_number, low=0, high=1, closed="right")}
 
@@ -151,7 +154,8 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         -------
         ndarray of shape (n_samples,)
         """
-        return self.decision_function(X) + self.offset_
+        result: np.ndarray = self.decision_function(X) + self.offset_
+        return result
 
     def predict(self, X: Any) -> np.ndarray:
         """+1 for samples inside or on the boundary, -1 for those outside.

@@ -10,7 +10,7 @@ from scipy import sparse
 from ...kernels import Linear, Precomputed
 from ...kernels.base import take
 from ...kernels.vector.base import VectorKernel
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import compiled, compiled_strict
 from ...runtime.parallel import PRODUCT_PART, in_parts, single_threaded_blas
 from ...solvers.plan import fits_single
@@ -24,7 +24,7 @@ PREDICTION_BLOCK = 1 << 23
 # ... of vectors, where they are summed as soon as they are there; GEMM wants some rows.
 VECTOR_BLOCK, FEWEST_ROWS = 1 << 21, 256
 # Rounding of the coefficients of copies when they are added up.
-ADDED = 1e-11
+ADDED = 1e-13
 # So many functions are summed from float32 values in one pass; for more, values are widened first.
 FEW_FUNCTIONS = 3
 
@@ -53,7 +53,8 @@ def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:
 def handed_out(task: Task, alpha: np.ndarray, own: np.ndarray, samples: Samples) -> np.ndarray:
     """Coefficients of the samples of a task, one for each sample given."""
     problem = task.machine.problem
-    coef, level, indices = own, None, slice(None)
+    coef, level = own, None
+    indices: Any = slice(None)
     if task.samples:
         indices = task.indices
         coef = np.zeros(samples.size)
@@ -124,12 +125,12 @@ def vector_values(
     values = np.empty((X.shape[0], len(coef)))
     step = max(FEWEST_ROWS, VECTOR_BLOCK // coef.shape[1])
     step = min(step, max(1, PREDICTION_BLOCK // coef.shape[1]))
-    write = kernel.facing(support_vectors, dtype, X)
+    write = kernel.evaluator(support_vectors, dtype, X)
 
     # What overflows is refused where the values are handed out.
     @np.errstate(over="ignore", invalid="ignore")
     def some_rows(first: int, last: int) -> None:
-        gram = room((min(step, last - first), coef.shape[1]), dtype)
+        gram = buffer((min(step, last - first), coef.shape[1]), dtype)
         for start in range(first, last, step):
             block = slice(start, min(start + step, last))
             rows = gram[: block.stop - start]

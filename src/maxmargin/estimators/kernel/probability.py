@@ -78,7 +78,7 @@ class CrossFit:
         self.indices = np.arange(samples.size) if task.indices is None else task.indices
         self.labels = labels_of(task.machine)
         self.weight = samples.weight[self.indices]
-        self.factor = factor[samples.y[self.indices].astype(np.int64)]
+        self.factor = factor[samples.targets[self.indices].astype(np.int64)]
         self.fold, self.folds = stratified_folds(samples.keys[self.indices], self.labels, seed)
         # Where there is no time to leave samples out, values that training did see must do.
         self.decisions = np.nan_to_num(told_by(task.machine.problem, outcome.solution))
@@ -92,6 +92,7 @@ class CrossFit:
         if (labels == labels[:1]).all():
             self.decisions[test] = labels[0] if train.size else 0.0
             return
+        assert self.task.remake is not None
         machine = self.task.remake(labels, self.weight[train], self.factor[train])
         expansion = trainer.plain_fit(machine, self.indices[train], self.alpha[train])
         support = np.flatnonzero(expansion.coef)
@@ -206,7 +207,8 @@ def coupled(first: np.ndarray) -> np.ndarray:
         right[:, classes] = 1.0
         result[part] = np.linalg.solve(system, right)[:, :classes, 0]
     result = np.maximum(result, 0.0)
-    return result / result.sum(axis=1, keepdims=True)
+    found: np.ndarray = result / result.sum(axis=1, keepdims=True)
+    return found
 
 
 def favouring(distribution: np.ndarray, winners: np.ndarray) -> np.ndarray:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array, check_consistent_length
 
+from ...solvers.ridge.solver import RidgeSolution
+from ...solvers.ridge.system import RidgeSystem
 from .. import parameters as p
+from ..distinct import Samples
 from .least_squares import Functions, LeastSquaresMachine
 
 
-class KernelRidge(RegressorMixin, LeastSquaresMachine):
+class KernelRidge(RegressorMixin, LeastSquaresMachine):  # type: ignore[misc]
     """Least squares with a penalty on the norm of the function::
 
         ½ Σ_i weight_i (y_i − f(x_i))² + ½ alpha ‖w‖² → min,   f(x) = ⟨w, φ(x)⟩ + b
@@ -71,20 +74,20 @@ support_, support_vectors_
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: Any = 1.0,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        fit_intercept=True,
-        gap=1e-12,
-        leave_one_out=False,
-        cache_size="auto",
-        verbose=False,
-        max_seconds=None,
-        callback=None,
-    ):
+        kernel: Any = "rbf",
+        degree: Any = 3,
+        gamma: Any = "scale",
+        coef0: Any = 0.0,
+        fit_intercept: Any = True,
+        gap: Any = 1e-12,
+        leave_one_out: Any = False,
+        cache_size: Any = "auto",
+        verbose: Any = False,
+        max_seconds: Any = None,
+        callback: Any = None,
+    ) -> None:
         self.alpha = alpha
         self.kernel = kernel
         self.degree = degree
@@ -103,7 +106,7 @@ support_, support_vectors_
         tags.target_tags.multi_output = True
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples with target values.
 
         Parameters
@@ -119,7 +122,8 @@ support_, support_vectors_
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        fitted: Self = self._fit(X, y, sample_weight)
+        return fitted
 
     _rules: ClassVar[Any] = {"alpha": partial(p.check_number, low=0, closed="left")}
 
@@ -144,11 +148,13 @@ support_, support_vectors_
         names = tuple(f"target {k}" for k in range(targets.shape[1]))
         return Functions(np.ascontiguousarray(targets), names)
 
-    def _left_out(self, samples, system, solution) -> np.ndarray:
+    def _left_out(
+        self, samples: Samples, system: RidgeSystem, solution: RidgeSolution
+    ) -> np.ndarray:
         residuals = super()._left_out(samples, system, solution)
         return residuals[:, 0] if self._one_target_ else residuals
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The value of the function at each sample.
 
         Parameters

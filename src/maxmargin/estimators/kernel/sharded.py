@@ -107,9 +107,6 @@ def train_in_shards(
     return interrupted
 
 
-# ---- before -------------------------------------------------------------------------------
-
-
 def refuse(estimator: Any) -> None:
     """Raise for parameters that samples in shards do not allow."""
     name, kernel = type(estimator).__name__, estimator.kernel
@@ -122,6 +119,11 @@ def refuse(estimator: Any) -> None:
         raise ParameterError(f"{name} cannot be trained on shards")
     if np.isinf(getattr(estimator, "C", 1.0)):
         raise ParameterError(f"C of {name} must be finite where samples are in shards")
+    if not getattr(estimator, "fit_intercept", True):
+        raise ParameterError(
+            f"fit_intercept of {name} must be True where samples are in shards; a linear machine "
+            "without an intercept is LinearSVC or LinearSVR"
+        )
     if getattr(estimator, "probability", False):
         raise ParameterError(
             f"probability of {name} must be False where samples are in shards: calibrate with "
@@ -236,9 +238,6 @@ def class_jobs(
     ]
 
 
-# ---- during -------------------------------------------------------------------------------
-
-
 def solved(
     estimator: Any,
     backend: Backend,
@@ -288,9 +287,6 @@ def solved(
             stopped.set()
             wait(futures)
         return [future.result() for future in futures], interrupted
-
-
-# ---- after --------------------------------------------------------------------------------
 
 
 def write(

@@ -68,6 +68,8 @@ class SVC(KernelClassifier):
     random_state : int, RandomState or None, default=None
         For the folds of `probability`. None stands for 0: every fit is repeatable.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+    fit_intercept : bool, default=True
+        Whether f has an intercept. Without one it is 0, and the dual has no sum constraint.
     multi_class : {"ovo", "ovr"}, default="ovo"
         With more than two classes: a machine for each pair, which vote, or one for each class
         against the rest, of which the largest decision wins.
@@ -152,6 +154,7 @@ class SVC(KernelClassifier):
         break_ties: Any = False,
         random_state: Any = None,
         loss: Any = "hinge",
+        fit_intercept: Any = True,
         multi_class: Any = "ovo",
         solver: Any = "auto",
         selection: Any = "second_order",
@@ -179,6 +182,7 @@ class SVC(KernelClassifier):
         self.break_ties = break_ties
         self.random_state = random_state
         self.loss = loss
+        self.fit_intercept = fit_intercept
         self.multi_class = multi_class
         self.solver = solver
         self.selection = selection
@@ -192,12 +196,17 @@ class SVC(KernelClassifier):
     _rules: ClassVar[Any] = {
         "C": partial(p.check_number, low=0, closed="right"),
         "loss": partial(p.check_option, options=("hinge", "squared_hinge")),
+        "fit_intercept": p.check_boolean,
     }
 
     def _machine(self, labels: Any, weight: Any, factor: Any, strict: Any = False) -> Machine:
         del strict
         loss = squared_hinge if self.loss == "squared_hinge" else hinge
-        return loss(labels, self.C * factor * weight)
+        return loss(labels, self.C * factor * weight, bool(self.fit_intercept))
+
+    @property
+    def _has_free_intercept(self) -> bool:
+        return bool(self.fit_intercept)
 
 
 class NuSVC(KernelClassifier):
@@ -354,7 +363,8 @@ shape_fit_, support_, support_vectors_
 
 def largest_nu(labels: np.ndarray, weight: np.ndarray) -> float:
     """Twice the share of the smaller class."""
-    return 2.0 * min(weight[labels > 0].sum(), weight[labels < 0].sum()) / weight.sum()
+    result: float = 2.0 * min(weight[labels > 0].sum(), weight[labels < 0].sum()) / weight.sum()
+    return result
 
 
 def weighted_hinge(

@@ -27,7 +27,7 @@ STEPS_A_SAMPLE = 200
 NARROW = 10.0
 
 
-class KernelRegressor(RegressorMixin, SingleMachine):
+class KernelRegressor(RegressorMixin, SingleMachine):  # type: ignore[misc]
     """A machine for numbers."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -46,7 +46,8 @@ class KernelRegressor(RegressorMixin, SingleMachine):
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        fitted: Self = self._fit(X, y, sample_weight)
+        return fitted
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         targets = column_or_1d(y, warn=True).astype(np.float64)
@@ -55,7 +56,8 @@ class KernelRegressor(RegressorMixin, SingleMachine):
         # The function moves along with its targets; far from 0, α would multiply their rounding.
         present = targets[weight > 0]
         middle = 0.5 * float(present.min()) + 0.5 * float(present.max())
-        self._offset_ = middle if abs(middle) > FAR * np.ptp(present) else 0.0
+        far = self._has_free_intercept and abs(middle) > FAR * np.ptp(present)
+        self._offset_ = middle if far else 0.0
         return targets - self._offset_, weight
 
     def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
@@ -92,6 +94,8 @@ class SVR(KernelRegressor):
         Price of an error, positive. `numpy.inf` keeps all samples inside the tube.
     epsilon : float, default=0.1
         Half the width of the tube.
+    fit_intercept : bool, default=True
+        Whether f has an intercept. Without one it is 0, and the dual has no sum constraint.
     shrinking, cache_size, verbose, max_iter, solver, selection, planning, precision, max_seconds, \
 warm_start, callback
         As of `SVC`.
@@ -134,6 +138,7 @@ warm_start, callback
         gap: Any = 1e-4,
         C: Any = 1.0,
         epsilon: Any = 0.1,
+        fit_intercept: Any = True,
         shrinking: Any = True,
         cache_size: Any = "auto",
         verbose: Any = False,
@@ -154,6 +159,7 @@ warm_start, callback
         self.gap = gap
         self.C = C
         self.epsilon = epsilon
+        self.fit_intercept = fit_intercept
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.verbose = verbose
@@ -169,11 +175,16 @@ warm_start, callback
     _rules: ClassVar[Any] = {
         "C": partial(p.check_number, low=0, closed="right"),
         "epsilon": partial(p.check_number, low=0, closed="left"),
+        "fit_intercept": p.check_boolean,
     }
+
+    @property
+    def _has_free_intercept(self) -> bool:
+        return bool(self.fit_intercept)
 
     def _machine(self, targets: Any, weight: Any) -> Machine:
         C = FIRST_LIMIT * spread(targets) if np.isinf(self.C) else self.C
-        return epsilon_svr(targets, C * weight, self.epsilon)
+        return epsilon_svr(targets, C * weight, self.epsilon, bool(self.fit_intercept))
 
     def _solved(self, samples: Any, tasks: Any, trainer: Any) -> Any:
         """An infinite C is one that limits no variable: try larger ones until it is found."""
@@ -191,8 +202,8 @@ warm_start, callback
             factor *= NEXT_LIMIT
             if factor > LAST_LIMIT:
                 raise ValueError(missing)
-            C = factor * spread(samples.y)
-            machine = epsilon_svr(samples.y, C * samples.weight, self.epsilon)
+            penalty = factor * spread(samples.y) * samples.weight
+            machine = epsilon_svr(samples.y, penalty, self.epsilon, bool(self.fit_intercept))
             tasks[0] = tasks[0]._replace(machine=machine, start=outcomes[0].solution.alpha)
             outcomes = trainer.run(tasks)
             if outcomes[0].solution.status == "precision":

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dnrm2
 
 from ...dual import (
     Certificate,
@@ -25,7 +26,7 @@ from ...dual.problem import Float
 from ...kernels import Gram
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import Solution, plan, solve
-from ...solvers.drivers.batch import solve_several
+from ...solvers.drivers.batch import solve_batch
 from ...solvers.interrupt import interrupted_when
 from ..clock import Clock, OutOfTime
 from ..progress import Reporter
@@ -37,6 +38,8 @@ from .gram_pool import Grams
 MOST_RETURNS, NEXT_AIM = 3, 0.5
 # Bounds and sums are met but for this part of Σ|α|.
 FEASIBLE = 1e-9
+# What small problems may leave to rounding; others have their sums repaired.
+ROUNDED = 1e-13
 # Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
 KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
 # The part of max_seconds below which no unfinished problem is taken up again.
@@ -139,13 +142,14 @@ class Trainer:
         parts = Parts.of(problems, places, shared.matrix, shared.points)
         try:
             s = self.settings
-            solved = solve_several(parts, s.tol, shared.evaluations, s.gap)
+            solved = solve_batch(parts, s.tol, shared.evaluations, s.gap)
         except KeyboardInterrupt:
             self._interrupt()
             return outcomes
         for k, (solution, certificate, bias) in zip(small, solved):
             solution = replace(solution, plan=plan.batched(tasks[k].machine.problem))
-            if self.delivered(tasks[k], solution.alpha) is not solution.alpha:
+            merged = self.delivered(tasks[k], solution.alpha)
+            if merged is not solution.alpha or certificate.infeasibility > ROUNDED:
                 continue
             outcome = Outcome(solution, tasks[k].machine.read(solution.alpha, bias), certificate)
             if self._falls_short(tasks[k], outcome):
@@ -227,8 +231,6 @@ class Trainer:
             raise OutOfTime
         self.clock.overtime()
 
-    # ---- one task --------------------------------------------------------------------------
-
     def _solved(self, task: Task, number: int, seconds: float) -> Outcome:
         try:
             gram = self._gram(task)
@@ -244,7 +246,7 @@ class Trainer:
         problem, s = task.machine.problem, self.settings
         solution = self._solve(problem, gram, task.start, seconds, listener)
         if gram.dtype == np.float64:
-            outcome = self._read(task, solution, gram, self.grams.rough(gram))
+            outcome = self._read(task, solution, gram, self.grams.low_precision(gram))
         else:
             outcome = self._read(task, solution, self.grams.exact(task.indices), gram)
         tol, gap = s.tol, s.gap
@@ -276,7 +278,8 @@ class Trainer:
 
     def _gram(self, task: Task) -> Gram:
         if task.classes is not None:
-            return self.grams.of_pair(task.classes, task.samples, self._pause)
+            first, second = task.samples
+            return self.grams.of_pair(task.classes, (first, second), self._pause)
         return self.grams.of(task.indices) if task.samples else self.grams.whole(self.jobs == 1)
 
     def _listener(self, number: int, name: str) -> Callable[[Any], Any] | None:
@@ -318,6 +321,9 @@ class Trainer:
             callback=listener,
             random_state=s.random_state,
         )
+        if np.isfinite(solution.alpha).all():
+            # Of thousands of steps each leaves the sums to its rounding.
+            solution = replace(solution, alpha=problem.feasible(solution.alpha))
         if solution.status == "step_limit" and s.max_steps is None:
             solution = replace(solution, status="precision")
         if solution.status == "interrupted":
@@ -337,19 +343,15 @@ class Trainer:
         solution, shown, s = outcome.solution, outcome.certificate, self.settings
         if not (shown.violation <= s.tol and shown.infeasibility <= FEASIBLE):
             return False
-        rounding = KNOWN_TO * self.grams.largest_entry * float(np.linalg.norm(solution.alpha))
+        rounding = KNOWN_TO * self.grams.largest_entry * float(dnrm2(solution.alpha))
         if rounding > s.tol:
             return False
         problem, alpha = task.machine.problem, solution.alpha
         if solution.status == "stationary" or np.isinf(s.gap):
             return True
         value = max(abs(shown.primal), abs(shown.dual))
-        # Rounding moves free variables off the margin, at the price of their boxes.
-        boxes = problem.upper - problem.lower
-        price = float(boxes.sum())
-        if not rounding * price <= s.gap * value:
-            price = float(boxes[problem.free(alpha) & np.isfinite(boxes)].sum())
-        if shown.relative_gap <= s.gap and rounding * price <= s.gap * value:
+        allowed = s.gap * value
+        if shown.relative_gap <= s.gap and rounding_is_small(problem, alpha, rounding, allowed):
             return True
         # An optimum of 0 has no relative gap; ν-machines have one where nothing can be told apart.
         bias = problem.bias(alpha, solution.gradient)
@@ -427,4 +429,17 @@ def told_by(problem: DualProblem, solution: Solution) -> np.ndarray:
     """Kα as the solver knows it, where there is no time to compute it again."""
     n = problem.samples
     known = problem.linear - solution.gradient - problem.ridge * solution.alpha
-    return known[:n]
+    result: np.ndarray = known[:n]
+    return result
+
+
+def rounding_is_small(problem: DualProblem, alpha: Float, rounding: float, allowed: float) -> bool:
+    """Whether what rounding of the function adds to the losses is allowed: it moves free variables
+    off the margin, at the price of their boxes or, where these are infinite, of squares."""
+    boxes = problem.upper - problem.lower
+    if rounding * float(boxes.sum()) <= allowed:
+        return True
+    free = problem.free(alpha)
+    boxed, squared = free & np.isfinite(boxes), free & (problem.ridge > 0.0)
+    squares = rounding * np.abs(alpha[squared]) + 0.5 * rounding**2 / problem.ridge[squared]
+    return rounding * float(boxes[boxed].sum()) + float(squares.sum()) <= allowed

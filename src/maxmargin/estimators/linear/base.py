@@ -78,8 +78,6 @@ class LinearMachine(CertifiedMachine):
         "random_state": p.check_seed,
     }
 
-    # ---- fit -------------------------------------------------------------------------------
-
     def _prepare(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
         if self._chooses_C():
             self.C_ = chosen_C(estimator, X, y, sample_weight)
@@ -204,6 +202,7 @@ class LinearMachine(CertifiedMachine):
         halted = ""
         for number, (task, last) in enumerate(zip(tasks, known)):
             left = len(tasks) - number
+            assert task.loss is not None
             solution = fit_linear(
                 matrix,
                 task.loss,
@@ -270,8 +269,6 @@ class LinearMachine(CertifiedMachine):
             stacklevel=6,
         )
 
-    # ---- the fitted function ---------------------------------------------------------------
-
     def _outputs(self, X: Any) -> np.ndarray:
         """Every function at every sample, shape (samples, functions)."""
         check_is_fitted(self)
@@ -285,7 +282,7 @@ class LinearMachine(CertifiedMachine):
         if sparse.issparse(X) or sparse.issparse(coef):
             product = X @ coef.T
             product = product.toarray() if sparse.issparse(product) else np.asarray(product)
-            return product + self.intercept_
+            return np.asarray(product + self.intercept_)
         outputs = np.empty((X.shape[0], coef.shape[0]))
         step = max(1, PREDICTION_BLOCK // X.shape[1])
 
@@ -296,7 +293,7 @@ class LinearMachine(CertifiedMachine):
 
         with single_threaded_blas():
             in_parts(some_rows, X.shape[0], X.size)
-        return outputs + self.intercept_
+        return np.asarray(outputs + self.intercept_)
 
     def sparsify(self) -> Any:
         """Keep `coef_` as a sparse matrix, which suits ``penalty="l1"``.
@@ -318,7 +315,8 @@ class LinearMachine(CertifiedMachine):
         """
         check_is_fitted(self)
         if sparse.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
+            stored: Any = self.coef_
+            self.coef_ = stored.toarray()
         return self
 
 

@@ -263,7 +263,8 @@ n_features_in_, feature_names_in_
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        return np.exp(self.predict_log_proba(X))
+        result: np.ndarray = np.exp(self.predict_log_proba(X))
+        return result
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of the probability of each class.
@@ -280,4 +281,5 @@ n_features_in_, feature_names_in_
         if values.ndim == 1:
             return np.column_stack([log_expit(-values), log_expit(values)])
         logs = log_expit(values)
-        return logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+        result: np.ndarray = logs - np.logaddexp.reduce(logs, axis=1, keepdims=True)
+        return result

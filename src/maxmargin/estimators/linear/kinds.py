@@ -15,7 +15,7 @@ from ..targets import class_targets
 from .base import LinearMachine, Task
 
 
-class LinearClassifier(ClassifierMixin, LinearMachine):
+class LinearClassifier(ClassifierMixin, LinearMachine):  # type: ignore[misc]
     """One function for two classes, one for each class against the rest for more."""
 
     _rules: ClassVar[Any] = {
@@ -50,7 +50,8 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        fitted: Self = self._fit(X, y, sample_weight)
+        return fitted
 
     def _loss_name(self) -> str:
         raise NotImplementedError
@@ -100,10 +101,11 @@ class LinearClassifier(ClassifierMixin, LinearMachine):
         """
         values = self.decision_function(X)
         places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[places]
+        result: np.ndarray = self.classes_[places]
+        return result
 
 
-class LinearRegressor(RegressorMixin, LinearMachine):
+class LinearRegressor(RegressorMixin, LinearMachine):  # type: ignore[misc]
     """One function of real values."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -122,7 +124,8 @@ class LinearRegressor(RegressorMixin, LinearMachine):
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        fitted: Self = self._fit(X, y, sample_weight)
+        return fitted
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return column_or_1d(y, warn=True).astype(np.float64), weight

@@ -56,17 +56,17 @@ n_features_in_, feature_names_in_
     def __init__(
         self,
         *,
-        tol=1e-6,
-        C=1.0,
-        fit_intercept=True,
-        intercept_scaling=None,
-        class_weight=None,
-        verbose=0,
-        max_iter=1000,
-        max_seconds=None,
-        warm_start=False,
-        callback=None,
-    ):
+        tol: Any = 1e-6,
+        C: Any = 1.0,
+        fit_intercept: Any = True,
+        intercept_scaling: Any = None,
+        class_weight: Any = None,
+        verbose: Any = 0,
+        max_iter: Any = 1000,
+        max_seconds: Any = None,
+        warm_start: Any = False,
+        callback: Any = None,
+    ) -> None:
         self.tol = tol
         self.C = C
         self.fit_intercept = fit_intercept
@@ -91,7 +91,7 @@ n_features_in_, feature_names_in_
         reporter.begin(1, **data)
         classes = self.classes_.size
         problem = SoftmaxProblem(matrix, y, self._cost() * weight, classes, self._intercept())
-        last = None if previous is None else previous.solution_
+        last: Any = None if previous is None else previous.solution_
         known = last is not None and last.w.shape == (classes, matrix.d)
         solution = fit_softmax(
             problem,
@@ -106,13 +106,13 @@ n_features_in_, feature_names_in_
         self.solution_, self.certificate_ = solution, solution.certificate
         self.status_, self.n_iter_ = solution.status, solution.steps
         self.fit_status_ = int(not solution.converged)
-        self.coef_, self.intercept_ = solution.w, solution.b
+        self.coef_, self.intercept_ = solution.w, np.asarray(solution.b)
         if classes == 2:
             self.coef_ = self.coef_[1:] - self.coef_[:1]
             self.intercept_ = self.intercept_[1:] - self.intercept_[:1]
         self._warn([Task(name, None)], [solution])
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class.
 
         Parameters
@@ -126,9 +126,10 @@ n_features_in_, feature_names_in_
         values = self.decision_function(X)
         if values.ndim == 1:
             return np.column_stack([expit(-values), expit(values)])
-        return np.exp(values - logsumexp(values, axis=1, keepdims=True))
+        result: np.ndarray = np.exp(values - logsumexp(values, axis=1, keepdims=True))
+        return result
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """The logarithm of the probability of each class.
 
         Parameters
@@ -142,4 +143,5 @@ n_features_in_, feature_names_in_
         values = self.decision_function(X)
         if values.ndim == 1:
             return np.column_stack([log_expit(-values), log_expit(values)])
-        return values - logsumexp(values, axis=1, keepdims=True)
+        result: np.ndarray = values - logsumexp(values, axis=1, keepdims=True)
+        return result

@@ -158,7 +158,8 @@ class LinearSVC(LinearClassifier):
             )
 
     def _loss_name(self) -> str:
-        return self.loss
+        result: str = self.loss
+        return result
 
     def _learn(
         self,
@@ -193,7 +194,7 @@ class LinearSVC(LinearClassifier):
         self.solution_, self.certificate_ = solution, solution.certificate
         self.status_, self.n_iter_ = solution.status, solution.steps
         self.fit_status_ = int(not solution.converged)
-        self.coef_, self.intercept_ = solution.w, solution.b
+        self.coef_, self.intercept_ = solution.w, np.asarray(solution.b)
         if self.classes_.size == 2:
             self.coef_ = self.coef_[1:] - self.coef_[:1]
             self.intercept_ = self.intercept_[1:] - self.intercept_[:1]

@@ -42,7 +42,7 @@ class LabelCurve(NamedTuple):
     reason: str
 
 
-class ActiveLearner(BaseEstimator):
+class ActiveLearner(BaseEstimator):  # type: ignore[misc]
     """A classifier that chooses what it wants to learn."""
 
     def query(self, pool: Any, k: Any = 1) -> np.ndarray:

@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 
-class ClassesOfStream(BaseEstimator):
+class ClassesOfStream(BaseEstimator):  # type: ignore[misc]
     """What an online classifier knows of its classes."""
 
     classes_: np.ndarray
@@ -71,7 +71,8 @@ class ClassesOfStream(BaseEstimator):
             self.classes_, self.class_weight_ = known, self._factors(known)
 
     def _bound(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        return float(self.C) * self.class_weight_[codes] * weight
+        result: np.ndarray = float(self.C) * self.class_weight_[codes] * weight
+        return result
 
 
 def labels_of_stream(y: Any, known: bool = False) -> np.ndarray:
@@ -79,4 +80,5 @@ def labels_of_stream(y: Any, known: bool = False) -> np.ndarray:
     y = column_or_1d(y, warn=True)
     if not known:
         check_classification_targets(y)
-    return y
+    result: np.ndarray = y
+    return result

@@ -12,7 +12,7 @@ from ...kernels import Kernel
 from ...kernels.base import count, take
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import Solution
-from ...solvers.interrupt import held_interrupts
+from ...solvers.interrupt import deferred_interrupts
 from ...solvers.online.inputs import stacked
 from ...solvers.online.machine import (
     NEVER_TWICE,
@@ -22,9 +22,10 @@ from ...solvers.online.machine import (
     refuse_overflow,
 )
 from ..clock import Clock
+from ..conditioning import widened
 from ..distinct import distinct
 from ..kernel.gram_pool import Grams
-from ..kernel.prediction import PREDICTION_BLOCK, widened
+from ..kernel.prediction import PREDICTION_BLOCK
 
 
 class Function(NamedTuple):
@@ -115,7 +116,7 @@ class Committee:
         known = [NEVER_TWICE] * len(self.machines) if places is None else places
         signs = [self.labels(codes, place) for place in range(len(self.machines))]
         last, learned = -1, 0
-        with held_interrupts() as interrupt:
+        with deferred_interrupts() as interrupt:
             for these, chunk in chunks(self.machines[0].kernel, X, bound, order, self._members):
                 for machine, sign, place in zip(self.machines, signs, known):
                     machine.learn_chunk(chunk, sign[these], bound[these], number[these], place)
@@ -159,8 +160,6 @@ class Committee:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"machines": self.machines, "_function": None}
-
-    # ---- the function ----------------------------------------------------------------------
 
     def function(self) -> Function:
         """What the machines have learned so far; joined again only after they have changed."""
@@ -235,8 +234,6 @@ class Committee:
         top = gradient[rise & (bound > 0)].max(initial=-np.inf)
         return max(0.0, float(top - gradient[fall & (bound > 0)].min(initial=np.inf)))
 
-    # ---- proof -----------------------------------------------------------------------------
-
     def certificates(self, X: Any, codes: np.ndarray, bound: np.ndarray) -> list[Certificate]:
         """One for each machine, on these examples and the members of its support set that are
         not among them."""
@@ -261,10 +258,10 @@ def certificate(
     present = others >= 0
     allowed = np.bincount(others[present], bound[present], minlength=samples.size)
     needed = np.bincount(own, machine.bound, minlength=samples.size)
-    alpha = np.bincount(own, machine.alpha, minlength=samples.size)
+    alpha = np.bincount(own, machine.alpha, minlength=samples.size).astype(np.float64, copy=False)
     # Bounds of copies add up to the same but for rounding, in which α would not be at its bound.
     same = np.isclose(allowed, needed, rtol=1e-12, atol=0.0)
-    problem = hinge(samples.y, np.where(same, needed, np.maximum(allowed, needed))).problem
+    problem = hinge(samples.targets, np.where(same, needed, np.maximum(allowed, needed))).problem
     gram = Grams(machine.kernel, samples.X, np.float64).exact()
     expansion = kernel_expansion(alpha, gram)
     return certify_expansion(problem, alpha, expansion, np.array([machine.bias]))

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...kernels.base import take
 
 
-class FunctionOfStream(BaseEstimator):
+class FunctionOfStream(BaseEstimator):  # type: ignore[misc]
     """What can be read off and computed with the machines of an estimator."""
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -28,7 +28,8 @@ class FunctionOfStream(BaseEstimator):
         """
         check_is_fitted(self, "machines_")
         values = self.machines_.values(self._next_inputs(X))
-        return values.ravel() if self.classes_.size == 2 else values
+        result: np.ndarray = values.ravel() if self.classes_.size == 2 else values
+        return result
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each sample.
@@ -42,7 +43,8 @@ class FunctionOfStream(BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self, "machines_")
-        return self.classes_[winners(self.decision_function(X))]
+        result: np.ndarray = self.classes_[winners(self.decision_function(X))]
+        return result
 
     @property
     def support_vectors_(self) -> Any:
@@ -52,16 +54,19 @@ class FunctionOfStream(BaseEstimator):
     @property
     def support_(self) -> np.ndarray:
         function = self.machines_.function()
-        return function.number[function.used()]
+        result: np.ndarray = function.number[function.used()]
+        return result
 
     @property
     def dual_coef_(self) -> np.ndarray:
         function = self.machines_.function()
-        return function.coef[:, function.used()]
+        result: np.ndarray = function.coef[:, function.used()]
+        return result
 
     @property
     def intercept_(self) -> np.ndarray:
-        return self.machines_.function().intercept
+        result: np.ndarray = self.machines_.function().intercept
+        return result
 
     @property
     def dual_(self) -> np.ndarray:

@@ -81,7 +81,8 @@ class Pace:
                 return "stopped"
             return "time_limit" if self.seen != self.total and self.clock.left() <= 0.0 else ""
 
-        return committee.learn(*examples, pause=pause)
+        learn: Callable[..., Lesson] = committee.learn
+        return learn(*examples, pause=pause)
 
     def _progress(self, committee: Committee) -> OnlineProgress:
         machines = committee.machines

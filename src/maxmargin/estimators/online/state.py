@@ -55,7 +55,7 @@ LARGEST_TABLE, THINNEST_TABLE = 1 << 25, 100
 ARRAYS = tuple(name for name in OnlineState._fields if name not in ("inputs", "frame"))
 
 
-class SavedToFile(BaseEstimator):
+class SavedToFile(BaseEstimator):  # type: ignore[misc]
     """An estimator of online machines that outlives its process."""
 
     def save(self, path: str | os.PathLike[str], *, rows: bool = True) -> None:
@@ -86,9 +86,6 @@ class SavedToFile(BaseEstimator):
             raise ModelFileError(
                 f"{os.fspath(path)} holds no online model that makes sense: {error}"
             ) from error
-
-
-# ---- the model -----------------------------------------------------------------------------
 
 
 def encoded(model: Any, rows: bool) -> Contents:
@@ -286,7 +283,7 @@ def _are_texts(inputs: Any) -> bool:
     return array.ndim == 1 and (array.dtype.kind in "US" or array.size == 0)
 
 
-def _check_array(name: str, array: np.ndarray, dtype: Any, shape: tuple[int, ...]) -> None:
+def _check_array(name: str, array: np.ndarray, dtype: Any, shape: tuple[int | None, ...]) -> None:
     if array.dtype != np.dtype(dtype) or array.shape != shape:
         raise ValueError(
             f"{name} must be {np.dtype(dtype)}{list(shape)}, got {array.dtype}{list(array.shape)}"
@@ -337,9 +334,6 @@ def _decoded_inputs(
         return csr_from(parts, described["shape"], bool(described["matrix"])), frame
     array = arrays[name]
     return (array.tolist() if kind == "list" else array), frame
-
-
-# ---- values and kernels --------------------------------------------------------------------
 
 
 def encoded_value(name: str, value: Any) -> Any:

@@ -34,7 +34,7 @@ def check_kernel_of_stream(owner: Any, name: str) -> None:
 
 class OnlineSVC(
     TrainedOnline,
-    ClassifierMixin,
+    ClassifierMixin,  # type: ignore[misc]
     ClassesOfStream,
     FunctionOfStream,
     ActiveLearner,
@@ -215,8 +215,6 @@ class OnlineSVC(
         "random_state": p.check_seed,
     }
 
-    # ---- learning --------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples that are all at hand, in `epochs` passes.
 
@@ -232,7 +230,8 @@ class OnlineSVC(
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        fitted: Self = self._fit(X, y, sample_weight)
+        return fitted
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the next examples of a stream, each processed once in the order given.
@@ -331,8 +330,8 @@ class OnlineSVC(
             )
         if examples is not None:
             proofs = self.machines_.certificates(*examples)
-            several = Certificates(tuple(names), tuple(proofs))
-            self.certificate_ = proofs[0] if len(proofs) == 1 else several
+            together = Certificates(tuple(names), tuple(proofs))
+            self.certificate_ = proofs[0] if len(proofs) == 1 else together
         return self
 
     def _names(self) -> list[str]:

@@ -63,7 +63,7 @@ class TrainedOnline(CertifiedMachine):
 
     def _passes(self, samples: Samples, pace: Pace) -> str:
         random = np.random.default_rng(self._seed())
-        codes = samples.y.astype(np.int64)
+        codes = samples.targets.astype(np.int64)
         bound = self._bound(codes, samples.weight)
         # A copy stands for all: the first of them gives its index.
         present = np.flatnonzero(samples.member >= 0)[::-1]
@@ -156,7 +156,7 @@ class TrainedOnline(CertifiedMachine):
     def _forget_end(self) -> None:
         """What was told of the end no longer holds."""
         for name in ("certificate_", "status_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
 
 
 def one_or_all(statuses: list[str]) -> str | list[str]:

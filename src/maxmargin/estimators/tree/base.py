@@ -44,8 +44,6 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
         p.check_number(self, "ccp_alpha", 0, closed="left")
         p.check_boolean(self, "trace")
 
-    # ---- fit -------------------------------------------------------------------------------
-
     def _inputs(self, X: Any, y: Any, numeric: bool) -> tuple[Any, Any]:
         """Checked inputs, dense or CSC, float32 where that holds what was given; and targets."""
         given = getattr(X, "dtype", None)
@@ -96,8 +94,6 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
         elif hasattr(self, "splits_"):
             del self.splits_
         self.tree_ = pruned(tree, float(self.ccp_alpha)) if self.ccp_alpha > 0 else tree
-
-    # ---- the fitted tree -------------------------------------------------------------------
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -20,7 +20,7 @@ DIGIT = 11
 BINS = 1 << DIGIT
 MASK, TOP = np.uint64(BINS - 1), np.uint64(1 << 63)
 # Fewer entries are sorted by insertion.  # speed only
-FEW = 48
+INSERTION_SIZE = 48
 
 
 Array = np.ndarray
@@ -210,7 +210,7 @@ def _sort_keys(keys: Array, places: Array, count: int, table: Array) -> int:
 
     Radix sort from the lowest digit; digits that all keys share are skipped.
     """
-    if count < FEW:
+    if count < INSERTION_SIZE:
         for p in range(1, count):
             key, place = keys[0, p], places[0, p]
             q = p

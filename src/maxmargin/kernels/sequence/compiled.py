@@ -26,11 +26,11 @@ class Occurrences(NamedTuple):
 
 
 class Index(NamedTuple):
-    """Who has which K-mer where.
+    """Inverted index: the sequences and positions of each K-mer.
 
-    K-mer ``codes[c]`` occurs at the positions ``position[places[c]:places[c + 1]]``, ascending. Its
-    entries ``entries[c]:entries[c + 1]`` say that sequence ``column`` has it at the position that
-    is number ``place`` among these.
+    K-mer ``codes[c]`` occurs at the ascending positions ``position[places[c]:places[c + 1]]``. Each
+    of its entries ``entries[c]:entries[c + 1]`` means that sequence ``column`` contains it at
+    position number ``place``.
     """
 
     codes: Array

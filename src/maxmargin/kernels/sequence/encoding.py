@@ -1,4 +1,4 @@
-"""Strings to numbers, once: letters, K-mer occurrences by sequence and by K-mer."""
+"""Sequences encoded as numbers: letters, K-mer occurrences by sequence and by K-mer."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ UNKNOWN = -1
 class EncodedSequences:
     """Sequences over an alphabet as numbers.
 
-    Oligo kernels take it wherever they take a list of strings. Use it to encode once what is asked
-    for many times: ``encoded[indices]`` selects sequences, and the grouping by K-mers is kept.
+    Oligo kernels accept it in place of a list of strings. Use it to encode sequences only once:
+    ``encoded[indices]`` selects sequences, and the grouping by K-mers is cached.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class EncodedSequences:
     alphabet : str
         Upper and lower case are alike. Letters outside the alphabet match nothing.
     name : str
-        What error messages call `sequences`.
+        Name of `sequences` in error messages.
 
     Examples
     --------

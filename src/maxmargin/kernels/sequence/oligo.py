@@ -1,4 +1,4 @@
-"""Oligo kernels: how alike two strings are, position and all (thesis, chapter 13).
+"""Oligo kernels: position-dependent similarity of strings (thesis, chapter 13).
 
 A sequence x has the K-mer ω at the positions S_ω^x (0-based, from its left end). Smoothed by a
 Gaussian this is the oligo function μ_ω^x(t) = Σ_{p ∈ S_ω^x} exp(−(t − p)²/2σ²), and
@@ -9,7 +9,7 @@ The kernels leave out √π σ. This makes σ → 0 the count of K-mers at equal
 K-mer spectrum kernel, and changes nothing after normalisation.
 
 Sequences are lists or 1-D arrays of `str` or `bytes`, of equal or different lengths. Upper and
-lower case are alike. A K-mer with a letter outside the alphabet (N, gaps) matches nothing, not even
+lower case are equal. A K-mer with a letter outside the alphabet (N, gaps) matches nothing, not even
 itself. A sequence without any K-mer, such as one shorter than K, is the zero of feature space: all
 its kernel values are 0, also normalised, also with itself.
 """

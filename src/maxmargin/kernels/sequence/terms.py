@@ -1,4 +1,4 @@
-"""One oligo kernel, the term all sequence kernels are sums of: blocks, diagonal, derivative."""
+"""One oligo kernel, a term of every sequence kernel: blocks, diagonal, derivative."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class TermGradient(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A term between two lists of sequences, ready to hand out rows."""
+    """A term between two lists of sequences, prepared for the computation of rows."""
 
     left: Occurrences
     right: Index
@@ -139,7 +139,7 @@ class Block(NamedTuple):
     def contract_triangle(
         self, W: Float, by_weight: Float, row_sums: Float, column_sums: Float
     ) -> float:
-        """The same for a symmetric block: only what is on and right of the diagonal is visited."""
+        """As `contract`, for a symmetric block: only entries on and right of the diagonal."""
         n = len(W)
         by_sigma = 0.0
         for start in range(0, n, STRIPE):

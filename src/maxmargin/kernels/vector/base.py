@@ -1,4 +1,4 @@
-"""What kernels of vectors share: blocks, Gram matrix and the way to their derivatives.
+"""Common parts of kernels of vectors: blocks, Gram matrix, derivatives.
 
 k(x, z) = f(⟨φ(x), φ(z)⟩ + o(x) + o(z)),   φ(x) = scale·(x − centre)
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.parallel import WORTH_A_THREAD, in_parts, in_turn, own_threads, product_part
 from ..base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
@@ -30,13 +30,13 @@ from .embedding import (
 from .rare_features import RARE_TOWARDS_UNKNOWN, rare_features, rare_share
 from .strides import place_tile, uneven_step
 
-# Elements of embedded inputs held at a time: enough for GEMM, small against the inputs.
+# Elements of embedded inputs in memory at a time: enough for GEMM, small beside the inputs.
 EMBEDDED_SIZE = 1 << 21
-# ... where so few rows meet them that the cache counts, not GEMM.
+# With at most FEW_ROWS rows on the other side the cache matters more than GEMM.
 FEW_ROWS, EMBEDDED_SIZE_FOR_FEW = 64, 1 << 18
-# Rows of a Gram matrix that one of several threads computes at a time, in its cache.
+# Rows of a Gram matrix that a thread computes at a time, in its cache.
 TILE_ROWS = 96
-# Entries of a matrix that are computed until another thread wakes up.
+# Entries computed in the time in which another thread wakes up.
 LATE = 16_000
 # Elements of a block of derivatives.
 GRADIENT_SIZE = 1 << 16
@@ -57,7 +57,7 @@ class VectorKernel(Kernel):
         return 1.0
 
     def _offset(self) -> Offset | None:
-        """o(x) as a function of ‖φ(x)‖²; None where it is 0."""
+        """o(x) as a function of ‖φ(x)‖²; None if it is 0."""
         return None
 
     @abstractmethod
@@ -84,11 +84,11 @@ class VectorKernel(Kernel):
                 self._fill(left, embedding(B[columns]), block[rows, columns])
         return block
 
-    def facing(
+    def evaluator(
         self, B: Inputs, dtype: Any, others: Inputs | None = None
     ) -> Callable[[Inputs, Array], None]:
-        """What writes the block k(A, B) into an array, for many A; B is prepared once, for inputs
-        like `others` if there are any."""
+        """A function that writes the block k(A, B) into an array, for many A; B is prepared once,
+        for inputs like `others` if given."""
         B = as_vectors("B", B)
         share = RARE_TOWARDS_UNKNOWN if others is None else rare_share(dtype)
         embedding = self._embedding_towards(B, dtype, share, others)
@@ -111,15 +111,15 @@ class VectorKernel(Kernel):
         self._finish(out)
 
     def _fill_rows(self, left: Any, right: Any, out: Array) -> bool:
-        """The same in several threads, if the kernel knows how to divide it; whether it does."""
+        """As `_fill`, in threads, if the kernel has such a method; returns whether it has."""
         del left, right, out
         return False
 
     def _fill_matrix(
         self, points: DensePoints, matrix: Array, shares: list[list[int]], rows: int
     ) -> bool:
-        """Write the Gram matrix of points at once, in tiles of so many rows, each thread its share
-        of where they begin; whether the kernel can."""
+        """Write the whole Gram matrix of points in tiles of `rows` rows; `shares` are the first
+        rows of the tiles of each thread. Returns whether the kernel has such a method."""
         del points, matrix, shares, rows
         return False
 
@@ -141,8 +141,9 @@ class VectorKernel(Kernel):
     def _embedding_towards(
         self, B: Inputs, dtype: Any, share: float, others: Inputs | None = None
     ) -> Embedding:
-        """The embedding of B and of what is multiplied with B, with the features apart that are
-        rare by this share in B, or in pairs of B and others."""
+        """The embedding of B and of the inputs multiplied with B; features that differ from a
+        common value in at most this share of B, or of pairs of B and others, are stored as sparse
+        entries."""
         embedding = self._embedding(B, dtype)
         if not embedding.dense:
             return embedding
@@ -196,14 +197,14 @@ class VectorGram(Gram):
 
             in_parts(some_rows, indices.size, out.size, grain=LANES)
         elif right.rare is not None:
-            # They are indexed for all columns together.
+            # Rare entries are indexed for all columns together.
             super()._compute(indices, right, out)
         else:
             left = self._select(self.points, indices)
             if self.kernel._fill_rows(left, right, out):
                 return
 
-            # BLAS rearranges what it is given on the right: each thread a part of it.
+            # BLAS packs its right factor, so each thread gets a part of that.
             def some_columns(start: int, stop: int) -> None:
                 part = slice(start, stop)
                 self._block(left, right.take(part), out[:, part])
@@ -224,11 +225,11 @@ class VectorGram(Gram):
     def _tiled(
         self, points: DensePoints, diagonal: Float, pause: Callable[[], object] | None
     ) -> Array:
-        """The matrix of points, in tiles that stay in the cache."""
+        """The matrix of points, computed in tiles that stay in the cache."""
         n = len(points)
-        matrix = room((n, n), self.dtype)
+        matrix = buffer((n, n), self.dtype)
         threads = own_threads() if matrix.size >= WORTH_A_THREAD else 1
-        # A tile goes to the thread that is done first, of which all but one begin late.
+        # Tiles go to whichever thread is free; all but the first start late.
         shares: list[list[int]] = [[] for _ in range(threads)]
         loads = [0] + [LATE] * (threads - 1)
         for top in range(0, n, TILE_ROWS):
@@ -271,10 +272,10 @@ class VectorGram(Gram):
         return self.kernel._transposed_width(self.points) if self.tiled else 0
 
     def among(self, samples: Array) -> VectorGram:
-        """The same embedding serves some of the inputs."""
+        """The matrix of some of the inputs, with the same embedding."""
         some = copy(self)
         some.X, some.points, some.n = self.X[samples], self.points.take(samples), samples.size
-        some._kept, some._diagonal = (), self._cached_diagonal()[samples]
+        some._prepared_columns, some._diagonal = (), self._cached_diagonal()[samples]
         return some
 
     def _select(self, points: Any, indices: Array | slice) -> Any:
@@ -290,7 +291,7 @@ class VectorGram(Gram):
 
 
 def as_vectors(name: str, X: Inputs) -> Inputs:
-    """Inputs as a 2-D array of real numbers or a CSR matrix, in the precision they came in."""
+    """Inputs as a 2-D array of real numbers or a CSR matrix, in their own precision."""
     if sparse.issparse(X):
         X = X.tocsr()
     else:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import compiled, inlined
 from ...runtime.parallel import WORTH_A_THREAD, in_parts, product_part
 from ..base import Array, Float, Inputs, as_slice
@@ -22,11 +22,11 @@ from .elementwise import chunks
 from .rare_features import RareEntries, entries_of
 from .strides import memory_line
 
-# CSR with at least this share of entries is as fast through GEMM on one core, faster on more.
+# CSR matrices with at least this density are as fast by GEMM on one core, and faster on more.
 DENSE_SHARE = 0.1
-# ... unless the dense array takes more bytes than this.
+# Above this size in bytes they stay sparse.
 DENSE_BYTES = 1 << 30
-# Rows of the left factor that the compiled CSR product treats together, and its tile.
+# Rows of the left factor processed together by the compiled CSR product, and its tile.
 LANES = 64
 TILE = 32
 
@@ -37,7 +37,7 @@ Offset = Callable[[Array], Array]
 class Embedding:
     """x ↦ scale·(x − centre), with the offset computed from the squared norm of the image.
 
-    `rare` names the features that are 0 in almost all images that these are multiplied with.
+    `rare` are the features that are 0 in almost all images on the other side of the product.
     """
 
     dtype: Any
@@ -64,7 +64,7 @@ class Embedding:
         if rare is not None:
             of_kept, of_rare = ((centre[f], scale[f]) for f in (kept, rare))
         width = kept.size
-        table = room((n, width if self.offset is None else width + 2), dtype=self.dtype)
+        table = buffer((n, width if self.offset is None else width + 2), dtype=self.dtype)
         norms, parts = np.empty(n), {}
 
         def some_rows(first: int, last: int) -> None:
@@ -90,7 +90,7 @@ class Embedding:
     def _csr(self, X: Inputs) -> CSRPoints:
         X = sparse.csr_array(X, dtype=self.dtype, copy=True)
         X.sum_duplicates()
-        # One type of index for all matrices keeps compiled specialisations few.
+        # One index type for all matrices avoids further compiled specialisations.
         index = np.int32 if X.nnz < 1 << 31 else np.int64
         X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
         if np.any(self.scale != 1.0):
@@ -103,7 +103,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class DensePoints:
-    """Rows (φ(x), o(x), 1), or φ(x) alone where there are no offsets; rare features apart."""
+    """Rows (φ(x), o(x), 1), or φ(x) alone without offsets; rare features are stored separately."""
 
     table: Array
     features: int
@@ -120,7 +120,7 @@ class DensePoints:
     def products(self, right: DensePoints, out: Array) -> None:
         left = self.table
         if left.shape[1] > self.features:
-            left = turned_table(left)
+            left = swap_offset_columns(left)
 
         def some_rows(start: int, stop: int) -> None:
             np.matmul(left[start:stop], right.table.T, out=out[start:stop])
@@ -128,7 +128,7 @@ class DensePoints:
         def some_columns(start: int, stop: int) -> None:
             np.matmul(left, right.table[start:stop].T, out=out[:, start:stop])
 
-        # BLAS rearranges both factors: each thread a part of the longer one.
+        # BLAS packs both factors, so each thread gets a part of the longer one.
         task = some_rows if len(left) >= len(right) else some_columns
         size = max(out.shape)
         in_parts(task, size, out.size, self.features, least=product_part(size))
@@ -208,7 +208,7 @@ class CSRPoints:
 
 @compiled
 def embed(X: Array, centre: Array, scale: Array, table: Array, squared_norms: Array) -> None:
-    """table_i = scale·(X_i − centre), and its squared norm as it stands there, rounded"""
+    """table_i = scale·(X_i − centre), and the squared norm of the rounded result"""
     for i in range(X.shape[0]):
         for f in range(X.shape[1]):
             table[i, f] = (X[i, f] - centre[f]) * scale[f]
@@ -222,7 +222,7 @@ def embed(X: Array, centre: Array, scale: Array, table: Array, squared_norms: Ar
 def embed_some(
     X: Array, centre: Array, scale: Array, kept: Array, table: Array, squared_norms: Array
 ) -> None:
-    """The same for the features that are kept, to which centre and scale belong."""
+    """As `embed`, for selected features only; centre and scale belong to these."""
     for i in range(X.shape[0]):
         for k in range(kept.size):
             table[i, k] = (X[i, kept[k]] - centre[k]) * scale[k]
@@ -242,7 +242,7 @@ def scatter(
     position: Array,
     table: Array,
 ) -> None:
-    """Lay rows top to bottom out as a table (feature that occurs, row) and fill `position`."""
+    """Write rows top to bottom into a dense table (feature that occurs, row); fill `position`."""
     present = 0
     for t in range(indptr[top], indptr[bottom]):
         if position[indices[t]] < 0:
@@ -257,7 +257,7 @@ def scatter(
 
 @inlined
 def add_lines(table: Array, lines: Array, values: Array, present: int, sums: Array) -> None:
-    """sums = Σ_t values_t · table[lines_t], four at a time; three places behind are overwritten"""
+    """sums = Σ_t values_t · table[lines_t], four at a time; three entries past the end are used"""
     for t in range(present, present + 3):
         lines[t] = 0
         values[t] = 0.0
@@ -293,8 +293,8 @@ def csr_products(
     A few left rows at a time are laid out densely, feature by feature, over the features that
     occur in them; `position` says where (-1: nowhere, as it must be on entry and is on exit).
     Each entry of a right row then adds a multiple of one line of this table to the row's sums,
-    four entries in one pass. The other arrays are room for the table, for the sums of some right
-    rows, and for the entries of the longest one and three more.
+    four entries in one pass. The other arrays are scratch memory: the table, the sums of some right
+    rows, and the entries of the longest one and three more.
     """
     rows, columns, lanes = left_offsets.size, right_offsets.size, tile.shape[1]
     for top in range(0, rows, lanes):
@@ -320,7 +320,7 @@ def csr_products(
 
 
 def dense_is_faster(X: Inputs) -> bool:
-    """Whether inputs are dense, or CSR that is better multiplied as a dense array."""
+    """Whether inputs are dense, or CSR with a density at which GEMM is faster."""
     if not sparse.issparse(X):
         return True
     size = X.shape[0] * X.shape[1]
@@ -328,7 +328,7 @@ def dense_is_faster(X: Inputs) -> bool:
 
 
 def centre_of(X: Inputs) -> Array:
-    """A point amid the inputs; how exactly it is their mean is of no importance."""
+    """Approximately the mean of the inputs; its accuracy does not matter."""
     n = max(X.shape[0], 1)
     if X.dtype.kind != "f" or sparse.issparse(X):
         return np.asarray(X.sum(axis=0, dtype=np.float64) / n).ravel()
@@ -346,23 +346,23 @@ def squared_norms(X: Inputs) -> Float:
     return norms
 
 
-def turned_table(table: Array) -> Array:
+def swap_offset_columns(table: Array) -> Array:
     """Rows (φ, 1, o) of rows (φ, o, 1)."""
-    turned = table.copy()
-    turned[:, -2:] = table[:, :-3:-1]
-    return turned
+    swapped = table.copy()
+    swapped[:, -2:] = table[:, :-3:-1]
+    return swapped
 
 
 def taken(table: Array, indices: Array | slice) -> Array:
-    """Some rows of a table: a view of successive ones, a copy of others."""
+    """Some rows of a table: a view if they are consecutive, else a copy."""
     if isinstance(indices, slice) or len(indices) * table.shape[1] < WORTH_A_THREAD:
         return table[indices]
     if indices.min() < 0 or indices.max() >= len(table):
         return table[indices]
-    copy = room((len(indices), table.shape[1]), table.dtype)
+    copy = buffer((len(indices), table.shape[1]), table.dtype)
 
     def some_rows(start: int, stop: int) -> None:
-        # Alone among the modes "clip" writes without a buffer.
+        # Only mode "clip" writes without a temporary buffer.
         np.take(table, indices[start:stop], axis=0, out=copy[start:stop], mode="clip")
 
     in_parts(some_rows, len(indices), copy.size)

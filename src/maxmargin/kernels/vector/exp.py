@@ -1,9 +1,9 @@
-"""exp of what is not positive, in compiled code: of blocks in place, and of single numbers.
+"""exp of non-positive numbers in compiled code: of blocks in place, and of single numbers.
 
     exp(x) = 2^k·exp(r),   k = x / ln 2 rounded,   |r| ≤ ½ ln 2
 
-exp(r) is a polynomial through Chebyshev points. NumPy takes as long for float64, and as long again
-to cap what is positive by rounding.
+exp(r) is a polynomial through Chebyshev points. NumPy needs as much time for float64, and as much
+again to clip arguments that are positive by rounding.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ..base import Array
 from .elementwise import chunks
 from .strides import memory_line
 
-COMPILED = not config.DISABLE_JIT  # type: ignore[attr-defined]
-# Below these exp leaves the normal numbers, and is taken for 0.
+COMPILED = not config.DISABLE_JIT
+# Below these arguments exp would be subnormal, and 0 is returned.
 LOWEST32, LOWEST64 = float32(-87.3), -708.3
-# Added to a number, these leave it rounded to an integer in the last bits.
+# Adding these to a number rounds it to an integer in the last bits.
 ROUNDER32, ROUNDER64 = float32(1.5 * 2**23), 1.5 * 2**52
 LOG2_E32, LOG2_E64 = float32(1.4426950408889634), 1.4426950408889634
-# ln 2 in two parts, the first with so few bits that small multiples of it are exact.
+# ln 2 in two parts; the first has so few bits that small multiples of it are exact.
 HIGH32, LOW32 = float32(0.693359375), float32(-2.1219444005469057e-4)
 HIGH64, LOW64 = 0.693147180369123816490, 1.90821492927058770002e-10
-# Of degree 6, which leaves 3e-9 of exp(r), and of degree 11, which leaves 4e-18.
+# Degree 6 has a relative error of 3e-9 in exp(r), degree 11 of 4e-18.
 A0, A1, A2, A3, A4, A5, A6 = map(
     float32,
     (
@@ -91,24 +91,24 @@ def capped_exp(x: Any) -> Any:
     return type(x)(math.exp(min(x, 0.0)))
 
 
-@overload(capped_exp, jit_options=FUSED)  # type: ignore[arg-type]
-def _capped_exp(x):  # type: ignore[no-untyped-def]
+@overload(capped_exp, jit_options=FUSED)
+def _capped_exp(x: Any) -> Any:
     return exp32 if x == numba.float32 else exp64
 
 
-def exp32(x):  # type: ignore[no-untyped-def]
+def exp32(x: Any) -> Any:
     y = LOWEST32 if x < LOWEST32 else x
     y = float32(0.0) if y > float32(0.0) else y
     shifted = y * LOG2_E32 + ROUNDER32
     k = shifted - ROUNDER32
     r = (y - k * HIGH32) - k * LOW32
     p = r * (r * (r * (r * (r * (r * A6 + A5) + A4) + A3) + A2) + A1) + A0
-    exponent: Any = bits_of(shifted)  # type: ignore[call-arg]
+    exponent: Any = bits_of(shifted)
     two_to_k: Any = float_of(int32((exponent + int32(127)) << int32(23)))
     return float32(0.0) if x < LOWEST32 else p * two_to_k
 
 
-def exp64(x):  # type: ignore[no-untyped-def]
+def exp64(x: Any) -> Any:
     y = LOWEST64 if x < LOWEST64 else x
     y = 0.0 if y > 0.0 else y
     shifted = y * LOG2_E64 + ROUNDER64
@@ -116,7 +116,7 @@ def exp64(x):  # type: ignore[no-untyped-def]
     r = (y - k * HIGH64) - k * LOW64
     p = r * (r * (r * (r * (r * (r * B11 + B10) + B9) + B8) + B7) + B6) + B5
     p = r * (r * (r * (r * (r * p + B4) + B3) + B2) + B1) + B0
-    exponent: Any = bits_of(shifted)  # type: ignore[call-arg]
+    exponent: Any = bits_of(shifted)
     two_to_k: Any = float_of((exponent + 1023) << 52)
     return 0.0 if x < LOWEST64 else p * two_to_k
 
@@ -134,22 +134,22 @@ exponential_rows = from_python(exponential_line, borrowing_fused)
 
 
 @intrinsic
-def bits_of(_typing, x):  # type: ignore[no-untyped-def]
+def bits_of(_typing: Any, x: Any) -> Any:
     """The bits of a float as an integer of its size."""
     size = x.bitwidth
 
-    def codegen(_context, builder, _signature, args):  # type: ignore[no-untyped-def]
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(size))
 
     return (numba.int32 if size == 32 else numba.int64)(x), codegen
 
 
 @intrinsic
-def float_of(_typing, bits):  # type: ignore[no-untyped-def]
+def float_of(_typing: Any, bits: Any) -> Any:
     """The float of the same size that has these bits."""
     single = bits.bitwidth == 32
 
-    def codegen(_context, builder, _signature, args):  # type: ignore[no-untyped-def]
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], ir.FloatType() if single else ir.DoubleType())
 
     return (numba.float32 if single else numba.float64)(bits), codegen

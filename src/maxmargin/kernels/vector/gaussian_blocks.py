@@ -1,9 +1,9 @@
-"""Gram blocks of a Gaussian, tile by tile in compiled code: each thread needs Python but once.
+"""Gram blocks of a Gaussian, tile by tile in compiled code, with one Python call per thread.
 
-    K = exp(ΦΦᵀ + o1ᵀ + 1oᵀ)     rows (φ, o, 1) of a table meet rows (φ, 1, o) of another in GEMM
+    K = exp(ΦΦᵀ + o1ᵀ + 1oᵀ)     GEMM of rows (φ, o, 1) of one table with rows (φ, 1, o) of another
 
-A tile stays in the cache until all of it is done; one of a whole matrix, some rows right of the
-diagonal, until it stands in both of its places.
+A tile stays in the cache until it is finished. A tile of a whole matrix, some rows right of the
+diagonal, is then copied to both of its places.
 """
 
 from __future__ import annotations
@@ -14,38 +14,38 @@ from ...runtime.blas import address_for, call
 from ...runtime.jit import borrowing, inlined
 from ...runtime.parallel import in_parts, in_turn
 from ..base import Array
-from .embedding import turned_table
+from .embedding import swap_offset_columns
 from .exp import COMPILED, exponential_line
-from .gaussian_rows import FEW, fill_gaussian_block
+from .gaussian_rows import DIRECT_FEATURES, fill_gaussian_block
 from .strides import memory_line, place_tile, uneven_step
 
 TRANSPOSED, PLAIN = np.uint8(ord("T")), np.uint8(ord("N"))
-# Matrices that take more multiplications are better paused in between.
+# Matrices with more multiplications are computed in parts, so that the run can be interrupted.
 AT_ONCE = 1e10
-# Columns of a block that are finished at a time, and features up to which that is faster than to
-# multiply all of them first.
+# Columns of a block computed at a time, and number of features up to which that is faster than one
+# product for all columns.
 COLUMNS, MOST_FEATURES = 128, 64
-# ... an entry of which takes as long as so many of a plain pass over an array.
+# Cost of an entry of such a block, in entries of a plain pass over an array.
 PASSES = 4
 
 
 def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], rows: int) -> bool:
-    """Fill the matrix of points in a table with rows (φ, o, 1), in tiles of so many rows that begin
-    where each thread's share says; whether it was done."""
+    """Fill the Gram matrix of a table with rows (φ, o, 1), in tiles of `rows` rows; `shares` are
+    the first rows of the tiles of each thread. Returns whether it was done."""
     if not _is_usual(table, table, matrix) or matrix.size * table.shape[1] > AT_ONCE:
         return False
-    turned = turned_table(table)
+    swapped = swap_offset_columns(table)
     step = uneven_step(len(table), table.itemsize)
     gemm, line = address_for(table.dtype, "gemm"), matrix.reshape(-1)
 
     def some_tiles(tops: list[int]) -> None:
         tile = np.empty(rows * step, table.dtype)
-        if table.shape[1] - 2 > FEW:
-            fill_tiles(table, turned, line, np.array(tops, dtype=np.int64), rows, step, gemm, tile)
+        if table.shape[1] - 2 > DIRECT_FEATURES:
+            fill_tiles(table, swapped, line, np.array(tops, dtype=np.int64), rows, step, gemm, tile)
             return
         for top in tops:
             height = min(rows, len(table) - top)
-            fill_gaussian_block(turned[top : top + height], table[top:], tile, step)
+            fill_gaussian_block(swapped[top : top + height], table[top:], tile, step)
             place_tile(tile, step, height, len(table) - top, line, len(table), top)
 
     in_turn(some_tiles, shares)
@@ -53,16 +53,15 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
 
 
 def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
-    """Fill the block of points in tables with rows (φ, o, 1); whether it was done, or is better
-    left to one product."""
+    """Fill the block of two tables with rows (φ, o, 1); false if a single product is faster."""
     usual = _is_usual(left, right, out) and left.shape[1] - 2 <= MOST_FEATURES
     line = memory_line(out) if usual else None
     if line is None:
         return False
-    (memory, step), turned, gemm = line, turned_table(left), address_for(out.dtype, "gemm")
+    (memory, step), swapped, gemm = line, swap_offset_columns(left), address_for(out.dtype, "gemm")
 
     def some_columns(start: int, stop: int) -> None:
-        fill_columns(turned, right[start:stop], memory[start:], step, gemm)
+        fill_columns(swapped, right[start:stop], memory[start:], step, gemm)
 
     in_parts(some_columns, len(right), PASSES * out.size, grain=COLUMNS)
     return True
@@ -75,7 +74,7 @@ def _is_usual(left: Array, right: Array, out: Array) -> bool:
 
 @borrowing
 def fill_columns(left: Array, right: Array, line: Array, step: int, gemm: int) -> None:
-    """A block in a line of memory with `step` entries a row, some columns at a time."""
+    """Fill a block in flat memory with `step` entries per row, some columns at a time."""
     for start in range(0, right.shape[0], COLUMNS):
         some, here = right[start : start + COLUMNS], line[start:]
         multiply(gemm, left, some, here, step)
@@ -85,7 +84,7 @@ def fill_columns(left: Array, right: Array, line: Array, step: int, gemm: int) -
 @borrowing
 def fill_tiles(
     table: Array,
-    turned: Array,
+    swapped: Array,
     line: Array,
     tops: Array,
     rows: int,
@@ -93,12 +92,12 @@ def fill_tiles(
     gemm: int,
     tile: Array,
 ) -> None:
-    """Tiles of so many rows, from `tops` on, to both places of a matrix that is a line of memory;
-    in a tile rows are `step` entries apart."""
+    """Compute the tiles that begin at rows `tops` and write them to both places of a matrix in flat
+    memory; rows of a tile begin `step` entries apart."""
     n = table.shape[0]
     for top in tops:
         height, columns = min(rows, n - top), n - top
-        multiply(gemm, turned[top : top + height], table[top:], tile, step)
+        multiply(gemm, swapped[top : top + height], table[top:], tile, step)
         exponential_line(tile, step, height, columns)
         place_tile(tile, step, height, columns, line, n, top)
 
@@ -108,5 +107,5 @@ def multiply(gemm: int, left: Array, right: Array, tile: Array, step: int) -> No
     """tile ← left·rightᵀ by the routine at that address"""
     one, zero = tile.dtype.type(1.0), tile.dtype.type(0.0)
     n, m, k = right.shape[0], left.shape[0], left.shape[1]
-    # In the order of Fortran all of them are their transposes.
-    call(gemm, (TRANSPOSED, PLAIN, n, m, k, one, right, k, left, k, zero, tile, step))  # type: ignore[call-arg]
+    # In Fortran order all of them are transposed.
+    call(gemm, (TRANSPOSED, PLAIN, n, m, k, one, right, k, left, k, zero, tile, step))

@@ -1,8 +1,8 @@
 """Gaussian blocks of inputs with few features: distances and exponential in one compiled pass.
 
-GEMM arranges its factors anew and goes over what it writes three times; where an inner product has
-a handful of terms, that takes longer than the products do. Sums of squared differences are free of
-the cancellation in ‖x‖² + ‖z‖² − 2⟨x, z⟩ besides, and the same in whatever batch they come.
+GEMM packs its factors and passes over its output three times; if an inner product has only a
+handful of terms, that takes longer than the products. Sums of squared differences also avoid the
+cancellation in ‖x‖² + ‖z‖² − 2⟨x, z⟩, and do not depend on the batch.
 """
 
 from __future__ import annotations
@@ -15,18 +15,21 @@ from ..base import Array
 from .exp import COMPILED, capped_exp
 from .strides import memory_line
 
-# Features up to which the pass is faster than GEMM.
-FEW = 12
-# Columns that stay in the first-level cache with their features.
+# Number of features up to which this is faster than GEMM.
+DIRECT_FEATURES = 12
+# Number of columns that fit into the first-level cache with their features.
 STRIPE = 256
-# ... where a single row is computed, whose sums alone are to stay there.
+# The same for a single row, of which only the sums need to fit.
 ROW_STRIPE = 512
 
 
 def gaussian_block(left: Array, right: Array, out: Array) -> bool:
-    """out_ij = exp(−½ ‖φ_i − φ_j‖²) from tables with rows (φ, o, 1); whether it was done, or is
-    better left to GEMM."""
-    if not COMPILED or left.shape[1] - 2 > FEW or not left.dtype == right.dtype == out.dtype:
+    """out_ij = exp(−½ ‖φ_i − φ_j‖²) from tables with rows (φ, o, 1); false if GEMM is faster."""
+    if (
+        not COMPILED
+        or left.shape[1] - 2 > DIRECT_FEATURES
+        or not left.dtype == right.dtype == out.dtype
+    ):
         return False
     line = memory_line(out)
     if line is None:
@@ -46,7 +49,7 @@ def gaussian_block(left: Array, right: Array, out: Array) -> bool:
 
 @compiled_fused
 def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> None:
-    """Stripes of columns, feature by feature, meet two rows and four features at a time."""
+    """Fill a block stripe by stripe of columns, two rows and four features at a time."""
     rows, columns, features = left.shape[0], right.shape[0], left.shape[1] - 2
     padded = (features + 3) // 4 * 4
     across = np.zeros((padded, STRIPE), right.dtype)
@@ -91,8 +94,8 @@ def fill_gaussian_block(left: Array, right: Array, line: Array, step: int) -> No
 
 @inlined_fused
 def fill_gaussian_row(across: Array, place: int, row: Array) -> None:
-    """row_j = exp(−½ ‖φ − φ_j‖²) of the point at a place, from points that are columns; their rows
-    are a multiple of four."""
+    """row_j = exp(−½ ‖φ − φ_j‖²) for the point φ in column `place`; points are columns, and their
+    number of rows is a multiple of four."""
     features, columns = across.shape
     minus_half = across.dtype.type(-0.5)
     for start in range(0, columns, ROW_STRIPE):

@@ -7,7 +7,7 @@ may be frozen::
     shape         the ratios of the eigenvalues      n − 1
     orientation   the eigenvectors                   n (n − 1) / 2
 
-What is free moves in coordinates with their origin at B, B ← exp(A) B exp(A) with A symmetric.
+Free properties move in coordinates with their origin at B, B ← exp(A) B exp(A) with A symmetric.
 A frozen size means tr A = 0. A frozen orientation means that A is diagonal along the eigenvectors
 of B. With a frozen shape A is a multiple of 1, and where the orientation is free B is rotated,
 B ← exp(Ω) B exp(−Ω) with Ω antisymmetric. The cases A to E of section 10.2, with B diagonal at the
@@ -29,7 +29,7 @@ from .base import as_vectors
 from .standard import Gaussian
 
 PARTS = ("size", "shape", "orientation")
-# Relative to the largest entry: what rounding may leave between B_ij and B_ji.
+# Allowed difference of B_ij and B_ji relative to the largest entry: rounding.
 ASYMMETRY = 1e-8
 # exp(−½ ‖u − v‖²) of images u = Bx.
 OF_IMAGES = Gaussian(0.5)
@@ -48,7 +48,7 @@ class MetricGaussian(Kernel):
     metric : array of shape (features, features)
         B. It is kept as a read-only array.
     freeze : iterable of "size", "shape", "orientation"
-        What `moved` leaves as it is.
+        The properties that `moved` does not change.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class Chart:
         self.turns = "orientation" not in freeze
         self.rotates = self.turns and "shape" in freeze
         self.axes = np.eye(n) if self.turns else _axes(self.metric)
-        # One row a coordinate: what it adds to the diagonal of A along the axes.
+        # One row per coordinate: its contribution to the diagonal of A along the axes.
         if "shape" not in freeze:
             self.name, self.diagonals = "metric[{0},{0}]", np.eye(n)
             if "size" in freeze:

@@ -1,9 +1,8 @@
-"""Features in which almost all samples agree: their products are sparse, and cheaper as such.
+"""Features with the same value in almost all samples: their products are computed as sparse ones.
 
-Images are shifted so that the common value is 0. A feature that differs from it in a share s of the
-samples then contributes to s² of all inner products only, and adding these one by one is faster
-than a column of GEMM up to s = 0.15 in float32: three in four features of a9a, three in five
-of MNIST.
+Images are shifted so that the common value is 0. A feature that differs from it in a fraction s of
+the samples contributes only to s² of all inner products, and adding these one by one is faster than
+a column of GEMM up to s = 0.15 in float32: three in four features of a9a, three in five of MNIST.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ from ..base import Array, Inputs
 from .elementwise import chunks
 from .strides import memory_line
 
-# The largest share of samples that differ in a rare feature, where all of them meet each other:
-# products of float64 take twice as long.
+# Largest fraction of samples that differ in a rare feature, for products of the samples with each
+# other; float64 products take twice as long.
 RARE32, RARE64 = 0.15, 0.22
-# ... where they meet others that are not known: should all of these differ, the products take as
-# long as by GEMM.
+# The same for products with unknown samples: even if all of them differ, this is not slower than
+# GEMM.
 RARE_TOWARDS_UNKNOWN = 0.015
-# ... where these are known and differ in almost nothing: entries of all samples would take memory.
+# The same for known samples that differ in almost nothing; it bounds the memory of the entries.
 RARE_AT_MOST = 0.5
-# Leaving features out pays where there are so many in all, and this part of them is rare, or this
-# part has no entries at all.
+# Separating features pays off with at least this many in all, if this fraction of them is rare, or
+# this fraction has no entries at all.
 MANY_FEATURES, MANY_RARE, MANY_EMPTY = 100, 0.2, 0.02
-# Samples that tell the common values, and those that tell whether any feature may be rare.
+# Number of samples that determine the common values, and that decide whether to look further.
 FEW_SAMPLES, SOME_SAMPLES = 31, 512
 
 
@@ -44,7 +43,8 @@ class RareEntries:
 
     @classmethod
     def joined(cls, parts: dict[int, Any], features: int, dtype: Any) -> RareEntries:
-        """Of what `entries_of` made of parts of the samples, by the first sample of each."""
+        """Join the results of `entries_of` for parts of the samples, keyed by their first
+        sample."""
         if not parts:
             return cls(sparse.csr_array((0, features), dtype=dtype))
         counts, positions, values = zip(*(parts[start] for start in sorted(parts)))
@@ -84,9 +84,9 @@ def _arrays(matrix: Any) -> tuple[Array, Array, Array]:
 def entries_of(
     X: Array, centre: Array, scale: Array, rare: Array, like: Array, squared_norms: Array
 ) -> tuple[Array, Array, Array]:
-    """Entries scale·(X − centre) of rare features, to which centre and scale belong, that are not
-    0: how many a sample, their features and values, of the type of `like`. They are added to the
-    squared norms."""
+    """Nonzero entries scale·(X − centre) of the rare features (to which centre and scale belong):
+    their number per sample, features, and values in the dtype of `like`. Their squares are added to
+    the squared norms."""
     rows = X.shape[0]
     counts = np.empty(rows, np.int64)
     features = np.empty(rows * rare.size + 1, np.int32)
@@ -95,7 +95,7 @@ def entries_of(
     for i in range(rows):
         before, total = present, 0.0
         for k in range(rare.size):
-            # Written in any case, and counted only if it is an entry: there is nothing to guess.
+            # Always written, but counted only if nonzero: no branch to predict.
             features[present] = k
             values[present] = (X[i, rare[k]] - centre[k]) * scale[k]
             value = np.float64(values[present])
@@ -121,7 +121,7 @@ def add_rare_products(
 ) -> None:
     """line[i·step + j] += ⟨left_i, right_j⟩, the left by sample and the right by feature
 
-    Places have no sign: an index that might be negative takes twice as long.
+    Indices are unsigned: an index that might be negative takes twice as long.
     """
     for i in range(start, stop):
         row = line[i * step : (i + 1) * step]
@@ -140,9 +140,10 @@ def rare_share(dtype: Any) -> float:
 def rare_features(
     X: Inputs, share: float, zero: bool, others: Inputs | None = None
 ) -> tuple[Array, Array]:
-    """Of every feature whether at most this share of samples differ from its common value, and
-    that value: 0, or the one that most samples seem to have. None is called rare where leaving
-    them out would not pay. Where the samples meet others, it is the share of pairs that counts.
+    """Mask of the features that differ from their common value in at most this fraction of the
+    samples, and the common values: 0, or the value that most samples seem to have. The mask is
+    empty if separating features would not pay off. With other samples given, the fraction of pairs
+    counts.
     """
     n, d = X.shape
     common = np.zeros(d, np.result_type(X.dtype, np.float32))
@@ -168,7 +169,7 @@ def rare_features(
 
 
 def differing(X: Inputs, common: Array) -> Array:
-    """How many samples differ from the common value, feature by feature."""
+    """Number of samples that differ from the common value, per feature."""
     n, d = X.shape
     if sparse.issparse(X):
         return np.bincount(X.indices, minlength=d)
@@ -192,5 +193,5 @@ def count_differing(X: Array, common: Array, counts: Array) -> None:
 
 
 def _spread(X: Inputs, count: int) -> Inputs:
-    """About so many of the inputs, from the first to the last."""
+    """About `count` of the inputs, evenly spaced."""
     return X[:: max(1, X.shape[0] // count)]

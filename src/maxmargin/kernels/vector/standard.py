@@ -122,7 +122,7 @@ class Polynomial(AffineKernel):
     Parameters
     ----------
     degree : int
-        Not negative. It is no coordinate of `theta`.
+        Not negative. It is not a coordinate of `theta`.
     gamma : float
         γ, not negative.
     coef0 : float
@@ -212,7 +212,7 @@ class Gaussian(VectorKernel):
     Parameters
     ----------
     gamma : float or sequence of float
-        Not negative. A sequence is kept as a tuple, so that the kernel stays a value.
+        Not negative. A sequence is stored as a tuple, so that the kernel is hashable.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class Gaussian(VectorKernel):
 
     @property
     def radial(self) -> bool:
-        """Whether one γ serves all features."""
+        """Whether all features share one γ."""
         return isinstance(self.gamma, float)
 
     def _scale(self) -> float | Float:
@@ -285,7 +285,7 @@ class Gaussian(VectorKernel):
         return -(-points.features // 4) * 4 if self._is_plain() else 0
 
     def _is_plain(self) -> bool:
-        """Whether this is no kernel made of a Gaussian, which does things its own way."""
+        """Whether this is a Gaussian itself and not a subclass, which may override parts."""
         kind = type(self)
         return kind._fill is Gaussian._fill and kind._finish is Gaussian._finish
 

@@ -1,4 +1,4 @@
-"""Blocks of a matrix as lines of memory: one layout for compiled code, whatever the block."""
+"""Blocks of a matrix as flat memory: one array layout for compiled code, for any block."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ...runtime.parallel import in_parts
 
 Array = NDArray[Any]
 
-# Side of the tiles in which a triangle is copied to the other: they fit the first-level cache.
+# Side of the tiles in which one triangle is copied to the other; they fit the first-level cache.
 TILE = 32
 CACHE_LINE = 64
 
 
 def memory_line(block: Array) -> tuple[Array, int] | None:
-    """The memory of a block with contiguous rows as one line, and the step between its rows."""
+    """The memory of a block with contiguous rows as a flat array, and the step between rows."""
     rows, columns = block.shape
     if block.flags.c_contiguous and block.size:
         return block.reshape(-1), columns
@@ -30,7 +30,7 @@ def memory_line(block: Array) -> tuple[Array, int] | None:
 
 
 def mirror(matrix: Array, start: int = 0, stop: int | None = None) -> None:
-    """Copy what lies right of the diagonal in rows start to stop to its place below it."""
+    """Copy the entries right of the diagonal in rows start to stop to their mirror images."""
     n = len(matrix)
     stop = n if stop is None else min(stop, n)
     line = memory_line(matrix)
@@ -47,7 +47,7 @@ def mirror(matrix: Array, start: int = 0, stop: int | None = None) -> None:
 
 @compiled
 def mirror_line(line: Array, step: int, n: int, start: int, stop: int) -> None:
-    """The same for a line of memory with `step` entries a row, tile by tile."""
+    """As `mirror`, for flat memory with `step` entries per row, tile by tile."""
     for top in range(start, stop, TILE):
         bottom = min(top + TILE, stop)
         for left in range(top, n, TILE):
@@ -60,9 +60,9 @@ def mirror_line(line: Array, step: int, n: int, start: int, stop: int) -> None:
 def place_tile(
     tile: Array, step: int, rows: int, columns: int, line: Array, n: int, start: int
 ) -> None:
-    """Rows from `start` on of a symmetric n × n matrix, right of the diagonal, to both places.
+    """Copy rows from `start` on of a symmetric n × n matrix, right of the diagonal, to both places.
 
-    The tile has a row every `step` entries: see `uneven_step`.
+    Rows of the tile begin `step` entries apart: see `uneven_step`.
     """
     for i in range(rows):
         across = line[(start + i) * n + start + i : (start + i) * n + start + columns]
@@ -76,7 +76,7 @@ def place_tile(
 
 
 def uneven_step(columns: int, itemsize: int) -> int:
-    """Entries between rows such that those of a column do not share a place in the cache: an odd
-    number of its lines."""
+    """A distance between rows at which the entries of a column fall into different cache sets: an
+    odd number of cache lines."""
     entries = CACHE_LINE // itemsize
     return (-(-columns // entries) | 1) * entries

@@ -82,7 +82,10 @@ class CertificateDisplay(Display):
     def relative(self) -> np.ndarray:
         """Gaps as parts of the objective."""
         scale = np.maximum(np.abs(self.primal), np.abs(self.dual))
-        return np.abs(self.primal - self.dual) / np.maximum(scale, np.finfo(float).tiny)
+        result: np.ndarray = np.abs(self.primal - self.dual) / np.maximum(
+            scale, np.finfo(float).tiny
+        )
+        return result
 
     def _draw(self, ax: Any) -> None:
         left, right = ax

@@ -122,4 +122,5 @@ def _alignment(matrix: np.ndarray, codes: np.ndarray) -> float | None:
 
 def _centred(matrix: np.ndarray) -> np.ndarray:
     mean = matrix.mean(axis=0)
-    return matrix - mean - mean[:, None] + mean.mean()
+    result: np.ndarray = matrix - mean - mean[:, None] + mean.mean()
+    return result

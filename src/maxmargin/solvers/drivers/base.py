@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import time
+from typing import cast
 
 import numpy as np
 
+from ...dual.problem import DualProblem, Float
+from ...kernels.base import Gram
 from ...runtime.lapack import POTRF
+from ..interrupt import Interrupt
 from ..newton.compiled_step import face_buffers
 from ..newton.step import FaceResult, face_step
+from ..plan import Plan
 from ..result import Progress, Solution, TraceBuilder
-from ..settings import may_be_unbounded
+from ..rows.base import LoopRows
+from ..rows.lru import CachedRows
+from ..settings import Settings, may_be_unbounded
 from ..smo import state as r
 from ..smo.schedule import run_to_end
 from ..smo.slabs import note_face
-from .working_set import EPSILON, largest_entry, rounding
+from .working_set import EPSILON, Active, largest_entry, rounding
 
 LONGEST_SLAB = 1000
 # Seconds without a call of the callback while rows are computed.
 LONGEST_SILENCE = 0.2
 # Bytes for each entry of the matrix of free variables, with its factor.
 FACE_BYTES = 16
-# Slabs or rounds without progress above rounding before a run is called finished in its precision.
+# Slabs or rounds without progress above rounding after which a run ends with status "precision".
 PATIENCE = 20
-# The smallest curvature believed, as a part of the largest entry.
+# Curvatures below this fraction of the largest entry are treated as rounding.
 SINGLE_RESOLUTION, DOUBLE_RESOLUTION = 4 * float(np.finfo(np.float32).eps), 1e-12
-# Of the violation allowed, rows in single precision are to leave this part: in double precision it
-# may turn out larger.
+# With float32 rows the run aims at this fraction of the allowed violation, because the violation
+# recomputed in float64 may be larger.
 SINGLE_AIM = 0.9
-# Of the gap allowed, a run is to leave this part: its gradient carries some rounding. Where more is
-# left, the violation aimed at is lowered, to between these parts of it.
+# The run aims at this fraction of the allowed gap, because its gradient carries rounding. If the
+# gap is still larger, the target violation is lowered by a factor between these two.
 GAP_AIM, LOWER_AIM = 0.8, (1e-3, 0.3)
-# A dual beyond this (in units of the squared data radius) means that nothing separates.
+# A dual above this (in units of the squared data radius) means that the data are not separable.
 UNBOUNDED_DUAL = 1e13
 
 
@@ -39,8 +46,8 @@ class Ended(Exception):
     """A budget ran out; the message is the status."""
 
 
-def blank_memory(planning, groups):
-    """What the loop remembers before its first step."""
+def blank_memory(planning: int, groups: int) -> r.Memory:
+    """Loop memory before the first step."""
     memory = r.Memory(
         np.zeros(r.INTEGERS, dtype=np.int64),
         np.zeros(r.REALS),
@@ -59,13 +66,25 @@ def blank_memory(planning, groups):
 class Run:
     """One optimisation from start to end, on the variables of ``self.active`` at a time."""
 
-    def __init__(self, problem, gram, settings, plan, alpha, interrupt):
+    active: Active
+    gradient: Float
+    trace: TraceBuilder
+
+    def __init__(
+        self,
+        problem: DualProblem,
+        gram: Gram,
+        settings: Settings,
+        plan: Plan,
+        alpha: Float | None,
+        interrupt: Interrupt,
+    ) -> None:
         self.began = time.perf_counter()
         self.problem, self.gram = problem, gram
         self.settings, self.plan, self.interrupt = settings, plan, interrupt
         self.alpha = problem.feasible(alpha)
         if alpha is not None and problem.folds:
-            # What both variables of a sample have in common only costs.
+            # A common part of both variables of a sample only adds cost.
             both = problem.per_sample(self.alpha)
             self.alpha = np.concatenate([np.maximum(both, 0.0), np.minimum(both, 0.0)])
         self.diagonal = gram.diagonal()
@@ -105,15 +124,15 @@ class Run:
         return self.solution(status)
 
     def prepare(self) -> None:
-        """Make the first gradient and dual value known."""
+        """Compute the first gradient and dual value."""
         raise NotImplementedError
 
     def loop(self) -> str:
-        """Optimise, leave α and its gradient behind, and say how it ended."""
+        """Optimise; set α and its gradient, and return the status."""
         raise NotImplementedError
 
-    def slab(self):
-        """A slab of steps, with the rows fetched that the loop finds missing; why it ended."""
+    def slab(self) -> int:
+        """Run a slab of steps, fetching rows that the loop reports missing; return the event."""
         steps = int(min(self.slab_length(), self.steps_left()))
         began = self.memory.integers[r.CLOCK]
         dual = self.memory.reals[r.DUAL]
@@ -123,12 +142,12 @@ class Run:
         while event == r.ROW_MISSING:
             event, missing, self.violation = run_to_end(
                 self.active.v,
-                self.active.rows.store,
+                cast(LoopRows, self.active.rows).store,
                 self.active.size,
                 self.control,
                 steps - took,
                 self.memory,
-                None if common else r.StepTrace(*(column[took:] for column in buffers)),
+                None if common else r.StepTrace._make(column[took:] for column in buffers),
             )
             took = int(self.memory.integers[r.CLOCK] - began)
             if event == r.ROW_MISSING:
@@ -141,28 +160,28 @@ class Run:
                 self.trace.add(buffers, took, self.active.size, self.active.free().size)
         return event
 
-    def fetch(self, sample):
-        """Bring a row into memory that the loop found missing."""
-        self.active.rows.fetch(sample, int(self.memory.integers[r.CLOCK]))
+    def fetch(self, sample: int) -> None:
+        """Load a row that the loop reported missing."""
+        cast(CachedRows, self.active.rows).fetch(sample, int(self.memory.integers[r.CLOCK]))
 
-    def account(self, took, gain):
-        """Take note of a slab of `took` steps that gained that much."""
+    def account(self, took: int, gain: float) -> None:
+        """Record a slab of `took` steps with this gain."""
 
-    def stagnates(self, gain):
-        """Whether for long neither the dual nor the violation has got better above rounding."""
+    def stagnates(self, gain: float) -> bool:
+        """Whether neither dual nor violation has improved above rounding for a number of slabs."""
         better = self.violation < 0.9 * self.best_violation
         self.best_violation = min(self.best_violation, self.violation)
         idle = gain <= 1e-15 * abs(self.memory.reals[r.DUAL]) and not better
         self.idle = self.idle + 1 if idle else 0
         return self.idle >= PATIENCE
 
-    def slab_length(self):
+    def slab_length(self) -> int:
         return min(LONGEST_SLAB, max(50, int(5e7 / self.active.v.alpha.size)))
 
-    def steps_left(self):
+    def steps_left(self) -> float:
         return self.settings.max_steps - int(self.memory.integers[r.CLOCK])
 
-    def progress(self):
+    def progress(self) -> Progress:
         v = self.active.v
         return Progress(
             steps=int(self.memory.integers[r.CLOCK]),
@@ -175,52 +194,52 @@ class Run:
             rows=self.evaluations() // self.problem.samples,
         )
 
-    def told_to_stop(self):
-        """Tell the callback how it goes; whether it ever wanted to stop."""
+    def told_to_stop(self) -> bool:
+        """Report progress to the callback; whether it has ever asked to stop."""
         self.told = time.perf_counter()
         if self.settings.callback is not None and not self.stopped:
             self.stopped = bool(self.settings.callback(self.progress()))
         return self.stopped
 
-    def silent_for_long(self):
+    def silent_for_long(self) -> bool:
         return time.perf_counter() - self.told > LONGEST_SILENCE
 
-    def evaluations(self):
+    def evaluations(self) -> int:
         """Kernel evaluations so far."""
         return int(self.active.rows.evaluations)
 
-    def out_of_time(self):
+    def out_of_time(self) -> bool:
         return time.perf_counter() - self.began > self.settings.max_seconds
 
-    def must_end(self):
+    def must_end(self) -> bool:
         return self.interrupt.pressed or self.out_of_time()
 
-    def pause(self):
+    def pause(self) -> None:
         """Called between blocks of a long preparation."""
         if self.interrupt.pressed:
             raise Ended("interrupted")
         if self.out_of_time():
             raise Ended("time_limit")
 
-    def noise(self):
+    def noise(self) -> float:
         """The violation that rounding of the gradient alone can cause."""
         v = self.active.v
         return EPSILON * rounding(v.alpha, v.gradient, self.scale)
 
-    def face(self, most=None):
+    def face(self, most: int | None = None) -> None:
         free, result = self.active.free().size, FaceResult(0, 0.0, False)
         if free <= self.settings.affordable_side(FACE_BYTES):
             result = face_step(self.active, self.must_end, most)
         self.faced(self.violation, free, result)
 
-    def faced(self, before, free, result):
+    def faced(self, before: float, free: int, result: FaceResult) -> None:
         self.unbounded = result.unbounded and self.may_be_unbounded()
         integers, reals, size = self.memory.integers, self.memory.reals, self.active.v.alpha.size
         note_face(integers, reals, free, size, result.rounds, result.gain)
         if result.rounds and self.trace.wanted:
             self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
 
-    def lower_aim(self, aim):
+    def lower_aim(self, aim: float) -> float | None:
         """The violation to go on to where `aim` is reached and the duality gap is not yet small
         enough; None where it is, or where rounding leaves nothing to gain."""
         if np.isinf(self.settings.gap) or self.memory.integers[r.NEGATIVE] > 0:
@@ -233,26 +252,26 @@ class Run:
         lower = min(aim, self.violation) * min(max(allowed / gap, least), most)
         return lower if lower > self.noise() else None
 
-    def can_polish(self):
-        """Whether Newton steps may lead on to the exact optimum; float32 has none."""
+    def can_polish(self) -> bool:
+        """Whether Newton steps may lead on to the exact optimum; not with float32 rows."""
         return self.plan.polish
 
-    def hopeless(self):
-        """Whether a hard-margin dual has grown beyond any margin that float64 can hold."""
+    def hopeless(self) -> bool:
+        """Whether a hard-margin dual is too large for any margin representable in float64."""
         dual = float(self.memory.reals[r.DUAL])
         grown = dual * self.scale > UNBOUNDED_DUAL and self.may_be_unbounded()
         return grown or not np.isfinite(dual)
 
-    def may_be_unbounded(self):
-        """Whether an infinite step means what it says: else the curvature was lost in rounding.
-        In a finite box nothing is unbounded."""
+    def may_be_unbounded(self) -> bool:
+        """Whether an infinite step means an unbounded problem; otherwise the curvature was lost in
+        rounding. No problem is unbounded in a finite box."""
         if may_be_unbounded(self.problem):
             return True
         bounds = self.problem.lower, self.problem.upper
         infinite = any(np.isinf(bound).any() for bound in bounds)
         return infinite and self.memory.integers[r.NEGATIVE] > 0
 
-    def solution(self, status) -> Solution:
+    def solution(self, status: str) -> Solution:
         steps = int(self.memory.integers[r.CLOCK])
         misses = int(self.active.rows.misses)
         bias, violation = self.problem.bias_and_violation(self.alpha, self.gradient)
@@ -274,8 +293,8 @@ class Run:
             plan=self.plan,
         )
 
-    def unprepared(self, status) -> Solution:
-        """Ended before the first gradient was known."""
+    def unprepared(self, status: str) -> Solution:
+        """The solution of a run that ended before the first gradient was computed."""
         nothing = np.full(self.problem.size, np.nan)
         return Solution(
             alpha=self.alpha,

@@ -1,4 +1,4 @@
-"""Small problems on parts of the same samples, solved in a few calls of the loop."""
+"""Batches of small problems on subsets of the same samples, solved in a few compiled calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from ...dual.batch import (
 from ...dual.certificate import Certificate
 from ...dual.passes import gap_and_infeasibility, gradient_and_value, meeting
 from ...dual.problem import Float, Int
-from ...runtime.buffers import room
+from ...kernels.base import Array
+from ...runtime.buffers import buffer
 from ...runtime.parallel import in_turn, own_threads
 from ..result import Solution
 from ..rows.lru import FullRows
@@ -31,22 +32,22 @@ from ..smo.batch import run_batch
 from ..smo.schedule import run_to_end
 from .base import DOUBLE_RESOLUTION, blank_memory
 
-# Steps after which a problem is no longer small.
+# A problem that needs more steps than this is solved by another driver.
 MOST_STEPS = 10_000
-# Problems in one call, at most: Ctrl-C is heard between calls. Of several threads each makes about
-# so many.
+# Largest number of problems in one call (Ctrl-C is checked between calls), and calls per thread.
 AT_ONCE, SHARES = 64, 4
-# Where gaps are too large, the tolerance is multiplied by this, down to this part of what it was.
+# If gaps are too large, the tolerance is multiplied by the first factor, down to the second
+# fraction of its initial value.
 NEXT_AIM, LEAST_AIM = 0.05, 1e-6
-# Entries of the Gram matrices of all problems that are worth a second thread.
+# Total number of Gram entries from which a second thread pays off.
 WORTH_A_THREAD = 1 << 16
 
 
-def solve_several(
+def solve_batch(
     parts: Parts, tol: float, evaluations: int = 0, gap: float = np.inf
 ) -> list[tuple[Solution, Certificate, Float]]:
-    """Solution, certificate and bias of small problems in float64. Where pair steps do not converge
-    soon, the status is "step_limit". What is known of the samples took so many evaluations.
+    """Solution, certificate and bias of small problems in float64. Problems whose pair steps do not
+    converge soon have status "step_limit". `evaluations` were made to prepare the samples.
 
     Problems whose duality gap is a larger part of the dual value than `gap` go on with a smaller
     tolerance.
@@ -74,13 +75,15 @@ def solve_several(
         spent = [evaluations] * len(sizes)
     seconds = (time.perf_counter() - began) / len(sizes)
     return [
-        read(alpha[start:stop], gradient[start:stop], *written, tol, seconds)
-        for (start, stop), *written in zip(pairwise(ends), ledger.tolist(), facts.tolist(), spent)
+        read(alpha[start:stop], gradient[start:stop], entries, fact, cost, tol, seconds)
+        for (start, stop), entries, fact, cost in zip(
+            pairwise(ends), ledger.tolist(), facts.tolist(), spent
+        )
     ]
 
 
 def with_gap_above(gap: float, numbers: Iterable[int], ledger: Float, facts: Float) -> list[int]:
-    """The problems among these that have converged, but to a larger gap than this part of the dual
+    """Those of the given problems that have converged with a gap above this fraction of the dual
     value."""
     converged = (ledger[:, r.ENDED] == r.CONVERGED) & (ledger[:, r.BENT] == 0)
     too_large = converged & (facts[:, GAP] > gap * np.abs(facts[:, DUAL]))
@@ -96,8 +99,8 @@ def optimise(
     ledger: Float,
     facts: Float,
 ) -> None:
-    """Let all problems converge from their α on, whose Kα is `sums`, and write down what is known
-    of them."""
+    """Run all problems to convergence, starting from their α with Kα = `sums`; the results go to
+    `ledger` and `facts`."""
     ends = [0, *parts.ends.tolist()]
     sizes = [stop - start for start, stop in pairwise(ends)]
     control = r.Control(
@@ -119,24 +122,24 @@ def optimise(
     threads = min(own_threads(), len(sizes)) if many else 1
     step = min(AT_ONCE, -(-len(sizes) // (SHARES * threads if threads > 1 else 1)))
     starts = iter(range(0, len(sizes), step))
-    # A problem of all samples in their order takes the matrix as it is, and needs no other rows.
+    # A problem on all samples in their order uses the matrix directly and needs no row buffer.
     rest = [e - s for s, e in pairwise(ends) if not is_all_of(parts.matrix, parts.places[s:e])]
     most = max(rest, default=0)
 
     def some_problems(_thread: int) -> None:
-        memory, buffer = blank_memory(0, 1), room((most, most), np.float64)
-        for start in starts:  # the next ones that no other thread has taken
+        memory, values = blank_memory(0, 1), buffer((most, most), np.float64)
+        for start in starts:  # shared by all threads
             stop = min(start + step, len(sizes))
             own, here = parts.some(start, stop), slice(ends[start], ends[stop])
             batch = r.Batch(own, alpha[here], sums[here], ledger[start:stop])
-            run_batch(batch, buffer, control, MOST_STEPS, memory)
+            run_batch(batch, values, control, MOST_STEPS, memory)
             certify_parts(own, alpha[here], sums[here], gradient[here], facts[start:stop])
 
     in_turn(some_problems, range(threads))
 
 
-def is_all_of(matrix: Float, places: Int) -> bool:
-    """Whether the samples of a matrix at these places are all, in their order."""
+def is_all_of(matrix: Array, places: Int) -> bool:
+    """Whether these places are all samples of the matrix, in their order."""
     return len(matrix) == places.size and bool((places == np.arange(places.size)).all())
 
 
@@ -149,8 +152,8 @@ def solve_one(
     entries: Float,
     fact: Float,
 ) -> None:
-    """What `run_batch` and `certify_parts` do, for a batch of one problem: most fits have no more,
-    and need not wait until those are compiled."""
+    """`run_batch` and `certify_parts` for a batch of one problem. Most fits have only one, and this
+    spares them the compilation of those two."""
     size, memory = alpha.size, blank_memory(0, 1)
     rows, diagonal, scale = rows_of(parts)
     group, kink = np.zeros(size, np.int64), np.zeros(size)
@@ -176,10 +179,10 @@ def solve_one(
     if rows.count[1] and alpha.any():
         bring(rows, np.flatnonzero(alpha))
     event, _, _ = run_to_end(v, rows, size, told, MOST_STEPS, memory, None)
-    held = np.flatnonzero(rows.slot >= 0)
-    by_slot = np.zeros(held.size)
-    by_slot[rows.slot[held]] = alpha[held]
-    np.dot(by_slot, rows.values[: held.size], out=sums)
+    stored = np.flatnonzero(rows.slot >= 0)
+    by_slot = np.zeros(stored.size)
+    by_slot[rows.slot[stored]] = alpha[stored]
+    np.dot(by_slot, rows.values[: stored.size], out=sums)
     integers = memory.integers
     entries[r.ENDED], entries[r.STEPS] = event, integers[r.CLOCK]
     entries[r.ROUNDS], entries[r.BENT] = integers[r.FACE_ROUNDS], integers[r.NEGATIVE]
@@ -194,8 +197,8 @@ def solve_one(
 
 
 def rows_of(parts: Parts) -> tuple[r.RowStore, Float, float]:
-    """The rows of the one problem, which the loop makes as it needs them where the matrix is not
-    theirs, the diagonal, and the largest entry of it."""
+    """Row store of the only problem, its diagonal, and the largest diagonal entry. The loop
+    computes rows on demand unless the matrix holds exactly these samples."""
     places, size = parts.places, parts.places.size
     if parts.points.size:
         diagonal, among = np.ones(size), places[:0]
@@ -206,7 +209,7 @@ def rows_of(parts: Parts) -> tuple[r.RowStore, Float, float]:
     if is_all_of(source, among):
         return FullRows(source).store, diagonal, scale
     rows = r.RowStore(
-        room((size, size), np.float64),
+        buffer((size, size), np.float64),
         np.full(size, -1),
         np.zeros(size, np.int64),
         source,
@@ -225,7 +228,7 @@ def read(
     tol: float,
     seconds: float,
 ) -> tuple[Solution, Certificate, Float]:
-    """Of one problem, from what was written down."""
+    """Solution, certificate and bias of one problem, read from `ledger` and `facts`."""
     status, bias = "step_limit", np.array([fact[BIAS]])
     if entries[r.ENDED] == r.CONVERGED and fact[VIOLATION] <= tol:
         status = "stationary" if entries[r.BENT] else "converged"

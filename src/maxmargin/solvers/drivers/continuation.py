@@ -1,10 +1,11 @@
-"""Small boxes first, where the kernel has few dimensions.
+"""Continuation in the box size, for kernels of low rank.
 
-With a Gram matrix of rank r at most r + 1 variables need to be free; of noisy data all other
-support vectors end at their bounds, however large. Pair steps are as long as the curvature
-allows, and to bounds far away they take very many. In a box of the size of such a step variables
-arrive at once, and the solution, multiplied by the ratio of the boxes, is nearly that of the next
-one. Where variables stay free instead, the next one begins with the solution as it is.
+With a Gram matrix of rank r at most r + 1 variables need to be free; on noisy data all other
+support vectors end at their bounds, however large these are. The length of a pair step is limited
+by the curvature, so distant bounds take very many steps. In a box of the size of one such step,
+variables reach their bounds at once, and the solution, scaled by the ratio of the boxes, is close
+to that of the next larger box. If most variables stay free instead, the next box starts from the
+unscaled solution.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from ...dual.problem import DualProblem, Float
 from ..result import Progress, Solution
 from ..settings import Settings
 
-# The solution in a smaller box may violate by this part of the size of the linear term.
-ROUGH = 0.1
+# Tolerance in the smaller boxes, as a fraction of the mean magnitude of the linear term.
+COARSE_TOL = 0.1
 
 
 def in_box(problem: DualProblem, size: float) -> DualProblem:
     return replace(problem, lower=size * problem.lower, upper=size * problem.upper)
 
 
-def roughly(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
-    """The settings for a box that is not the last one, after an earlier one."""
-    tol = max(settings.tol, ROUGH * float(np.abs(problem.linear).mean()))
+def coarse_settings(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
+    """Settings for a box before the last one; budgets are reduced by what `earlier` used."""
+    tol = max(settings.tol, COARSE_TOL * float(np.abs(problem.linear).mean()))
     return replace(after(problem, settings, earlier), tol=tol, gap=np.inf)
 
 
 def after(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
-    """What is left of the budgets; the callback is told the cost of everything so far."""
+    """Settings with the remaining budgets; the callback sees the accumulated cost."""
     if earlier is None:
         return settings
     callback = settings.callback
@@ -55,10 +56,10 @@ def after(problem: DualProblem, settings: Settings, earlier: Solution | None) ->
 
 
 def start_in(problem: DualProblem, found: Solution, smaller: DualProblem) -> Float:
-    """Where to begin, from the solution in a smaller box."""
+    """Starting point, from the solution in a smaller box."""
     alpha = found.alpha
-    held = (alpha <= smaller.lower) | (alpha >= smaller.upper)
-    if 2.0 * np.abs(alpha[held]).sum() < np.abs(alpha).sum():
+    at_bound = (alpha <= smaller.lower) | (alpha >= smaller.upper)
+    if 2.0 * np.abs(alpha[at_bound]).sum() < np.abs(alpha).sum():
         return alpha
     grown = alpha * (width(problem) / width(smaller))
     grown = np.where(alpha >= smaller.upper, problem.upper, grown)
@@ -70,7 +71,7 @@ def width(problem: DualProblem) -> float:
 
 
 def read_in(problem: DualProblem, found: Solution) -> Solution:
-    """The solution in a smaller box, where a run ended, as a point of the problem."""
+    """The solution in a smaller box as a solution of the problem, for a run that ended there."""
     return replace(
         found,
         bias=problem.bias(found.alpha, found.gradient),

@@ -1,17 +1,19 @@
-"""The driver `blocks`: many samples, optimised a block of the most violating ones at a time.
+"""The driver `blocks`: decomposition into blocks of the most violating samples.
 
-    choose the samples that violate most, and those chosen last
-    fetch their Gram rows in one matrix product
-    optimise the small problem they form by pair and face steps
-    apply the change of α to everyone's gradient
+    choose the most violating samples, and recently chosen ones
+    compute their Gram rows in one matrix product
+    optimise the subproblem on them by pair and face steps
+    apply the change of α to the gradients of all samples
 
-`Samples` stands for everyone.
+`Samples` holds α, gradients and rows of all samples.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...dual.problem import Int
+from ...linalg.bordered import Factor
 from .. import costs
 from ..newton.projected_step import MOST_LEFT, wide_face_step
 from ..rows.permuted import Arrangement
@@ -20,92 +22,98 @@ from ..smo.loop import forget
 from ..smo.schedule import LARGEST_POLISHED, POLISHED
 from .base import Ended, Run
 from .shards import Samples
-from .working_set import MOST_SAMPLES, marked
+from .working_set import MOST_SAMPLES, Active, marked
 
-# A block is optimised to this part of the violation found outside it, further where it holds all
-# free samples, with at most so many steps for each of its variables.
+# A block is optimised to this fraction of the violation outside it (the second one if it holds all
+# free samples), with at most INNER_STEPS steps per variable.
 INNER_SHARE, WIDE_SHARE, INNER_STEPS = 0.1, 0.03, 10
-# A stage with some of the samples ends at so many times tol.
+# A stage on a part of the samples ends at this multiple of tol.
 STAGE_GOAL = 100
-# Where at most this part of the samples that violate most is new, what is left is a matter of the
-# free ones, which then form one block, up to so many.
-FEW, WIDEST_FACE = 0.02, 6000
-# So many free variables of a block take a face step that stops them at bounds one by one, in at
-# most so many rounds; more are stopped together.
+# If at most this fraction of the most violating samples has not been in a block before, all free
+# samples (up to WIDEST_FACE) form one block.
+NEW_SHARE, WIDEST_FACE = 0.02, 6000
+# Blocks with at most this many free variables use the exact active-set Newton step, in at most this
+# many rounds; larger ones use the projected Newton step.
 FEW_FREE, MOST_ROUNDS = 400, 30
-# The end is polished in at most so many rounds.
+# Largest number of polishing rounds.
 POLISH_ROUNDS = 20
 
 
 class BlockRun(Run):
     """Rounds of blocks until no sample violates."""
 
-    def prepare(self):
+    polish_rounds: int | None
+    factor: Factor | None
+    arrangement: Arrangement | None
+
+    def prepare(self) -> None:
         self.size, self.largest = self.plan.block, self.plan.largest_block
         stages = () if self.alpha.any() else self.plan.stages
         self._arrange(len(stages) > 0)
-        self.everyone = Samples(self.problem, self.gram, self.alpha, self.plan, self.pause, stages)
-        self.active = self.everyone.live
-        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.everyone.gradient)
+        self.all_samples = Samples(
+            self.problem, self.gram, self.alpha, self.plan, self.pause, stages
+        )
+        self.active = self.all_samples.live
+        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.all_samples.gradient)
         self.goal = self.aim
         self.recent = np.zeros(0, dtype=np.int64)
         self.stagnant, self.refreshes = False, 0
-        self.polish_rounds = None  # rounds left for polishing, once it began
+        self.polish_rounds = None  # polishing rounds left, once polishing has begun
         self.wide, self.factor = False, None  # the factor of the last block of all free samples
 
-    def _arrange(self, in_stages):
-        """Put samples that come in stages in random order: the first ones are to stand for all."""
+    def _arrange(self, in_stages: bool) -> None:
+        """Shuffle the samples if there are stages, so that each stage is a random subset."""
         self.arrangement = None
         if in_stages:
             order = np.random.default_rng(0).permutation(self.problem.samples)
             self.arrangement = Arrangement(self.problem, self.gram, order)
             self.problem, self.gram = self.arrangement.problem, self.arrangement.gram
 
-    def loop(self):
-        everyone = self.everyone
+    def loop(self) -> str:
+        all_samples = self.all_samples
         try:
             status = self._rounds()
         except Ended as ended:
             status = str(ended)
-        if not everyone.complete:
-            # Without everyone's gradient there is no bias: this last product is owed.
-            everyone.rows.pause = lambda: None
-            everyone.return_all()
-        everyone.live.write(everyone.alpha, everyone.gradient)
-        self.gradient, self.active = everyone.gradient, everyone.live
-        everyone.rows.give_back()
+        if not all_samples.complete:
+            # The bias needs the gradients of all samples: compute them even if time is up.
+            all_samples.rows.pause = lambda: None
+            all_samples.return_all()
+        all_samples.live.write(all_samples.alpha, all_samples.gradient)
+        self.gradient, self.active = all_samples.gradient, all_samples.live
+        all_samples.rows.give_back()
         self._put_back()
         return status
 
-    def _put_back(self):
-        """The samples in the order in which they were given."""
+    def _put_back(self) -> None:
+        """Restore the original order of the samples."""
         if self.arrangement is not None:
             self.problem, self.gram = self.arrangement.given
             self.alpha = self.arrangement.put_back(self.alpha)
             self.gradient = self.arrangement.put_back(self.gradient)
 
-    def _rounds(self):
-        everyone, gain = self.everyone, None
+    def _rounds(self) -> str:
+        all_samples, gain = self.all_samples, None
         while True:
-            self.violation, self.active = everyone.violation(), everyone.live
+            self.violation, self.active = all_samples.violation(), all_samples.live
             if gain is not None:
                 self.stagnant, gain = self.stagnates(gain), None
-            if everyone.growing and self.violation <= STAGE_GOAL * self.settings.tol:
-                everyone.grow()
+            if all_samples.growing and self.violation <= STAGE_GOAL * self.settings.tol:
+                all_samples.grow()
                 continue
             if self.violation <= max(self.goal, self.noise()):
-                if not everyone.complete:
-                    everyone.return_all()
+                if not all_samples.complete:
+                    all_samples.return_all()
                 elif not self._polish() and not self._narrow():
                     return "converged" if self.violation <= self.settings.tol else "precision"
                 continue
             ended = self._budgets()
             if ended:
                 return ended
-            part = everyone.block(self._chosen())
+            part = all_samples.block(self._chosen())
             dual = self.memory.reals[r.DUAL]
             event = self._optimise(part)
-            everyone.apply(part)
+            all_samples.apply(part)
             infinite = event == r.UNBOUNDED and self.may_be_unbounded()
             if self.unbounded or infinite or self.hopeless():
                 return "unbounded"
@@ -113,22 +121,22 @@ class BlockRun(Run):
                 return "target"
             gain = self.memory.reals[r.DUAL] - dual
             if self.settings.shrinking and self.polish_rounds is None:
-                everyone.settle()
+                all_samples.settle()
 
-    def _chosen(self):
-        """The most violating samples, the free ones if it is their turn, and the recent ones."""
-        everyone, free = self.everyone, self.everyone.free()
-        # Of many free variables a block has to hold a good part.
+    def _chosen(self) -> Int:
+        """The most violating samples, the free ones in wide rounds, and the recent ones."""
+        all_samples, free = self.all_samples, self.all_samples.free()
+        # If there are many free variables, a block must hold a large share of them.
         size = max(self.size, min(free.size, costs.LARGE_BLOCK, self.largest))
-        eager = everyone.most_violating(max(2, size // 2))
-        self.wide = self._few_are_new(eager, free)
-        wanted = [eager, self.recent]
+        violators = all_samples.most_violating(max(2, size // 2))
+        self.wide = self._mostly_seen(violators, free)
+        wanted = [violators, self.recent]
         if self.wide or self.polish_rounds is not None:
             wanted.insert(1, free)
         if self.wide:
             wanted.insert(2, self._factored(free))
             size = max(size, sum(samples.size for samples in wanted[:3]))
-        open_to = everyone.is_live()
+        open_to = all_samples.is_live()
         chosen = []
         for samples in wanted:
             chosen.append(samples[open_to[samples]])
@@ -136,22 +144,22 @@ class BlockRun(Run):
         self.recent = np.concatenate(chosen)[:size]
         return np.sort(self.recent)
 
-    def _factored(self, free):
-        """Samples that are in the factor of the last such block, and no more free."""
+    def _factored(self, free: Int) -> Int:
+        """Samples in the factor of the last wide block that are no longer free."""
         if self.factor is None:
             return free[:0]
         known = self.factor.names % MOST_SAMPLES
         left = np.unique(known[~marked(free, self.problem.samples)[known]])
         return left if left.size <= MOST_LEFT * free.size else left[:0]
 
-    def _few_are_new(self, eager, free):
-        """Whether what is left is a matter of the free variables, which then form one block."""
-        most = min(WIDEST_FACE, self.largest) - eager.size
-        few = self.everyone.new_among(eager) <= FEW * eager.size
-        return self.settings.face and few and free.size <= max(most, self.size)
+    def _mostly_seen(self, violators: Int, free: Int) -> bool:
+        """Whether most violators were in a block before, and one can hold all free samples."""
+        most = min(WIDEST_FACE, self.largest) - violators.size
+        mostly_seen = self.all_samples.new_among(violators) <= NEW_SHARE * violators.size
+        return self.settings.face and mostly_seen and free.size <= max(most, self.size)
 
-    def _optimise(self, part):
-        """Pair and face steps on a block, as far as the violation outside makes worth while."""
+    def _optimise(self, part: Active) -> int:
+        """Pair and face steps on a block, to a tolerance relative to the violation outside it."""
         self.active = part
         forget(self.memory.integers)
         self.memory.reals[r.FREE_SHARE] = 0.0
@@ -173,7 +181,7 @@ class BlockRun(Run):
                     self.face(MOST_ROUNDS)
         return r.STEPS_DONE
 
-    def wide_face(self):
+    def wide_face(self) -> None:
         free = self.active.free().size
         known = self.factor if self.wide else None
         result = wide_face_step(self.active, self.must_end, known)
@@ -181,13 +189,13 @@ class BlockRun(Run):
             self.factor = result.factor
         self.faced(self.violation, free, result)
 
-    def _budgets(self):
+    def _budgets(self) -> str | None:
         """A reason to end now, or None."""
         if self.interrupt.pressed:
             return "interrupted"
         if self.told_to_stop():
             return "stopped"
-        good = self.everyone.complete and self.violation <= self.settings.tol
+        good = self.all_samples.complete and self.violation <= self.settings.tol
         if self.steps_left() <= 0:
             return "converged" if good else "step_limit"
         if self.out_of_time():
@@ -200,31 +208,31 @@ class BlockRun(Run):
             return self._stalled()
         return None
 
-    def _stalled(self):
-        """No gain above rounding: gradients anew, then no more polishing, then admit it."""
+    def _stalled(self) -> str | None:
+        """No gain above rounding: recompute gradients; next, stop polishing; then end the run."""
         self.stagnant, self.idle = False, 0
         self.refreshes += 1
         if self.refreshes == 1:
-            self.everyone.refresh()
+            self.all_samples.refresh()
         elif self.goal < self.settings.tol:
             self.goal = self.settings.tol
         else:
             return "precision"
         return None
 
-    def _narrow(self):
-        """Whether to go on because the duality gap is still too large."""
+    def _narrow(self) -> bool:
+        """Whether to continue because the duality gap is still too large."""
         aim = None if self.refreshes else self.lower_aim(self.goal)
         if aim is None:
             return False
         self.goal = aim
         return True
 
-    def _polish(self):
-        """Whether to go on towards the exact optimum: if a block can hold all free variables."""
+    def _polish(self) -> bool:
+        """Whether to continue towards the exact optimum: if a block can hold all free variables."""
         if self.polish_rounds is not None or not self.can_polish():
             return False
-        live = self.everyone.live
+        live = self.all_samples.live
         free = live.free().size
         size = min(max(self.size, 2 * free), live.size)
         if free > LARGEST_POLISHED or size > self.largest:
@@ -234,5 +242,5 @@ class BlockRun(Run):
         self.goal = POLISHED * self.settings.tol
         return True
 
-    def evaluations(self):
-        return int(self.everyone.rows.evaluations)
+    def evaluations(self) -> int:
+        return int(self.all_samples.rows.evaluations)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import cast
 
 import numpy as np
 
+from ...dual.problem import DualProblem, Float
+from ...kernels.base import Gram
+from ..interrupt import Interrupt
+from ..plan import Plan
+from ..rows.base import LoopRows, Rows
 from ..rows.lru import CachedRows, FullRows
-from ..rows.on_demand import ArrivingRows
+from ..rows.on_demand import OnDemandRows
+from ..settings import Settings
 from ..smo import state as r
 from ..smo.loop import forget
 from ..smo.schedule import OVER, POLISHED
@@ -15,49 +22,60 @@ from ..smo.slabs import FEWEST_ROUNDS, ROUND_COST
 from .base import LONGEST_SLAB, Ended, Run
 from .working_set import Active
 
-# How a tentative run ends.
+# Status of a tentative run that needs too many rows.
 TOO_MANY_ROWS = "too_many_rows"
-# Copying a smaller problem out pays when at least this part of it leaves.
+# Shrinking copies the active problem only if at least this fraction of it leaves.
 LEAST_LEAVING = 0.1
-# So many samples are copied out in any case.
+# Active sets of at most this many samples are always copied.
 FEWEST_COPIED = 1000
 
 
 class PairRun(Run):
-    """Optimises over all variables, or those that shrinking left, at once.
+    """Optimises over all variables, or over those that shrinking has left active.
 
-    A run on the whole matrix, of which rows arrive, is `tentative` where the rest of them must not
-    follow: it ends instead.
+    A `tentative` run with rows on demand ends as soon as it needs too many of them, instead of
+    computing the rest of the matrix.
     """
 
-    def __init__(self, problem, gram, settings, plan, alpha, interrupt):
+    first_violation: float
+    whole_rows: LoopRows | None
+
+    def __init__(
+        self,
+        problem: DualProblem,
+        gram: Gram,
+        settings: Settings,
+        plan: Plan,
+        alpha: Float | None,
+        interrupt: Interrupt,
+    ) -> None:
         super().__init__(problem, gram, settings, plan, alpha, interrupt)
         self.tentative = plan.tentative
         self.whole_matrix = plan.driver == "full" or plan.tentative
-        self.given_up = False
-        self.renewed = 0  # updates of the gradient before it was last computed from scratch
+        self.abandoned = False
+        self.renewed = 0  # number of gradient updates at the last recomputation from scratch
         self.until_shrink = self._shrink_interval()
         self.stagnant, self.stalls = False, 0
 
-    def prepare(self):
+    def prepare(self) -> None:
         rows = self._all_rows()
         self.gradient = self._true_gradient(rows)
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
-        if isinstance(rows, ArrivingRows):
+        if isinstance(rows, OnDemandRows):
             self.first_violation = self.active.total_violation()
 
-    def loop(self):
+    def loop(self) -> str:
         status = self._slabs()
         if not self.whole:
             self._restore_all()
         self.active.write(self.alpha, self.gradient)
-        if isinstance(self.active.rows, ArrivingRows) and not self.given_up:
-            self.gram.keep_rows(self.active.rows.held())
+        if isinstance(self.active.rows, OnDemandRows) and not self.abandoned:
+            self.gram.keep_rows(self.active.rows.stored())
         return status
 
-    def _slabs(self):
-        """Slabs until a reason to end; the reason."""
+    def _slabs(self) -> str:
+        """Run slabs until there is a reason to end; return it."""
         while True:
             event = self.slab()
             ended = self._budgets(event)
@@ -78,8 +96,8 @@ class PairRun(Run):
             if self.settings.shrinking and not self.stalls and not self.polish_until:
                 self._shrink()
 
-    def _narrow(self):
-        """Whether to go on because the duality gap is still too large."""
+    def _narrow(self) -> bool:
+        """Whether to continue because the duality gap is still too large."""
         aim = None if self.stalls else self.lower_aim(self.control.tol)
         if aim is None:
             return False
@@ -87,32 +105,37 @@ class PairRun(Run):
         return True
 
     @property
-    def whole(self):
+    def whole(self) -> bool:
         return self.active.size == self.problem.samples
 
     @property
-    def polish_until(self):
-        return self.memory.reals[r.POLISH_UNTIL]
+    def polish_until(self) -> float:
+        result: float = self.memory.reals[r.POLISH_UNTIL]
+        return result
 
-    def account(self, took, gain):
+    def account(self, took: int, gain: float) -> None:
         self.until_shrink -= took
         self.stagnant = self.stagnates(gain)
 
-    def face(self, most=None):
-        """Its rounds cost no more than the pair steps before it, or than is left for polishing."""
+    def face(self, most: int | None = None) -> None:
+        """A face step whose rounds cost no more than the pair steps before it, or than the rest of
+        the polishing budget."""
         reals, polishing = self.memory.reals, self.polish_until > 0.0
         affordable = self.polish_until - reals[r.SPENT] if polishing else reals[r.SINCE_FACE]
         rounds = int(affordable / (ROUND_COST * self.active.free().size ** 2))
         super().face(max(FEWEST_ROUNDS, rounds) if most is None else most)
 
-    def _budgets(self, event):
+    def _budgets(self, event: int) -> str | None:
         """A reason to end now, or None."""
-        if self.given_up:
+        if self.abandoned:
             return TOO_MANY_ROWS
         if self.interrupt.pressed:
             return "interrupted"
         if event == r.STUCK:
-            return "stuck" if self.whole else self._restore_all()
+            if self.whole:
+                return "stuck"
+            self._restore_all()
+            return None
         if (event == r.UNBOUNDED and self.may_be_unbounded()) or self.hopeless():
             return "unbounded"
         if event == r.TARGET_REACHED:
@@ -121,7 +144,7 @@ class PairRun(Run):
             return "stopped"
         if event == r.CONVERGED:
             return None
-        # Budgets that run out while polishing leave a converged point behind if it is one.
+        # If a budget runs out while polishing, the point may still have converged.
         if self.steps_left() <= 0:
             return self._out_of("step_limit")
         if self.out_of_time():
@@ -130,13 +153,13 @@ class PairRun(Run):
             return self._stalled()
         return None
 
-    def _out_of(self, status):
+    def _out_of(self, status: str) -> str:
         if self.whole and self.violation <= self.settings.tol:
             return "converged"
         return status
 
-    def _stalled(self):
-        """No gain above rounding: look at everything anew, then stop polishing, then admit it."""
+    def _stalled(self) -> str | None:
+        """No gain above rounding: recompute gradients; next, stop polishing; then end the run."""
         self.stagnant, self.idle = False, 0
         self.stalls += 1
         if self.stalls == 1:
@@ -150,41 +173,41 @@ class PairRun(Run):
             return self._out_of("precision")
         return None
 
-    def _all_rows(self):
+    def _all_rows(self) -> LoopRows:
         if not self.whole_matrix:
             return CachedRows(self.gram, self._cache_bytes())
         if (self.plan.on_demand or self.tentative) and not self.alpha.any():
-            return ArrivingRows.of(self.gram, self.plan.row_bytes, not self.tentative)
+            return OnDemandRows.of(self.gram, self.plan.row_bytes, not self.tentative)
         return FullRows.of(self.gram, self.pause)
 
-    def _cache_bytes(self):
-        """Shrinking takes rows from one cache into another."""
+    def _cache_bytes(self) -> float:
+        """Memory of one row cache; shrinking copies rows from one cache to another."""
         return self.settings.cache_bytes / (2 if self.settings.shrinking else 1)
 
-    def fetch(self, sample):
+    def fetch(self, sample: int) -> None:
         if not self.whole_matrix:
             super().fetch(sample)
             return
         now = self.active.total_violation()
-        if self.active.rows.go_on(1.0 - now / self.first_violation):
+        if cast(OnDemandRows, self.active.rows).go_on(1.0 - now / self.first_violation):
             return
         if self.tentative:
-            self.given_up = True
+            self.abandoned = True
             return
         with suppress(Ended):
             self._complete()
 
-    def must_end(self):
-        return self.given_up or super().must_end()
+    def must_end(self) -> bool:
+        return self.abandoned or super().must_end()
 
-    def _complete(self):
-        """All rows at once, as it is not few of them that are needed."""
+    def _complete(self) -> None:
+        """Compute the whole matrix: more than a few rows are needed."""
         evaluations = self.active.rows.evaluations
         rows = FullRows.of(self.gram, self.pause)
         rows.evaluations += evaluations
         self.active.rows = rows
 
-    def _true_gradient(self, rows):
+    def _true_gradient(self, rows: Rows) -> Float:
         if not self.alpha.any():
             return self.problem.linear.copy()
         coefficients = self.problem.per_sample(self.alpha)
@@ -192,7 +215,7 @@ class PairRun(Run):
         expansion = rows.combine(support, coefficients[support])
         return self.problem.gradient(self.alpha, expansion)
 
-    def _set_active(self, active):
+    def _set_active(self, active: Active) -> None:
         self.active = active
         polishes = self.whole and self.can_polish() and self.settings.selection != "max_gain"
         ending = r.POLISH if polishes else r.RETURN
@@ -200,30 +223,28 @@ class PairRun(Run):
             self.control = self.control._replace(ending=ending)
         forget(self.memory.integers)
 
-    def _refresh(self):
-        """The gradient anew, free of accumulated rounding."""
+    def _refresh(self) -> None:
+        """Recompute the gradient, free of accumulated rounding."""
         self.active.write(self.alpha, self.gradient)
         self.gradient = self._true_gradient(self.active.rows)
         self.active.take_gradient(self.gradient)
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
         self.renewed = self._updates()
 
-    def _updates(self):
-        """How often the gradient was changed."""
-        return int(self.memory.integers[r.CLOCK]) + self.memory.integers[r.FACE_ROUNDS]
+    def _updates(self) -> int:
+        """Number of gradient updates so far."""
+        return int(self.memory.integers[r.CLOCK] + self.memory.integers[r.FACE_ROUNDS])
 
-    def _drift(self):
-        """What rounding may have added to the gradient since it was computed from scratch."""
+    def _drift(self) -> float:
+        """Bound on the rounding in the gradient since it was last computed from scratch."""
         return (self._updates() - self.renewed) * self.noise()
 
-    def _restore_all(self):
-        """End shrinking: all variables return, with their gradient reconstructed."""
+    def _restore_all(self) -> None:
+        """End shrinking: reactivate all variables and reconstruct their gradient."""
         self.active.write(self.alpha, self.gradient)
-        rows = self.active.rows
-        if self.whole_matrix:
-            rows = self.whole_rows
-        else:
-            rows = CachedRows(self.gram, self._cache_bytes(), None, rows.evaluations, rows.misses)
+        last, rows = self.active.rows, self.whole_rows
+        if rows is None:
+            rows = CachedRows(self.gram, self._cache_bytes(), None, last.evaluations, last.misses)
         self.gradient = self._true_gradient(rows)
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
         self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
@@ -231,16 +252,16 @@ class PairRun(Run):
         self.renewed = self._updates()
         self.until_shrink = self._shrink_interval()
 
-    def _fits_beside(self, size):
-        """Whether the matrix of so many samples fits beside that of all."""
+    def _fits_beside(self, size: int) -> bool:
+        """Whether a matrix of `size` samples fits into memory beside the whole one."""
         matrix = 0 if self.gram.whole is not None else self.gram.n**2
-        least = FEWEST_COPIED**2
-        return matrix + size**2 <= max(self.settings.cache_bytes / self.gram.dtype.itemsize, least)
+        affordable = self.settings.cache_bytes / self.gram.dtype.itemsize
+        return bool(matrix + size**2 <= max(affordable, FEWEST_COPIED**2))
 
-    def _shrink_interval(self):
+    def _shrink_interval(self) -> int:
         return min(self.problem.size, LONGEST_SLAB)
 
-    def _shrink(self):
+    def _shrink(self) -> None:
         if self.until_shrink > 0:
             return
         self.until_shrink = self._shrink_interval()
@@ -249,7 +270,8 @@ class PairRun(Run):
             return
         if self.whole_matrix and not self._fits_beside(keep.size):
             return
+        rows = cast(LoopRows, self.active.rows)
         if self.whole:
-            self.whole_rows = self.active.rows if self.whole_matrix else None
+            self.whole_rows = rows if self.whole_matrix else None
         self.active.write(self.alpha, self.gradient)
-        self._set_active(self.active.part(keep, self.active.rows.restricted(keep)))
+        self._set_active(self.active.part(keep, rows.restricted(keep)))

@@ -1,36 +1,53 @@
-"""Everyone, as the driver `blocks` sees them: α and gradient of all samples, and some long rows.
+"""All samples, as the driver `blocks` sees them: α, gradients, and some rows of the Gram matrix.
 
-The run asks four questions only: the violation, the most violating samples, the block of some of
-them, and the application of a change. The long rows stay on this side.
+The driver makes four requests only: the violation, the most violating samples, the block of given
+samples, and the application of a change of α. Rows never leave this module.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 
+from ...dual.problem import DualProblem, Float, Int
+from ...kernels.base import Array, Gram
 from ...kernels.row_sums import KnownSums
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import in_parts
-from ..rows.block_cache import LongRows
+from ..plan import Plan
+from ..rows.block_cache import BlockRowCache
 from ..rows.lru import FullRows
 from .violators import mark_most
-from .working_set import Active, marked
+from .working_set import Active, Bool, marked
 
-# Columns are dropped when at least this part of them has settled.
+# Columns are dropped when at least this fraction of them has settled.
 LEAST_SETTLED = 0.2
-# ... while there is memory for more rows, when of so many samples no more than this part is left,
-# and support vectors are no more than this part: their values at settled samples are owed.
+# While there is memory for more rows: only with at least MANY_SAMPLES samples, if at most this
+# fraction of them stays and has α ≠ 0, since values at settled samples are computed in the end.
 MANY_SAMPLES, FEW_LEFT = 20_000, 0.25
 
 
 @compiled
-def assemble(block, last, known, values, slots, columns, alone, new, small, start, stop):
-    """Rows of the block of samples, as far as they can be read off.
+def assemble(
+    block: Array,
+    last: Array,
+    known: Int,
+    values: Array,
+    slots: Int,
+    columns: Int,
+    alone: Int,
+    new: Int,
+    small: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """Fill the rows of the block that are available without kernel evaluations.
 
-    Entries between samples known to the last block are taken from there, others from the long row
-    of a sample. Samples that stand `alone` have none; those among them that are `new` to the block
-    have a row of `small` with all of these. What is left is the mirror image of what is there.
+    Entries between samples of the last block are copied from there, others from the cached row of
+    a sample. Samples in `alone` have no cached row; those of them that are `new` to the block have
+    a row of `small`, with a column for each of `alone`. `complete` fills the rest by symmetry.
     """
     for i in range(start, stop):
         if known[i] >= 0:
@@ -52,9 +69,12 @@ def assemble(block, last, known, values, slots, columns, alone, new, small, star
 
 
 @compiled
-def complete(block, known, slots, apart, new, fresh, start, stop):
-    """In some rows, the mirror images: with samples `fresh` to the block, which have long rows, and
-    where there is no long row, with those that are new; of these, with all `apart` that have one.
+def complete(
+    block: Array, known: Int, slots: Int, apart: Int, new: Int, fresh: Int, start: int, stop: int
+) -> None:
+    """Fill the remaining entries of some rows by symmetry: columns of samples `fresh` to the block,
+    which have cached rows; columns of `new` samples in rows without a cached row; and, in rows of
+    new samples, columns of all samples `apart` that have one.
     """
     for i in range(start, stop):
         if known[i] >= 0:
@@ -71,37 +91,46 @@ def complete(block, known, slots, apart, new, fresh, start, stop):
 class Samples:
     """All samples: their α and gradient, and rows of their Gram matrix.
 
-    They come in `stages`, numbers of samples: the first so many are live, then more and more of
-    them, at last all. Samples that have settled at a bound are left out of rows and gradients until
-    `return_all`. Samples are named by their index in the problem.
+    `stages` are increasing numbers of samples: only the first `stages[0]` are live at first, then
+    the first `stages[1]`, and finally all. Samples that have settled at a bound are left out of
+    rows and gradients until `return_all`. Samples are identified by their index in the problem.
 
-    A sample gets a row when it moves, not when it is in a block: half of those that are do not.
-    Where the plan says `recompute`, kernel values of a block are computed even if they could be
-    looked up in the rows, which are too long to stay in the cache.
+    A row is computed when its sample moves, not when it enters a block: half of the samples in
+    blocks do not move. If the plan says `recompute`, the kernel values of a block are computed even
+    if they are in cached rows, which are too long to stay in the processor's cache.
     """
 
-    def __init__(self, problem, gram, alpha, plan, pause, stages=()):
+    def __init__(
+        self,
+        problem: DualProblem,
+        gram: Gram,
+        alpha: Float,
+        plan: Plan,
+        pause: Callable[[], object],
+        stages: Iterable[int] = (),
+    ) -> None:
         self.problem, self.alpha, self.block_size = problem, alpha, plan.block
         self.recompute = plan.recompute
         self.diagonal = gram.diagonal()
         self.stages = [*stages, problem.samples]
-        self.rows = LongRows(gram, plan.row_bytes, plan.block, pause, self.stages[0], plan.features)
-        self.returned_with = None  # the coefficients at the last return
-        self.in_last = np.full(problem.samples, -1)  # where a sample stands in the last block
-        self.seen = np.zeros(problem.samples, dtype=bool)  # which were in a block
+        self.rows = BlockRowCache(
+            gram, plan.row_bytes, plan.block, pause, self.stages[0], plan.features
+        )
+        # Coefficients at the last reconstruction of all gradients.
+        self.returned_with: Float | None = None
+        self.in_last = np.full(problem.samples, -1)  # place of each sample in the last block
+        self.seen = np.zeros(problem.samples, dtype=bool)  # samples that have been in a block
         self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
         self.last_matrix = np.zeros((0, 0), dtype=gram.dtype)
-        # Of samples that have not been looked at, the part that does not come from others.
+        # Samples of later stages have only the part of the gradient that does not depend on Kα.
         self.gradient = problem.gradient(alpha, np.zeros(problem.samples))
         self._go_live(0)
 
-    # ---- the four questions ----------------------------------------------------------------
-
-    def violation(self):
+    def violation(self) -> float:
         return self.live.violation()
 
-    def most_violating(self, count):
-        """About `count` samples: those that most want to rise, and to fall, in each group."""
+    def most_violating(self, count: int) -> Int:
+        """About `count` samples: the most violating ones upwards and downwards, in each group."""
         v, marks = self.live.v, np.zeros(self.live.size, dtype=np.bool_)
         tops, bottoms = self.live.extremes()
         share = max(1, count // (2 * tops.size))
@@ -110,31 +139,31 @@ class Samples:
             mark_most(v.gradient, v.fall[g], -1.0, -tops[g], share, marks)
         return self.live.samples[marks]
 
-    def block(self, samples):
+    def block(self, samples: Int) -> Active:
         """These samples as an `Active` set of their own."""
         places = self._places(samples)
         self.seen[samples] = True
         anew = self.recompute and self.rows.gram.tiled
         matrix = self.rows.among(places) if anew else self._read_off(samples, places)
         # The loop is compiled for float64: to convert a block takes less than one pass over it.
-        values = room(matrix.shape, np.float64)
+        values = buffer(matrix.shape, np.float64)
         values[...] = matrix
         return self.live.part(places, FullRows(matrix, values=values))
 
-    def _read_off(self, samples, places):
-        """The matrix of these samples from the last block and long rows, as far as they go."""
+    def _read_off(self, samples: Int, places: Int) -> Array:
+        """The matrix of these samples, from the last block and cached rows where possible."""
         known = self.in_last[samples]
         slots = np.full(places.size, -1) if self.recompute else self.rows.slot[places]
         alone, apart = np.flatnonzero(slots < 0), np.flatnonzero(slots >= 0)
         new, fresh = alone[known[alone] < 0], apart[known[apart] < 0]
         small = self.rows.between(places[new], places[alone])
-        matrix = room((samples.size, samples.size), small.dtype)
+        matrix = buffer((samples.size, samples.size), small.dtype)
         last, values = self.last_matrix, self.rows.values
 
-        def read(start, stop):
+        def read(start: int, stop: int) -> None:
             assemble(matrix, last, known, values, slots, places, alone, new, small, start, stop)
 
-        def mirror(start, stop):
+        def mirror(start: int, stop: int) -> None:
             complete(matrix, known, slots, apart, new, fresh, start, stop)
 
         in_parts(read, samples.size, matrix.size)
@@ -142,36 +171,34 @@ class Samples:
         self._remember(samples, matrix)
         return matrix
 
-    def apply(self, part):
-        """Take over the α of a block, and let the change act on every live gradient."""
+    def apply(self, part: Active) -> None:
+        """Copy the α of a block, and update the gradients of all live samples."""
         places = self._places(part.samples)
         variables = self.live.variables_of(places)
         moved = part.v.alpha != self.live.v.alpha[variables]
         moved = moved.reshape(-1, places.size).any(axis=0)
         places, alpha = places[moved], part.v.alpha.reshape(-1, places.size)[:, moved]
-        precious = self.live.has_free()
-        # Where memory is short, the rows of some samples at a time.
+        protected = self.live.has_free()
+        # If memory is short, only some rows fit at a time.
         for first in range(0, places.size, self.rows.most):
             some = slice(first, first + self.rows.most)
-            self.rows.ensure(places[some], precious)
+            self.rows.ensure(places[some], protected)
             self.live.place(self.live.variables_of(places[some]), alpha[:, some].ravel())
         self.complete = self.live.size == self.problem.samples
 
-    # ---- growing ---------------------------------------------------------------------------
-
     @property
-    def growing(self):
-        """Whether some samples have not been looked at yet."""
+    def growing(self) -> bool:
+        """Whether there are further stages."""
         return bool(self.stages)
 
-    def grow(self):
-        """The samples of the next stage are live, with their gradient; at last all of them."""
+    def grow(self) -> None:
+        """Begin the next stage: add its samples with their gradient."""
         self.live.write(self.alpha, self.gradient)
         self.rows.widen(self.stages[0], self._expansion()[0])
         self._go_live(self.live.size)
 
-    def _go_live(self, known):
-        """The samples in the rows are live; of the first ones the gradient is known."""
+    def _go_live(self, known: int) -> None:
+        """Make the samples of the row cache live; the first `known` gradients are up to date."""
         problem, rows = self.problem, self.rows
         gradient = self.gradient.reshape(problem.copies, problem.samples)
         gradient[:, known : rows.n] -= self._pull_from(known)
@@ -180,10 +207,10 @@ class Samples:
         del self.stages[0]
         self.complete = not self.stages
 
-    def _pull_from(self, start):
-        """Kα at the samples in the rows, from one of them on."""
+    def _pull_from(self, start: int) -> Float:
+        """Kα at the samples of the row cache, from place `start` on."""
         support, coefficients = self._expansion()
-        # Rows in memory first: those that are not there may overwrite them.
+        # Cached rows first: rows computed later may overwrite them.
         order = np.argsort(~self.rows.has(support), kind="stable")
         pull = np.zeros(self.rows.n - start)
         most = min(self.block_size, self.rows.most)
@@ -193,9 +220,7 @@ class Samples:
             pull += self.rows.combine(support[part], coefficients[part], start)
         return pull
 
-    # ---- settling --------------------------------------------------------------------------
-
-    def settle(self):
+    def settle(self) -> None:
         """Leave out the samples that have settled, if enough have."""
         if self.returned_with is not None or self.growing:
             return
@@ -213,8 +238,8 @@ class Samples:
             self.live = self.live.part(keep, self.rows)
             self.complete = False
 
-    def return_all(self):
-        """Know every gradient again; samples that turn out not to be settled are live again."""
+    def return_all(self) -> None:
+        """Reconstruct all gradients; samples that are not settled after all become live again."""
         if self.returned_with is None:
             self.refresh()
             return
@@ -230,8 +255,8 @@ class Samples:
         self.returned_with = coefficients
         self._revive()
 
-    def refresh(self):
-        """All gradients anew, free of accumulated rounding."""
+    def refresh(self) -> None:
+        """Recompute all gradients, free of accumulated rounding."""
         self.live.write(self.alpha, self.gradient)
         pull = self.rows.sums(*self._expansion())
         self.gradient = self.problem.gradient(self.alpha, pull)
@@ -239,7 +264,7 @@ class Samples:
         self.rows.gram.keep_sums(KnownSums(self.returned_with, pull))
         self._revive()
 
-    def _revive(self):
+    def _revive(self) -> None:
         self.stages = []
         self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
         keep = self.live.staying()
@@ -250,36 +275,36 @@ class Samples:
         self._forget_blocks()
         self.complete = True
 
-    def _remember(self, samples, matrix):
-        """The last block and its matrix, of which the next one takes what it can."""
+    def _remember(self, samples: Int, matrix: Array) -> None:
+        """Keep the last block and its matrix, for the next block to copy from."""
         self.in_last[self.last] = -1
         self.in_last[samples] = np.arange(samples.size)
         self.last, self.last_matrix = samples, matrix
 
-    def _forget_blocks(self):
-        """The live samples are others than before."""
+    def _forget_blocks(self) -> None:
+        """Forget the last block: the live samples have changed."""
         self.in_last[self.last] = -1
         self.seen[:] = False
 
-    def free(self):
+    def free(self) -> Int:
         """The samples with a free variable."""
         return self.live.samples[self.live.has_free()]
 
-    def new_among(self, samples):
-        """How many of these live samples are in a block for the first time."""
-        return np.count_nonzero(~self.seen[samples])
+    def new_among(self, samples: Int) -> int:
+        """Number of these samples that have never been in a block."""
+        return int(np.count_nonzero(~self.seen[samples]))
 
-    def is_live(self):
-        """Of every sample, whether it is live."""
+    def is_live(self) -> Bool:
+        """Mask of the live samples."""
         return marked(self.live.samples, self.problem.samples)
 
-    def _places(self, samples):
-        """Where samples stand in the live set."""
+    def _places(self, samples: Int) -> Int:
+        """Places of samples in the live set."""
         if self.live.size == self.problem.samples:
             return samples
         return np.searchsorted(self.live.samples, samples)
 
-    def _expansion(self):
+    def _expansion(self) -> tuple[Int, Float]:
         coefficients = self.problem.per_sample(self.alpha)
         support = np.flatnonzero(coefficients)
         return support, coefficients[support]

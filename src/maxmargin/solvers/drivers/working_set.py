@@ -1,33 +1,37 @@
-"""The variables worked on: a set of samples, the arrays of their variables, and their rows.
+"""The active set: some samples, the arrays of their variables, and their rows.
 
-Shrinking (4.2.5) leaves out variables that sit at a bound and want to stay there. A shrunk
-problem is a smaller problem of the same form, so it is copied out whole and the loop never
-knows; samples leave when all their variables do. The blocks of the driver `blocks` are parts in
-the same sense.
+Shrinking (4.2.5) leaves out variables at a bound whose gradient keeps them there. A shrunk problem
+is a smaller problem of the same form, so it is copied and the loop sees no difference; a sample
+leaves when all its variables do. The blocks of the driver `blocks` are subsets in the same sense.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...dual.problem import DualProblem, Float, Int
 from ...runtime.jit import borrowing, from_python, inlined, largest
+from ..rows.base import Rows
 from ..smo import state as r
 from ..smo.selection import find_extremes
 from ..smo.step import set_penalties
+
+Bool = NDArray[np.bool_]
 
 MOST_SAMPLES = 1 << 48
 EPSILON = float(np.finfo(np.float64).eps)
 
 
 @borrowing
-def renew(v, variables):
-    """Make `rise`, `fall` and the bounds of some variables those of their α."""
+def renew(v: r.Variables, variables: Int) -> None:
+    """Update `rise`, `fall` and the bounds of some variables after a change of their α."""
     for k in range(variables.size):
         set_penalties(v, variables[k])
 
 
 @borrowing
-def begin(v):
+def begin(v: r.Variables) -> None:
     """Set `rise`, `fall` and the bounds of all variables, and add the ridge to the diagonal."""
     for g in range(len(v.rise)):
         for a in range(v.alpha.size):
@@ -38,22 +42,23 @@ def begin(v):
 
 
 @borrowing
-def note_free(rise, fall, free):
-    """Set what is true of free variables: they may rise and fall, and gain as much by both."""
+def note_free(rise: Float, fall: Float, free: Bool) -> None:
+    """Mark the free variables: those that may rise and fall with the same gradient."""
     for g in range(rise.shape[0]):
         for a in range(free.size):
             free[a] |= rise[g, a] == fall[g, a]
 
 
 @inlined
-def rounding_of(alpha, gradient, scale):
+def rounding_of(alpha: Float, gradient: Float, scale: float) -> float:
     """The violation that rounding of the gradient alone can cause, in units of epsilon; `scale` is
     the largest entry of the matrix."""
     squares, top = 0.0, 0.0
     for a in range(alpha.size):
         squares += alpha[a] * alpha[a]
         top = largest(top, abs(gradient[a]))
-    return 4.0 * scale * np.sqrt(squares) + top
+    result: float = 4.0 * scale * np.sqrt(squares) + top
+    return result
 
 
 rounding = from_python(rounding_of)
@@ -61,7 +66,7 @@ extremes = from_python(find_extremes)
 
 
 @borrowing
-def largest_entry(values):
+def largest_entry(values: Float) -> float:
     """max |x|"""
     top = 0.0
     for a in range(values.size):
@@ -70,8 +75,8 @@ def largest_entry(values):
 
 
 @borrowing
-def sum_violations(gradient, rise, fall, tops, bottoms):
-    """Σ over variables of how far each wants to pass the middle of the extremes of its group."""
+def sum_violations(gradient: Float, rise: Float, fall: Float, tops: Float, bottoms: Float) -> float:
+    """Σ over variables of how far the gradient exceeds the middle of the extremes of its group."""
     total = 0.0
     for g in range(tops.size):
         middle = 0.5 * (tops[g] + bottoms[g])
@@ -81,8 +86,8 @@ def sum_violations(gradient, rise, fall, tops, bottoms):
     return total
 
 
-def marked(places, size):
-    """Of so many places, which these are."""
+def marked(places: Int, size: int) -> Bool:
+    """Mask of length `size` that is true at these places."""
     marks = np.zeros(size, dtype=np.bool_)
     marks[places] = True
     return marks
@@ -98,20 +103,29 @@ class Active:
         Variables a sample; variable a belongs to sample ``a % size``.
     samples : int array
         Which samples of the problem these are.
-    rows : FullRows, CachedRows or LongRows
-        With one column for each of the samples.
+    rows : FullRows, CachedRows or BlockRowCache
+        One column per sample.
     folded : bool
-        Whether the two variables of each sample are one here, with a kink.
+        Whether the two variables of each sample are folded into one with a kink.
     """
 
-    def __init__(self, v, copies, samples, rows, folded):
+    def __init__(self, v: r.Variables, copies: int, samples: Int, rows: Rows, folded: bool) -> None:
         self.v, self.copies, self.samples, self.rows = v, copies, samples, rows
         self.folded = folded
 
     @classmethod
-    def of(cls, problem, rows, diagonal, alpha, gradient, samples=None):
+    def of(
+        cls,
+        problem: DualProblem,
+        rows: Rows,
+        diagonal: Float,
+        alpha: Float,
+        gradient: Float,
+        samples: Int | None = None,
+    ) -> Active:
         """The given samples of a problem, or all of them."""
-        copies, folded, a = problem.copies, problem.folds, slice(None)
+        copies, folded = problem.copies, problem.folds
+        a: Int | slice = slice(None)
         if samples is None:
             samples = np.arange(problem.samples)
         else:
@@ -125,7 +139,7 @@ class Active:
             alpha, gradient = alpha[:n] + alpha[n:], gradient[:n] + kink
             ridge, group, lower, upper = ridge[:n], group[:n], lower[n:], upper[:n]
         groups = problem.totals.size
-        # Where there are no kinks, both pairs of bounds are the same and stay so.
+        # Without kinks both pairs of bounds are the same arrays.
         lower, upper = lowest, highest = lower.copy(), upper.copy()
         if folded:
             lower, upper = lowest.copy(), highest.copy()
@@ -148,25 +162,25 @@ class Active:
         return cls(v, copies, samples, rows, folded)
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.samples.size
 
-    def names(self):
-        """A number for each variable that it keeps in any other set, ascending."""
+    def names(self) -> Int:
+        """Ascending identifiers of the variables that are the same in every set."""
         return (self.samples + MOST_SAMPLES * np.arange(self.copies)[:, None]).ravel()
 
-    def variables_of(self, samples):
+    def variables_of(self, samples: Int) -> Int:
         """The variables of samples, both given as indices into this set."""
         return (np.arange(self.copies)[:, None] * self.size + samples).ravel()
 
-    def part(self, keep, rows):
+    def part(self, keep: Int, rows: Rows) -> Active:
         """The samples `keep` (indices into this set) alone."""
         a = self.variables_of(keep)
-        v = r.Variables(*(array.take(a, axis=-1) for array in self.v))
+        v = r.Variables._make(array.take(a, axis=-1) for array in self.v)
         return Active(v, self.copies, self.samples[keep], rows, self.folded)
 
-    def write(self, alpha, gradient):
-        """Put α and G where they belong in arrays of all variables."""
+    def write(self, alpha: Float, gradient: Float) -> None:
+        """Copy α and G into arrays of all variables."""
         v, places = self.v, self._places(alpha.size)
         if self.folded:
             alpha[places] = np.append(np.maximum(v.alpha, 0.0), np.minimum(v.alpha, 0.0))
@@ -175,38 +189,38 @@ class Active:
             alpha[places] = v.alpha
             gradient[places] = v.gradient
 
-    def take_gradient(self, gradient):
-        """Take G over from an array of all variables."""
+    def take_gradient(self, gradient: Float) -> None:
+        """Copy G from an array of all variables."""
         v = self.v
         v.gradient[:] = gradient[self._places(gradient.size)][: v.gradient.size]
         if self.folded:
             v.gradient[:] += v.kink
 
-    def _places(self, size):
-        """Where the variables of these samples stand among all, which are so many."""
+    def _places(self, size: int) -> Int | slice:
+        """Places of the variables of these samples among all `size` variables."""
         copies = 2 if self.folded else self.copies
         if self.size * copies == size:
             return slice(None)
         return (np.arange(copies)[:, None] * (size // copies) + self.samples).ravel()
 
-    def inside(self):
-        """Of every variable, whether it is free: neither at a bound nor at its kink."""
+    def inside(self) -> Bool:
+        """Mask of the free variables: neither at a bound nor at a kink."""
         inside = np.zeros(self.v.alpha.size, dtype=np.bool_)
         note_free(self.v.rise, self.v.fall, inside)
         return inside
 
-    def free(self):
+    def free(self) -> Int:
         return np.flatnonzero(self.inside())
 
-    def has_free(self):
-        """Of every sample, whether one of its variables is free."""
-        return self.inside().reshape(self.copies, self.size).any(axis=0)
+    def has_free(self) -> Bool:
+        """Mask of the samples with a free variable."""
+        return np.asarray(self.inside().reshape(self.copies, self.size).any(axis=0))
 
-    def slopes(self, free):
+    def slopes(self, free: Int) -> Float:
         """The gradient of free variables, on the side of the kink where they are."""
         return self.v.gradient[free] + self.v.rise[self.v.group[free], free]
 
-    def place(self, variables, values):
+    def place(self, variables: Int, values: Float) -> None:
         """Set the α of variables, exactly, and update the gradient."""
         v = self.v
         delta = values - v.alpha[variables]
@@ -223,42 +237,42 @@ class Active:
             for start in range(0, v.gradient.size, self.size):
                 v.gradient[start : start + self.size] -= pull
 
-    def extremes(self):
+    def extremes(self) -> tuple[Float, Float]:
         """Largest gradient that may rise and smallest that may fall, a group each."""
         v = self.v
         tops, bottoms = np.empty((2, len(v.rise)))
         extremes(v.gradient, v.rise, v.fall, tops, bottoms)
         return tops, bottoms
 
-    def violation(self):
+    def violation(self) -> float:
         """ψ: how far rising exceeds falling, in the worst group."""
         v = self.v
         tops, bottoms = np.empty((2, len(v.rise)))
         return extremes(v.gradient, v.rise, v.fall, tops, bottoms)
 
-    def total_violation(self):
+    def total_violation(self) -> float:
         return sum_violations(self.v.gradient, self.v.rise, self.v.fall, *self.extremes())
 
-    def settled(self):
-        """Variables that want neither to rise nor to fall, by the shrinking rule: held at a bound,
-        or at a kink."""
+    def settled(self) -> Bool:
+        """Mask of the variables that the shrinking rule leaves out: at a bound or a kink, with a
+        gradient that keeps them there."""
         v = self.v
         tops, bottoms = self.extremes()
         if tops.size == 1:
-            return (v.gradient + v.rise[0] < bottoms) & (v.gradient + v.fall[0] > tops)
+            return np.asarray((v.gradient + v.rise[0] < bottoms) & (v.gradient + v.fall[0] > tops))
         stays_low = v.gradient + v.rise.max(axis=0) < bottoms[v.group]
-        return stays_low & (v.gradient + v.fall.min(axis=0) > tops[v.group])
+        return np.asarray(stays_low & (v.gradient + v.fall.min(axis=0) > tops[v.group]))
 
-    def staying(self):
+    def staying(self) -> Int:
         """Samples (as indices into this set) with a variable that is not settled."""
         return np.flatnonzero(~self.settled().reshape(self.copies, self.size).all(axis=0))
 
-    def estimated_gap(self):
+    def estimated_gap(self) -> float:
         """Duality gap Σ loss_a(e_a) − α_a e_a + κ_a|α_a| + ½ ridge_a α_a², e = G + ridge·α − b, of
         these variables; those left out by shrinking contribute nothing at the optimum."""
         v, free = self.v, self.inside()
         tops, bottoms = self.extremes()
-        # Where nothing may rise, or nothing fall, one of them is infinite.
+        # If no variable may rise, or none fall, one of the extremes is infinite.
         tops, bottoms = (np.where(np.isinf(a), b, a) for a, b in ((tops, bottoms), (bottoms, tops)))
         bias = np.where(np.isinf(tops), 0.0, 0.5 * tops + 0.5 * bottoms)
         for g in range(bias.size):

@@ -137,13 +137,13 @@ def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
         missing = -float(beta.sum())
         if abs(missing) <= 1e-16 * float(np.abs(beta).sum()):
             break
-        room = (loss.upper if missing > 0 else loss.lower) - beta
+        slack = (loss.upper if missing > 0 else loss.lower) - beta
         inside = (beta > loss.lower) & (beta < loss.upper) & (beta != 0.0)
-        chosen = inside if inside.any() and attempt < 5 else room != 0.0
+        chosen = inside if inside.any() and attempt < 5 else slack != 0.0
         if not chosen.any():
             break
         share = missing / np.count_nonzero(chosen)
-        beta = np.where(chosen, beta + np.clip(share, -np.abs(room), np.abs(room)), beta)
+        beta = np.where(chosen, beta + np.clip(share, -np.abs(slack), np.abs(slack)), beta)
     for _ in range(3 if beta.size <= EXACTLY_SUMMED else 0):
         missing = -math.fsum(beta)
         if missing == 0.0 or not np.isfinite(missing):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dual.certificate import Certificate
 from ...runtime.parallel import single_threaded_blas
-from ..interrupt import held_interrupts
+from ..interrupt import deferred_interrupts
 from .certificate import feasible
 from .data.chunked import ChunkedMatrix
 from .data.intercept import settled_intercept
@@ -129,7 +129,7 @@ def fit_linear(
     if penalty == "none":
         return fit_without_penalty(problem, tol, limit, seconds, callback)
     rows = TraceRows() if trace else None
-    with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
+    with deferred_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
         budget = Budget(limit, seconds, callback, interrupt)
         # Other rules to stop have limits in the units of the data.
         units = units_of(problem) if by_gap else Units(penalty=penalty)
@@ -172,7 +172,7 @@ def fit_without_penalty(
     callback: Callable[[Any], Any] | None,
 ) -> LinearSolution:
     """Minimise the loss alone; raises `Separable` where that has no solution."""
-    with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
+    with deferred_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
         budget = Budget(max_steps, max_seconds, callback, interrupt)
         w, b, beta, status, certificate = run_unpenalised(problem, tol, budget)
     return LinearSolution(w, float(b), beta, certificate, status, budget.steps, budget.seconds)
@@ -203,6 +203,7 @@ def certified(
     own, point = plain.problem(problem), plain.point(Point(beta, w, b))
     if not (np.isfinite(w).all() and np.isfinite(b) and np.isfinite(beta).all()):
         point = Point(np.zeros_like(beta), np.zeros_like(w), 0.0)
+    assert point.w is not None
     w, b, beta, certificate = repaired(own, point.w, float(point.b), point.beta, tol)
     w, b, beta = plain.model(w, b, beta)
     return w, b, beta, plain.certificate(certificate)

@@ -1,35 +1,42 @@
-"""The face step for some hundred free variables: the same, without leaving compiled code.
+"""The face step for up to some hundred free variables, entirely in compiled code.
 
-A Newton step on a dozen variables takes no longer than a dozen pair steps do, so that it may come
-every few pair steps; from Python the call alone would cost more than both.
+A Newton step on a dozen variables costs about as much as a dozen pair steps, so it can follow every
+few of them; the overhead of a call from Python would exceed both.
 """
+
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
-from ...runtime.buffers import room
+from ...dual.problem import Float, Int
+from ...kernels.base import Array
+from ...runtime.buffers import buffer
 from ...runtime.jit import inlined, largest
 from ...runtime.lapack import lapack_factor
 from ..smo.selection import is_free
+from ..smo.state import RowStore, Variables
 from ..smo.step import set_penalties
 from .step import DONE, FIRST_JITTER, LAST_JITTER, VECTORS, face_rounds
 
-# Free variables, at most; more are worth several threads.
+# Largest number of free variables; larger steps benefit from threads.
 LARGEST_SMALL = 500
-# Vectors that a step works with, besides those of its rounds.
+# Number of work vectors of a step, besides those of its rounds.
 OWN_VECTORS = 5
-# Rows that are added to the gradient in one pass.
+# Number of rows added to the gradient in one pass.
 ROWS = 4
 
 
-def face_buffers(groups):
+def face_buffers(groups: int) -> tuple[Float, Int]:
     """Memory for steps on up to `LARGEST_SMALL` variables: numbers, and indices."""
     vectors = 2 * LARGEST_SMALL + OWN_VECTORS + VECTORS + groups
-    return room((vectors * LARGEST_SMALL,), np.float64), np.empty(4 * LARGEST_SMALL, np.int64)
+    return buffer((vectors * LARGEST_SMALL,), np.float64), np.empty(4 * LARGEST_SMALL, np.int64)
 
 
 @inlined
-def free_variables(v):
-    """How many variables are free (`is_free`, without looking up their groups)."""
+def free_variables(v: Variables) -> int:
+    """Number of free variables (`is_free`, without looking up their groups)."""
     count = 0
     for g in range(v.rise.shape[0]):
         rise, fall = v.rise[g], v.fall[g]
@@ -39,11 +46,12 @@ def free_variables(v):
 
 
 @inlined
-def factor_of(Q, shift, R, potrf):
-    """R ← upper Cholesky factor of Q + shift·1; whether Q is positive, but for rounding.
+def factor_of(Q: Float, shift: float, R: Float, potrf: int) -> bool:
+    """R ← upper Cholesky factor of Q + shift·1; returns whether Q is positive definite up to
+    rounding.
 
-    If it is, no pivot is smaller than the shift; one that is consists of rounding. `potrf` is the
-    address of LAPACK's.
+    If it is, no pivot is smaller than the shift; a smaller one is rounding. `potrf` is the address
+    of LAPACK's function.
     """
     size = R.shape[0]
     for i in range(size):
@@ -58,10 +66,19 @@ def factor_of(Q, shift, R, potrf):
 
 
 @inlined
-def small_face_step(v, rows, samples, free, most, potrf, numbers, indices):
-    """`face_step` on so many free variables, in at most so many rounds; (rounds, gain, state).
+def small_face_step(
+    v: Variables,
+    rows: RowStore,
+    samples: int,
+    free: int,
+    most: int,
+    potrf: int,
+    numbers: Float,
+    indices: Int,
+) -> tuple[int, float, int]:
+    """`face_step` on `free` variables, in at most `most` rounds; returns (rounds, gain, state).
 
-    Where the row of one is missing, −1 rounds. `numbers` and `indices` are `face_buffers`.
+    Rounds are −1 if the row of one of them is missing. `numbers` and `indices` are `face_buffers`.
     """
     F, group = indices[:free], indices[free : 2 * free]
     slots, inside = indices[2 * free : 3 * free], indices[3 * free : 4 * free]
@@ -90,11 +107,12 @@ def small_face_step(v, rows, samples, free, most, potrf, numbers, indices):
         jitter *= 100.0
         if jitter > LAST_JITTER:
             return 0, 0.0, DONE
-    # A plain 0 is a type of its own, for which what it is passed to is compiled again.
+    # The literal 0 has another Numba type, for which the callee would be compiled again.
+    none: Any = np.int64(0)
     rounds, _, _, gain, state = face_rounds(
-        Q, R, inside, np.int64(0), alpha, gradient, lower, upper, group, work[OWN_VECTORS:], most
+        Q, R, inside, none, alpha, gradient, lower, upper, group, work[OWN_VECTORS:], most
     )
-    moved = np.int64(0)
+    moved: Any = np.int64(0)
     for k in range(free):
         a = F[k]
         delta = alpha[k] - v.alpha[a]
@@ -110,10 +128,10 @@ def small_face_step(v, rows, samples, free, most, potrf, numbers, indices):
 
 
 @inlined
-def subtract_rows(total, values, slots, change, count):
-    """total −= Σ_k change_k · values[slots_k] over the first so many k, four rows in a pass"""
+def subtract_rows(total: Float, values: Array, slots: Int, change: Float, count: int) -> None:
+    """total −= Σ_k change_k · values[slots_k] for k < count, four rows in a pass"""
     for k in range(0, count, ROWS):
-        # Where there are no four left, the first is taken again, with 0.
+        # Fewer than four left: the first row stands in for missing ones, with coefficient 0.
         p, b = (k + 1, change[k + 1]) if k + 1 < count else (k, 0.0)
         q, c = (k + 2, change[k + 2]) if k + 2 < count else (k, 0.0)
         s, d = (k + 3, change[k + 3]) if k + 3 < count else (k, 0.0)

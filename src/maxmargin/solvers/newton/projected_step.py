@@ -1,74 +1,87 @@
-"""The face step for many free variables: all that would leave the box are stopped at once.
+"""The face step for many free variables: all that would leave the box are fixed at once.
 
-With the free variables F, the groups A and variables V stopped at their bounds, the optimum
-α_F + d of the rest satisfies
+With the free variables F, the groups A and variables V fixed at their bounds, the optimum α_F + d
+of the rest satisfies
 
-    Q_FF d + Bλ = G_F,   Bᵀd = c      (B: Aᵀ and the unit vectors of V, c: 0 and the way of V)
+    Q_FF d + Bλ = G_F,   Bᵀd = c      (B: Aᵀ and the unit vectors of V, c: 0 and the moves of V)
 
     Lᵀd = x − Sλ,   (SᵀS) λ = Sᵀx − c,   x = L⁻¹ G_F,   S = L⁻¹ B,   LLᵀ = Q_FF
 
-so that one factorisation serves however many are stopped. V grows until all others stay inside.
-The next step likewise begins with the factor of the last one: variables that are new border it,
-those that have left are stopped where they are.
+so that one factorisation suffices for any V. V grows until all other variables stay inside. The
+next step reuses the factor: new variables are added as a border, and those that are no longer free
+are fixed where they are.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from ...dual.problem import Float, Int
 from ...linalg.bordered import Factor
-from ..drivers.working_set import marked
+from ..drivers.working_set import Active, marked
+from ..rows.lru import FullRows
 from .step import FaceResult, curvature
 
-# Stopping more than this part of the variables is left to pair steps.
+# If more than this fraction of the variables has to be fixed, the step is left to pair steps.
 MOST_STOPPED = 0.25
-# Added to the diagonal, in parts of it: rounded Gram matrices are not quite positive.
+# Relative shift of the diagonal: rounded Gram matrices are not quite positive definite.
 JITTER = 1e-7
-# Sets V that are tried.
+# Largest number of sets V that are tried.
 MOST_ROUNDS = 10
-# A step arrived if no more than this part of the spread of gradients is left.
-ARRIVED = 0.1
-# A factor is kept as long as no more than these parts of its variables have come later, and left.
+# A step has converged if at most this fraction of the spread of the gradients is left.
+CONVERGED = 0.1
+# A factor is reused while at most these fractions of its variables were added later, and have left.
 MOST_BORDERED, MOST_LEFT = 0.15, 0.1
 
 
-def wide_face_step(active, must_end=None, known=None):
-    """Go to the optimum of the free variables of an `Active` set, stopping those it would take out
-    of the box at their bounds; a point that is feasible and no worse.
+def wide_face_step(
+    active: Active, must_end: Callable[[], bool] | None = None, known: Factor | None = None
+) -> FaceResult:
+    """Move the free variables of an `Active` set to their optimum, fixing those that would leave
+    the box at their bounds. The new point is feasible and not worse.
 
-    Where rows are float32 the factorisation is too, if that gets there. A factor that is known
-    already, of almost these variables, serves again if it can; the result has the last one.
+    With float32 rows the factorisation is in float32 if that is precise enough. `known` is a factor
+    of nearly the same variables, reused if possible; the result holds the latest one.
     """
-    rounds, gain, attempts = 0, 0.0, [(None, dtype) for dtype in precisions(active)]
+    rounds, gain = 0, 0.0
+    attempts: list[tuple[Factor | None, np.dtype[Any]]]
+    attempts = [(None, dtype) for dtype in precisions(active)]
     if known is not None:
         attempts.insert(0, (known, known.dtype))
     for factor, dtype in attempts:
         attempt = newton_step(active, dtype, must_end, factor)
         rounds, gain = rounds + attempt.rounds, gain + attempt.gain
-        if attempt.arrived:
+        if attempt.converged:
             return FaceResult(rounds, gain, False, attempt.factor)
     return FaceResult(rounds, gain, False)
 
 
-def precisions(active):
-    return dict.fromkeys([active.rows.matrix.dtype, np.dtype(np.float64)])
+def precisions(active: Active) -> list[np.dtype[Any]]:
+    matrix = cast(FullRows, active.rows).matrix
+    return list(dict.fromkeys([matrix.dtype, np.dtype(np.float64)]))
 
 
 class Attempt(NamedTuple):
     rounds: int
     gain: float
-    arrived: bool
+    converged: bool
     factor: Factor | None = None
 
 
-def newton_step(active, dtype, must_end=None, known=None):
-    """A step with the factor in this precision, or with the one known, taken if it gains.
+def newton_step(
+    active: Active,
+    dtype: Any,
+    must_end: Callable[[], bool] | None = None,
+    known: Factor | None = None,
+) -> Attempt:
+    """A step with a factor in this precision, or with the known one, taken if its gain is positive.
 
-    It arrived if little is left of the spread of gradients that it was to level, or if more than
-    precision was in the way.
+    It has converged if little is left of the spread of the gradients, or if it was cut short for
+    another reason than precision.
     """
     v = active.v
     F = active.free()
@@ -90,8 +103,8 @@ def newton_step(active, dtype, must_end=None, known=None):
     way = stopped_newton(factor, gradient, lowest, highest, v.group[E], idle)
     if way is None:
         return nothing if known is None else failed
-    direction, held, rounds = way
-    slope, bend = float(direction @ gradient), float(direction @ (gradient - held))
+    direction, reaction, rounds = way
+    slope, bend = float(direction @ gradient), float(direction @ (gradient - reaction))
     if not slope > 0.0:
         return failed
     step = min(1.0, slope / bend) if bend > 0.0 else 1.0
@@ -106,19 +119,19 @@ def newton_step(active, dtype, must_end=None, known=None):
         return failed
     inside = (lower < reached) & (reached < upper)
     left = levelled(after[inside], group[inside])
-    arrived = step < 1.0 or np.abs(left).max(initial=0.0) <= ARRIVED * np.abs(gradient).max()
-    return Attempt(rounds, gain, bool(arrived), factor)
+    converged = step < 1.0 or np.abs(left).max(initial=0.0) <= CONVERGED * np.abs(gradient).max()
+    return Attempt(rounds, gain, bool(converged), factor)
 
 
-def new_factor(active, F, dtype):
-    """The factor of some variables, or None, and which they are."""
+def new_factor(active: Active, F: Int, dtype: Any) -> tuple[Factor | None, Int]:
+    """A new factor of some variables (None if it fails), and its variables."""
     Q = curvature(active, F, dtype=dtype)
     Q.flat[:: F.size + 1] *= 1.0 + JITTER
     return Factor.of(Q, active.names()[F]), F
 
 
-def grown_factor(active, F, known):
-    """The factor that is known with all of these variables in it, or None, and which it has."""
+def grown_factor(active: Active, F: Int, known: Factor) -> tuple[Factor | None, Int]:
+    """The known factor extended to these variables (None if not possible), and its variables."""
     names = active.names()
     E = np.searchsorted(names, known.names)
     if E.max() >= names.size or (names[E] != known.names).any():
@@ -128,7 +141,7 @@ def grown_factor(active, F, known):
     if new.size + known.bordered > MOST_BORDERED * E.size or left > MOST_LEFT * E.size:
         return None, F
     if new.size:
-        rows = active.rows.matrix[new % active.size]
+        rows = cast(FullRows, active.rows).matrix[new % active.size]
         corner = curvature(active, new, dtype=known.dtype)
         corner.flat[:: new.size + 1] *= 1.0 + JITTER
         if not known.border(rows[:, E % active.size].T, corner, names[new]):
@@ -136,15 +149,22 @@ def grown_factor(active, F, known):
     return known, np.append(E, new)
 
 
-def levelled(gradient, group):
-    """The gradient without its mean in each group, which the sums over groups hold anyway."""
+def levelled(gradient: Float, group: Int) -> Float:
+    """The gradient without its mean in each group, which the sum constraints cancel anyway."""
     totals, counts = np.bincount(group, gradient), np.bincount(group)
     return gradient - (totals / np.maximum(counts, 1))[group]
 
 
-def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
-    """The direction d of the system above with lowest ≤ d ≤ highest, what Bλ is there, and the
-    rounds it took; None where too many variables have to be stopped. Those idle are at 0."""
+def stopped_newton(
+    factor: Factor,
+    gradient: Float,
+    lowest: Float,
+    highest: Float,
+    group: Int,
+    idle: Sequence[int] | Int = (),
+) -> tuple[Float, Float, int] | None:
+    """The direction d of the system above with lowest ≤ d ≤ highest, its Bλ, and the number of
+    rounds; None if too many variables have to be fixed. Variables in `idle` do not move."""
     size = gradient.size
     present = np.unique(group)
     B = (group[:, None] == present).astype(np.float64)
@@ -160,9 +180,9 @@ def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
         d[stopped] = c[present.size :]
         out = np.flatnonzero((d < lowest) | (d > highest))
         if not out.size:
-            held = B @ multipliers[: present.size]
-            held[stopped] += multipliers[present.size :]
-            return d, held, rounds
+            reaction = B @ multipliers[: present.size]
+            reaction[stopped] += multipliers[present.size :]
+            return d, reaction, rounds
         stopped = np.append(stopped, out)
         if stopped.size - len(idle) > MOST_STOPPED * size:
             return None
@@ -171,21 +191,21 @@ def stopped_newton(factor, gradient, lowest, highest, group, idle=()):
     return None
 
 
-def balanced(reached, alpha, lower, upper, group):
-    """The point reached, with the sum over each group put back to that of α by the variable
-    farthest inside; what rounding makes of a sum is far less than that."""
-    room = np.minimum(reached - lower, upper - reached)
+def balanced(reached: Float, alpha: Float, lower: Float, upper: Float, group: Int) -> Float:
+    """The point `reached`, with the sum over each group restored to that of α by moving the
+    variable farthest from its bounds; the rounding of a sum is far smaller than that distance."""
+    slack = np.minimum(reached - lower, upper - reached)
     for g in np.unique(group):
         members = np.flatnonzero(group == g)
         excess = float((reached[members] - alpha[members]).sum())
-        if not room[members].max() > abs(excess):
-            room[members] = (reached - lower if excess > 0.0 else upper - reached)[members]
-        roomiest = members[np.argmax(room[members])]
-        reached[roomiest] -= excess
+        if not slack[members].max() > abs(excess):
+            slack[members] = (reached - lower if excess > 0.0 else upper - reached)[members]
+        widest = members[np.argmax(slack[members])]
+        reached[widest] -= excess
     return np.clip(reached, lower, upper)
 
 
-def units(size, places):
+def units(size: int, places: Int) -> Float:
     """The unit vectors of some places, as columns."""
     columns = np.zeros((size, len(places)))
     columns[places, np.arange(len(places))] = 1.0

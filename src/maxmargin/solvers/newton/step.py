@@ -5,34 +5,40 @@ On the free variables F the problem is an equality-constrained quadratic one. It
 
     Q_FF d + Aᵀλ = G_F,   A d = 0        (A: one row of ones a group)
 
-Go to it, or along d to the first bound; fix what arrived there and solve again with the rest.
-Where pairs crawl, this arrives. Q_FF is factored once, and a variable that leaves is deleted
-from the factor in O(f²).
+Move there, or along d to the first bound; fix the variables at that bound and solve again for the
+rest. This converges where pair steps are slow. Q_FF is factored once, and a variable that leaves is
+deleted from the factor in O(f²).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ...dual.problem import Float, Int
+from ...kernels.base import Array
+from ...linalg.bordered import Factor
 from ...linalg.cholesky import factored_in_place
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import from_python, inlined, largest, smallest
+from ..drivers.working_set import Active
+from ..rows.base import LoopRows
 
-# Beyond this many free variables the factorisation costs more than it brings.
+# With more free variables than this the factorisation costs more than it saves.
 LARGEST_FACE = 3000
 FIRST_JITTER, LAST_JITTER = 1e-14, 1e-6
-# Newton steps are repeated so often, to undo rounding, unless no more than this part of the spread
-# of gradients is left.
+# Newton steps are repeated this often to remove rounding, unless at most this fraction of the
+# spread of the gradients is left.
 REFINEMENTS, LEVEL = 2, 1e-12
-# Rounds between two questions whether to end take about this many operations.
+# Operations between two checks whether the run must end.
 ROUNDS_WORK = 4_000_000
-# Vectors that rounds work with, besides one for each group.
+# Number of work vectors of the rounds, besides one per group.
 VECTORS = 3
-# The sum of a direction over a group is 0, but for this part of its length.
+# The sum of a direction over a group must be 0 up to this fraction of its length.
 SUM_ROUNDING = 1e-9
-# How rounds ended.
+# How the rounds ended.
 UNDECIDED, DONE, UNBOUNDED = range(3)
 
 
@@ -40,11 +46,11 @@ class FaceResult(NamedTuple):
     rounds: int
     gain: float
     unbounded: bool
-    factor: object = None  # what a next step may begin with
+    factor: Factor | None = None  # for the next step to reuse
 
 
 @inlined
-def delete_from_factor(R, k, size):
+def delete_from_factor(R: Float, k: int, size: int) -> None:
     """Remove row and column k of the matrix factored as RᵀR, in place; R is size × size.
 
     Without its column k, R has entries below the diagonal from there on, which Givens rotations of
@@ -65,7 +71,7 @@ def delete_from_factor(R, k, size):
 
 
 @inlined
-def solve_factored(R, b, size):
+def solve_factored(R: Float, b: Float, size: int) -> None:
     """b ← (RᵀR)⁻¹ b, R being size × size"""
     for i in range(size):
         row = R[i]
@@ -81,12 +87,12 @@ def solve_factored(R, b, size):
         b[i] = rest / row[i]
 
 
-def factored(Q):
-    """Upper Cholesky factor of Q, with as little added to the diagonal as it takes, or None."""
+def factored(Q: Float) -> Float | None:
+    """Upper Cholesky factor of Q with the smallest sufficient shift of the diagonal, or None."""
     scale = float(np.abs(np.diagonal(Q)).max())
     jitter = FIRST_JITTER
     while jitter <= LAST_JITTER:
-        shifted = room(Q.shape, np.float64)
+        shifted = buffer(Q.shape, np.float64)
         shifted[...] = Q
         shifted.flat[:: len(Q) + 1] += jitter * scale
         R = factored_in_place(shifted)
@@ -96,21 +102,31 @@ def factored(Q):
     return None
 
 
-def curvature(active, F, **precision):
+def curvature(active: Active, F: Int, **precision: Any) -> Array:
     """Q_FF of some variables of an `Active` set."""
-    Q = active.rows.block(F % active.size, **precision)
+    Q = cast(LoopRows, active.rows).block(F % active.size, **precision)
     Q.flat[:: F.size + 1] = active.v.diagonal[F]
     return Q
 
 
 @inlined
-def newton_direction(R, inside, size, gradient, group, units, renew, direction, ones):
-    """d of the system above for the variables inside, which are so many.
+def newton_direction(
+    R: Float,
+    inside: Int,
+    size: int,
+    gradient: Float,
+    group: Int,
+    units: Float,
+    renew: bool,
+    direction: Float,
+    ones: Float,
+) -> bool:
+    """d of the system above for the `size` variables inside.
 
-    The units are w_g = (RᵀR)⁻¹ 1_g without what they have of the groups before, so that leaving
-    out the sum over group g by means of w_g keeps those that are left out already. They belong to
-    the variables inside; `renew` says that these have changed. `ones` is overwritten. Returns
-    whether d is a direction: whether its sums are 0, but for rounding.
+    The units are w_g = (RᵀR)⁻¹ 1_g, made orthogonal to the earlier groups, so that subtracting a
+    multiple of w_g to cancel the sum over group g keeps the earlier sums at 0. They depend on the
+    variables inside; `renew` says that these have changed. `ones` is overwritten. Returns whether d
+    is feasible: whether its sums are 0 up to rounding.
     """
     groups = units.shape[0]
     for g in range(0 if renew else groups, groups + 1):
@@ -124,12 +140,12 @@ def newton_direction(R, inside, size, gradient, group, units, renew, direction, 
         solve_factored(R, x, size)
         for h in range(g):
             subtract(x, units[h], inside, size, group, h)
-    # Twice: what the first pass leaves of a direction may be no more than its rounding.
+    # Twice: if little is left of the direction after the first pass, it may be mostly rounding.
     for g in range(2 * groups):
         for k in range(size):
             ones[k] = 1.0 if group[inside[k]] == g % groups else 0.0
         subtract(direction, ones, inside, size, group, g % groups)
-    # Where Q is singular along (1, …, 1) and the gradient is level, only rounding is left, whose
+    # If Q is singular along (1, …, 1) and the gradient is constant, only rounding is left, and its
     # sums are not 0.
     for g in range(groups):
         total, length = 0.0, 0.0
@@ -143,8 +159,8 @@ def newton_direction(R, inside, size, gradient, group, units, renew, direction, 
 
 
 @inlined
-def subtract(x, unit, inside, size, group, g):
-    """Make the sum of x over a group 0 by a multiple of a unit."""
+def subtract(x: Float, unit: Float, inside: Int, size: int, group: Int, g: int) -> None:
+    """Cancel the sum of x over a group by subtracting a multiple of a unit."""
     total, part = 0.0, 0.0
     for k in range(size):
         if group[inside[k]] == g:
@@ -157,11 +173,23 @@ def subtract(x, unit, inside, size, group, g):
 
 
 @inlined
-def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, work, most):
-    """At most so many rounds; returns (rounds, variables still inside, refinements, gain, state).
+def face_rounds(
+    Q: Float,
+    R: Float,
+    inside: Int,
+    refined: int,
+    alpha: Float,
+    gradient: Float,
+    lower: Float,
+    upper: Float,
+    group: Int,
+    work: Float,
+    most: int,
+) -> tuple[int, int, int, float, int]:
+    """At most `most` rounds; returns (rounds, variables still inside, refinements, gain, state).
 
-    Each goes to the optimum of the variables inside, or along the way there to the first bound,
-    where the variables that meet theirs leave. `work` has `VECTORS` rows and one for each group.
+    Each moves to the optimum of the variables inside, or towards it up to the first bound, where
+    the variables that reach theirs leave. `work` has `VECTORS` rows and one more per group.
     """
     size, gain, solved, first = inside.size, 0.0, 0, 0.0
     direction, bent, reach, units = work[0], work[1], work[2], work[VECTORS:]
@@ -191,7 +219,7 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, wor
             row, way = Q[inside[k]], direction[k]
             for a in range(alpha.size):
                 bent[a] += way * row[a]
-        slope, bend, room = 0.0, 0.0, np.inf
+        slope, bend, max_step = 0.0, 0.0, np.inf
         for k in range(size):
             slope += direction[k] * gradient[inside[k]]
             bend += direction[k] * bent[inside[k]]
@@ -199,22 +227,22 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, wor
             a, way = inside[k], direction[k]
             limit = upper[a] if way > 0.0 else lower[a]
             reach[k] = (limit - alpha[a]) / way if way != 0.0 else np.inf
-            room = smallest(room, reach[k])
+            max_step = smallest(max_step, reach[k])
         if not slope > 0.0:
             return rounds + 1, size, refined, gain, DONE
-        step = room
+        step = max_step
         if bend > 0.0:
-            step = smallest(slope / bend, room)
+            step = smallest(slope / bend, max_step)
         if step == np.inf:
             return rounds + 1, size, refined, gain, UNBOUNDED
         for a in range(alpha.size):
             gradient[a] -= step * bent[a]
         gain += step * (slope - 0.5 * bend * step)
-        refined += step < room
+        refined += step < max_step
         for k in range(size - 1, -1, -1):
             a, way = inside[k], direction[k]
             alpha[a] += step * way
-            if step >= room and reach[k] <= step:
+            if step >= max_step and reach[k] <= step:
                 alpha[a] = upper[a] if way > 0.0 else lower[a]
                 delete_from_factor(R, k, size)
                 size -= 1
@@ -226,10 +254,12 @@ def face_rounds(Q, R, inside, refined, alpha, gradient, lower, upper, group, wor
 some_rounds = from_python(face_rounds)
 
 
-def face_step(active, must_end=None, most=None):
-    """Maximise over the face of the free variables of an `Active` set, in at most so many rounds.
+def face_step(
+    active: Active, must_end: Callable[[], bool] | None = None, most: int | None = None
+) -> FaceResult:
+    """Maximise over the face of the free variables of an `Active` set, in at most `most` rounds.
 
-    Each round leaves a feasible point that is no worse; `must_end` is asked before the next ones.
+    Each round ends at a feasible point that is not worse; `must_end` is checked between rounds.
     """
     v = active.v
     F = active.free()

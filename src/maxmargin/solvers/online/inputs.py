@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy import sparse
@@ -27,26 +27,26 @@ class Growing:
     """Rows of an array, with room for more."""
 
     def __init__(self, width: int, dtype: Any) -> None:
-        self.room = np.empty((0, width), dtype=dtype)
+        self.buffer = np.empty((0, width), dtype=dtype)
         self.size = 0
 
     @property
     def rows(self) -> np.ndarray:
-        return self.room[: self.size]
+        return self.buffer[: self.size]
 
     def rearrange(self, chosen: np.ndarray, fresh: np.ndarray) -> None:
         """Keep those at `chosen`, which counts the rows there are and then the fresh ones."""
         before, place = self.size, np.arange(chosen.size)
         moved = np.flatnonzero((chosen != place) | (place >= before))
         source = chosen[moved]
-        moving = np.empty((moved.size, self.room.shape[1]), dtype=self.room.dtype)
-        moving[source < before] = self.room[source[source < before]]
+        moving = np.empty((moved.size, self.buffer.shape[1]), dtype=self.buffer.dtype)
+        moving[source < before] = self.buffer[source[source < before]]
         moving[source >= before] = fresh[source[source >= before] - before]
-        if chosen.size > len(self.room):
-            wider = np.empty((grown(chosen.size), self.room.shape[1]), dtype=self.room.dtype)
+        if chosen.size > len(self.buffer):
+            wider = np.empty((grown(chosen.size), self.buffer.shape[1]), dtype=self.buffer.dtype)
             wider[:before] = self.rows
-            self.room = wider
-        self.room[moved] = moving
+            self.buffer = wider
+        self.buffer[moved] = moving
         self.size = chosen.size
 
 
@@ -127,11 +127,12 @@ class VectorPoints(Points):
         else:
             self.raw = Growing(X.shape[1], X.dtype)
         self.fresh: Any = X[:0]
-        self.fresh_points = embedding(X[:0])
+        # Dense or CSR, as the embedding is.
+        self.fresh_points: Any = cast(Any, embedding(X[:0]))
         if embedding.dense:
             self.table = Growing(self.fresh_points.table.shape[1], dtype)
         else:
-            self.points = self.fresh_points
+            self.points: CSRPoints = self.fresh_points
 
     @property
     def inputs(self) -> Any:

@@ -14,10 +14,15 @@ forever, so an example that narrows the interval stays as well, at zero.
 References: sections 8.1 and 8.2 of the thesis; Bordes et al. (2005).
 """
 
+from __future__ import annotations
+
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...dual.problem import Float, Int
+from ...kernels.base import Array
 from ...runtime.jit import borrowing, inlined, largest
 from ..smo import state as r
 from ..smo.selection import curvature, extremes_of, locate, locate_score
@@ -31,19 +36,19 @@ ABSENT = -1
 class Support(NamedTuple):
     """The support set, in the first places of arrays with room for more."""
 
-    alpha: np.ndarray
-    gradient: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    ridge: np.ndarray
-    diagonal: np.ndarray
-    group: np.ndarray
-    rise: np.ndarray
-    fall: np.ndarray
-    scores: np.ndarray
-    number: np.ndarray  # which example of the stream it is
-    column: np.ndarray  # where the block of the current examples has it
-    rows: np.ndarray  # the Gram matrix of the set
+    alpha: Float
+    gradient: Float
+    lower: Float
+    upper: Float
+    ridge: Float
+    diagonal: Float
+    group: Int
+    rise: Float
+    fall: Float
+    scores: NDArray[np.float32]
+    number: Int  # which example of the stream it is
+    column: Int  # where the block of the current examples has it
+    rows: Array  # the Gram matrix of the set
 
 
 class Examples(NamedTuple):
@@ -53,11 +58,11 @@ class Examples(NamedTuple):
     beginning, then for each of the examples.
     """
 
-    label: np.ndarray
-    bound: np.ndarray  # C times weight; 0 is absence
-    diagonal: np.ndarray
-    number: np.ndarray
-    block: np.ndarray
+    label: Float
+    bound: Float  # C times weight; 0 is absence
+    diagonal: Float
+    number: Int
+    block: Array
 
 
 class OnlineControl(NamedTuple):
@@ -73,14 +78,14 @@ class OnlineControl(NamedTuple):
 
 
 @inlined
-def extremes(s, size):
+def extremes(s: Support, size: int) -> tuple[float, float]:
     """Largest gradient that may rise and smallest that may fall, of so many."""
     v = in_use(s, size)
     return extremes_of(v.gradient, v.rise[0], v.fall[0])
 
 
 @inlined
-def in_use(s, n):
+def in_use(s: Support, n: int) -> r.Variables:
     """The first n places, as the variables of a problem with one group."""
     return r.Variables(
         s.alpha[:n],
@@ -100,7 +105,15 @@ def in_use(s, n):
 
 
 @inlined
-def partner(v, row, q, g, rising, extreme, control):
+def partner(
+    v: r.Variables,
+    row: Array,
+    q: float,
+    g: float,
+    rising: bool,
+    extreme: float,
+    control: OnlineControl,
+) -> int:
     """Whom a variable of gradient g and k(x, x) = q, rising or falling, is paired with."""
     penalty = v.fall[0] if rising else v.rise[0]
     gradient, diagonal, scores = v.gradient, v.diagonal, v.scores
@@ -121,7 +134,16 @@ def partner(v, row, q, g, rising, extreme, control):
 
 
 @inlined
-def take_step(s, n, i, j, control, counters, tops, bottoms):
+def take_step(
+    s: Support,
+    n: int,
+    i: int,
+    j: int,
+    control: OnlineControl,
+    counters: Int,
+    tops: Float,
+    bottoms: Float,
+) -> None:
     """The truncated Newton step of i up and j down; a curvature that is rounding may be as large
     as the floor, so that a longer step could lose."""
     v = in_use(s, n)
@@ -137,7 +159,9 @@ def take_step(s, n, i, j, control, counters, tops, bottoms):
 
 
 @inlined
-def insert(s, examples, k, row, g, place, counters):
+def insert(
+    s: Support, examples: Examples, k: int, row: Array, g: float, place: Int, counters: Int
+) -> None:
     """Example k, with that kernel row and gradient, becomes the last member of the set."""
     n = counters[SIZE]
     bound = examples.bound[k]
@@ -160,7 +184,7 @@ def insert(s, examples, k, row, g, place, counters):
 
 
 @inlined
-def drop(s, a, place, counters):
+def drop(s: Support, a: int, place: Int, counters: Int) -> None:
     """Member a, whose coefficient is zero, leaves; the last one takes its place."""
     last = counters[SIZE] - 1
     if place.size:
@@ -184,7 +208,7 @@ def drop(s, a, place, counters):
 
 
 @inlined
-def prune(s, place, counters, tops, bottoms):
+def prune(s: Support, place: Int, counters: Int, tops: Float, bottoms: Float) -> None:
     """Those at zero leave that no pair of the set can improve and no threshold depends on."""
     top, bottom = tops[0], bottoms[0]
     if counters[ZEROS] == 0 or np.isinf(top) or np.isinf(bottom):
@@ -200,7 +224,9 @@ def prune(s, place, counters, tops, bottoms):
 
 
 @inlined
-def pair_of_member(s, n, a, control, tops, bottoms):
+def pair_of_member(
+    s: Support, n: int, a: int, control: OnlineControl, tops: Float, bottoms: Float
+) -> tuple[int, int]:
     """(i, j) with a member a in it, in the better of its directions; (-1, -1) if none violates."""
     v = in_use(s, n)
     row, q, g = s.rows[a, :n], s.diagonal[a], s.gradient[a]
@@ -222,7 +248,7 @@ def pair_of_member(s, n, a, control, tops, bottoms):
 
 
 @inlined
-def gathered(s, n, block_row, alpha, row):
+def gathered(s: Support, n: int, block_row: Array, alpha: Float, row: Array) -> float:
     """Kernel row of an example over the support set, and Σ α k with it."""
     total = 0.0
     for a in range(n):
@@ -233,7 +259,17 @@ def gathered(s, n, block_row, alpha, row):
 
 
 @inlined
-def pair_of_newcomer(s, examples, k, row, place, control, counters, tops, bottoms):
+def pair_of_newcomer(
+    s: Support,
+    examples: Examples,
+    k: int,
+    row: Array,
+    place: Int,
+    control: OnlineControl,
+    counters: Int,
+    tops: Float,
+    bottoms: Float,
+) -> tuple[int, int]:
     """(i, j) with example k in it, now a member; (-1, -1) if it violates nothing."""
     n = counters[SIZE]
     label, rising = examples.label[k], examples.label[k] > 0.0
@@ -255,7 +291,18 @@ def pair_of_newcomer(s, examples, k, row, place, control, counters, tops, bottom
 
 
 @inlined
-def process_or_reprocess(s, examples, k, turn, row, place, control, counters, tops, bottoms):
+def process_or_reprocess(
+    s: Support,
+    examples: Examples,
+    k: int,
+    turn: int,
+    row: Array,
+    place: Int,
+    control: OnlineControl,
+    counters: Int,
+    tops: Float,
+    bottoms: Float,
+) -> None:
     """In turn 0 a step with example k in the pair, if one of its pairs violates; later a step of
     the pair chosen inside the set, and the removal of those it has made useless."""
     member, i, j = ABSENT, -1, -1
@@ -276,21 +323,21 @@ def process_or_reprocess(s, examples, k, turn, row, place, control, counters, to
 
 
 @inlined
-def heir(s, n, a, most):
+def heir(s: Support, n: int, a: int, most: float) -> tuple[int, float]:
     """Who takes over the coefficient of a, and what that moves w by, squared, if below `most`:
     the most alike of those with room for all of it."""
     whole, rises = abs(s.alpha[a]), s.alpha[a] > 0.0
     best, chosen = most / (whole * whole), -1
     for b in range(n):
-        room = s.upper[b] - s.alpha[b] if rises else s.alpha[b] - s.lower[b]
+        slack = s.upper[b] - s.alpha[b] if rises else s.alpha[b] - s.lower[b]
         distance = s.diagonal[a] + s.diagonal[b] - 2.0 * s.rows[a, b]
-        if distance < best and room >= whole and b != a:
+        if distance < best and slack >= whole and b != a:
             best, chosen = distance, b
     return chosen, best * whole * whole
 
 
 @inlined
-def least_useful(s, n):
+def least_useful(s: Support, n: int) -> tuple[int, int]:
     """The member, never the last of its class, and its heir, whose exchange moves w least."""
     positive = 0
     for a in range(n):
@@ -308,7 +355,7 @@ def least_useful(s, n):
 
 
 @inlined
-def evict(s, place, counters, tops, bottoms):
+def evict(s: Support, place: Int, counters: Int, tops: Float, bottoms: Float) -> None:
     """The least useful member leaves, its coefficient goes to its heir."""
     n = counters[SIZE]
     a, b = least_useful(s, n)
@@ -326,7 +373,16 @@ def evict(s, place, counters, tops, bottoms):
 
 
 @borrowing
-def learn_examples(s, examples, place, control, counters, row, tops, bottoms):
+def learn_examples(
+    s: Support,
+    examples: Examples,
+    place: Int,
+    control: OnlineControl,
+    counters: Int,
+    row: Array,
+    tops: Float,
+    bottoms: Float,
+) -> None:
     """Process each example once, in order, each followed by reprocess steps.
 
     `place` says for every number of an example where in the support set it is; empty where no

@@ -9,7 +9,7 @@ of which only the support set is kept, with its Gram matrix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,9 +17,9 @@ import numpy as np
 
 from ...dual import kernel_expansion
 from ...kernels import Kernel
-from ...kernels.base import count, take
+from ...kernels.base import Array, count, take
 from ...kernels.vector.base import VectorKernel
-from ..interrupt import held_interrupts
+from ..interrupt import deferred_interrupts
 from ..result import Progress, Solution
 from ..smo import state as r
 from ..solver import solve
@@ -35,14 +35,14 @@ from .loop import (
     Support,
     learn_examples,
 )
-from .support_set import SupportSet, room_for
+from .support_set import SupportSet, empty_support
 
 POLICIES = {"second_order": r.SECOND_ORDER, "mvp": r.MVP}
 # Examples whose kernel rows are computed at once, by one product or value by value.
-CHUNK, DEAR_CHUNK = 512, 64
+CHUNK, EXPENSIVE_CHUNK = 512, 64
 # Products, or kernel values computed one by one, of a chunk: about a tenth of a second, after which
 # the clock is looked at. An example costs as many as its features and the passes of its steps.
-CHUNK_WORK, DEAR_CHUNK_WORK, STEP_WORK = 1e8, 2e4, 30
+CHUNK_WORK, EXPENSIVE_CHUNK_WORK, STEP_WORK = 1e8, 2e4, 30
 # Examples of a class that wait, at zero, for the first one of the other class.
 WAITING = 100
 UNLIMITED = 1 << 40
@@ -113,9 +113,7 @@ class OnlineMachine(SupportSet):
         self.points: Any = None
         self.counters = np.zeros(COUNTERS, dtype=np.int64)
         self.scale = 0.0
-        self.support = room_for(0, self.dtype)
-
-    # ---- learning --------------------------------------------------------------------------
+        self.support = empty_support(0, self.dtype)
 
     def learn(
         self,
@@ -146,7 +144,7 @@ class OnlineMachine(SupportSet):
         self.begin(X)
         number = np.arange(count(X)) if number is None else number
         for these, chunk in chunks(self.kernel, X, bound, order, lambda: self.size):
-            with held_interrupts() as interrupt:
+            with deferred_interrupts() as interrupt:
                 self.learn_chunk(chunk, labels[these], bound[these], number[these], place)
             if interrupt.pressed:
                 raise KeyboardInterrupt("learning was interrupted; the model so far is kept")
@@ -167,7 +165,7 @@ class OnlineMachine(SupportSet):
             block = self.points.meet(X)
         self._check_finite(block)
         self.scale = max(self.scale, float(np.abs(diagonal).max()))
-        self._make_room(labels.size)
+        self._reserve(labels.size)
         self.support.column[: self.size] = np.arange(self.size)
         examples = Examples(
             np.asarray(labels, dtype=np.float64),
@@ -206,7 +204,7 @@ class OnlineMachine(SupportSet):
             waiting=min(WAITING, budget - 1),
         )
 
-    def _make_room(self, more: int) -> None:
+    def _reserve(self, more: int) -> None:
         needed = self.size + more
         if self.settings.budget is not None:
             needed = min(needed, max(self.size, self.settings.budget) + 1)
@@ -215,9 +213,10 @@ class OnlineMachine(SupportSet):
 
     def _moved(self, places: int, kept: np.ndarray) -> Support:
         """The kept members of the support set in new arrays."""
-        support = room_for(places, self.dtype)
+        support = empty_support(places, self.dtype)
         n = kept.size
-        for old, new in zip(self.support[:-1], support[:-1]):
+        arrays: Iterable[tuple[Array, Array]] = zip(self.support[:-1], support[:-1])
+        for old, new in arrays:
             new[:n] = old[kept]
         if n == self.size:
             support.rows[:n, :n] = self.support.rows[:n, :n]
@@ -225,8 +224,6 @@ class OnlineMachine(SupportSet):
             for place, a in enumerate(kept):
                 support.rows[place, :n] = self.support.rows[a, kept]
         return support
-
-    # ---- the end ---------------------------------------------------------------------------
 
     def finish(
         self,
@@ -272,7 +269,7 @@ class OnlineMachine(SupportSet):
         the threshold depends: without them any b of an interval would do for the support set, but
         not for the examples."""
         n, s = self.size, self.support
-        alpha, needed = s.alpha[:n], s.alpha[:n] != 0.0
+        alpha, needed = s.alpha[:n], np.asarray(s.alpha[:n] != 0.0)
         if (needed & (alpha > s.lower[:n]) & (alpha < s.upper[:n])).any():
             return needed
         needed[int((s.gradient[:n] + s.rise[:n]).argmax())] = True
@@ -287,8 +284,6 @@ class OnlineMachine(SupportSet):
             self.counters[REMOVED] += self.size - kept.size
             self.counters[SIZE] = kept.size
         self.counters[ZEROS] = int((self.alpha == 0).sum())
-
-    # ---- memory ----------------------------------------------------------------------------
 
     def state(self) -> OnlineState:
         n, s = self.size, self.support
@@ -320,7 +315,7 @@ class OnlineMachine(SupportSet):
             machine.points = points_for(kernel, state.inputs, dtype, state.frame)
             machine.points.take_in(state.inputs)
             machine.points.rearrange(np.arange(n))
-        machine.support = s = room_for(grown(n), machine.dtype)
+        machine.support = s = empty_support(grown(n), machine.dtype)
         for name in ("alpha", "gradient", "lower", "upper", "diagonal", "number"):
             getattr(s, name)[:n] = getattr(state, name)
         s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
@@ -379,7 +374,7 @@ def refuse_overflow(kernel: Kernel, X: Any) -> None:
 def chunk_size(kernel: Kernel, X: Any, members: int) -> int:
     """How many examples meet so many support vectors at once."""
     if not isinstance(kernel, VectorKernel):
-        return int(max(1, min(DEAR_CHUNK, DEAR_CHUNK_WORK / max(1, members))))
+        return int(max(1, min(EXPENSIVE_CHUNK, EXPENSIVE_CHUNK_WORK / max(1, members))))
     features = X.nnz / max(1, X.shape[0]) if hasattr(X, "nnz") else X.shape[1]
     return int(max(1, min(CHUNK, CHUNK_WORK / max(1.0, members * (features + STEP_WORK)))))
 

@@ -116,10 +116,14 @@ class SupportSet:
         )
 
 
-def room_for(places: int, dtype: np.dtype) -> Support:
-    real = [np.zeros(places) for _ in range(6)]
+def empty_support(places: int, dtype: np.dtype[Any]) -> Support:
     return Support(
-        *real,
+        alpha=np.zeros(places),
+        gradient=np.zeros(places),
+        lower=np.zeros(places),
+        upper=np.zeros(places),
+        ridge=np.zeros(places),
+        diagonal=np.zeros(places),
         group=np.zeros(places, dtype=np.int64),
         rise=np.zeros(places),
         fall=np.zeros(places),

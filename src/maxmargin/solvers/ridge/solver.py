@@ -140,7 +140,7 @@ def solve_ridge(
     *,
     gap: float = 1e-6,
     memory: float = np.inf,
-    rough: Gram | None = None,
+    low_precision: Gram | None = None,
     leave_one_out: bool = False,
     watch: Watch | None = None,
 ) -> RidgeSolution:
@@ -153,7 +153,7 @@ def solve_ridge(
         Largest duality gap at the end, relative to the objective, of every target.
     memory : float
         Bytes that the matrix may take.
-    rough : Gram, optional
+    low_precision : Gram, optional
         The same Gram in float32.
     leave_one_out : bool
         Whether the diagonal that `leave_one_out` needs is computed.
@@ -176,8 +176,8 @@ def solve_ridge(
     """
     watch = Watch() if watch is None else watch
     rank = float(system.gram.kernel.rank(system.gram.X))
-    plan = planned(system, rank, memory, rough is not None, leave_one_out)
-    run = Run(system, gap, plan, memory, rough, watch)
+    plan = planned(system, rank, memory, low_precision is not None, leave_one_out)
+    run = Run(system, gap, plan, memory, low_precision, watch)
     if plan.method == "spectrum":
         return run.by_spectrum()
     if plan.method == "cholesky":
@@ -194,11 +194,11 @@ class Run:
         gap: float,
         plan: Plan,
         memory: float,
-        rough: Gram | None,
+        low_precision: Gram | None,
         watch: Watch,
     ) -> None:
         self.system, self.gap, self.plan, self.memory = system, gap, plan, memory
-        self.rough, self.watch = rough, watch
+        self.low_precision, self.watch = low_precision, watch
         self.iterations = self.passes = 0
         self.began = time.perf_counter()
 
@@ -222,7 +222,7 @@ class Run:
 
     def by_iteration(self) -> RidgeSolution:
         matrix = None
-        source = self.system.gram if self.rough is None else self.rough
+        source = self.system.gram if self.low_precision is None else self.low_precision
         if self.plan.method == "mixed":
             matrix = source.matrix(self.watch.pause)
         partial = PartialFactor.of(source, self.system.ridge, self.plan.rank, 0, self.watch.pause)
@@ -285,7 +285,7 @@ class Run:
             limit = max(LEAST_ITERATIONS, int(ITERATIONS_A_SAMPLE * self.system.size))
         budget = Budget(limit - self.iterations, matrix is not None, self.watch.ended)
         found = conjugate_gradients(
-            lambda B: self._rough_product(matrix, B),
+            lambda B: self._low_precision_product(matrix, B),
             factor.solve,
             residual,
             self.system.weight,
@@ -295,12 +295,12 @@ class Run:
         self.iterations += found.iterations
         return found.solution, found.ended
 
-    def _rough_product(self, matrix: NDArray[Any] | None, B: Float) -> Float:
+    def _low_precision_product(self, matrix: NDArray[Any] | None, B: Float) -> Float:
         ridge = self.system.ridge[:, None]
         if matrix is not None:
             values = matrix_product(matrix, B.astype(matrix.dtype))
-        elif self.rough is not None:
-            values = blockwise_product(self.rough, B, self.watch.pause)
+        elif self.low_precision is not None:
+            values = blockwise_product(self.low_precision, B, self.watch.pause)
         else:
             values = product(self.system.gram, B, self.watch.pause)
         return values + ridge * B

@@ -1,1 +1,1 @@
-"""Where the loop finds rows of the Gram matrix."""
+"""Storage of Gram rows for the compiled loop."""

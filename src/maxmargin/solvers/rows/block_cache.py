@@ -1,44 +1,49 @@
-"""Long Gram rows for the driver `blocks`: computed in batches, kept in memory touched once.
+"""Row cache of the driver `blocks`: rows computed in batches into one preallocated buffer.
 
-A new row overwrites the one that was of use longest ago, of those that are not called precious
-as long as there are any. When more samples come, rows in memory are completed, where they are if
-there is room for all of their columns. When columns settle, they are packed in place, and more of
-them fit.
+A new row overwrites the least recently used one, protected rows last. When samples are added, rows
+in memory are extended, in place if there is space for all of their columns. When columns settle,
+rows are packed in place, and more of them fit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...kernels.row_sums import HeldRows, add_rows
-from ...runtime.buffers import room
+from ...dual.problem import Float, Int
+from ...kernels.base import Array, Gram
+from ...kernels.row_sums import StoredRows, add_rows
+from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import TERMS_AN_ENTRY, in_parts
 from .lru import BATCH_BYTES
 
-# There is memory for at least this many rows.
+Bool = NDArray[np.bool_]
+
+# Memory for at least this many rows is always allocated.
 FEWEST_ROWS = 8
-# Rows of some columns leave room for all others if that many fit, as a part of all such rows.
+# Rows of a stage are laid out with space for all columns if at least this fraction of them fits.
 ENOUGH_ROWS = 0.5
-# Rows that stay where they are computed come in batches of so many products of numbers of four
-# bytes, which take a good third of a second at 200 GFLOP/s.
+# Rows computed in place come in batches of this many float32 multiplications, about a third of a
+# second at 200 GFLOP/s.
 BATCH_PRODUCTS = 4e10
-# Rows that do not stay where they are computed come in smaller batches: memory that is touched for
-# the first time costs as much as what is computed into it. They take no more than this part of the
-# memory for rows, or the fewest bytes.
+# Rows that are copied after they are computed come in smaller batches, because the first touch of
+# memory costs as much as the computation. Scratch memory is limited to SCRATCH_BYTES and to this
+# share of the row memory, but at least FEWEST_SCRATCH bytes.
 SCRATCH_BYTES, SCRATCH_SHARE, FEWEST_SCRATCH = 32 << 20, 0.3, 8 << 20
 
 
-def pack_rows(memory, width, slots, keep):
-    """Move some rows to the front, keeping only some columns; both ascending, in place."""
+def pack_rows(memory: Array, width: int, slots: Int, keep: Int) -> None:
+    """Move some rows to the front in place, keeping only some columns; both indices ascending."""
     first = 0
     while first < slots.size:
-        # Rows that all go to where none of them is now may move at the same time.
+        # Rows whose targets do not overlap their sources may move at the same time.
         last = min(max(first + 1, slots[first] * width // keep.size), slots.size)
 
-        def some_rows(start, stop, first=first):
+        def some_rows(start: int, stop: int, first: int = first) -> None:
             move_rows(memory, width, slots, keep, first + start, first + stop)
 
         in_parts(some_rows, last - first, (last - first) * keep.size)
@@ -46,7 +51,7 @@ def pack_rows(memory, width, slots, keep):
 
 
 @compiled
-def move_rows(memory, width, slots, keep, start, stop):
+def move_rows(memory: Array, width: int, slots: Int, keep: Int, start: int, stop: int) -> None:
     for k in range(start, stop):
         here = memory[slots[k] * width : (slots[k] + 1) * width]
         there = memory[k * keep.size : (k + 1) * keep.size]
@@ -54,13 +59,13 @@ def move_rows(memory, width, slots, keep, start, stop):
             there[s] = here[keep[s]]
 
 
-def successive(slots):
-    """Whether slots, ascending, have no others in between."""
+def successive(slots: Int) -> bool:
+    """Whether ascending slots are consecutive."""
     return slots.size == 0 or slots[-1] - slots[0] == slots.size - 1
 
 
-class LongRows:
-    """Rows of a Gram matrix over all columns, the first ones, or those that are not settled.
+class BlockRowCache:
+    """Rows of a Gram matrix over all columns, the first ones, or those that have not settled.
 
     Parameters
     ----------
@@ -68,58 +73,66 @@ class LongRows:
     budget : float
         Bytes of memory for rows.
     block : int
-        The largest number of rows asked for at once.
+        Largest number of rows in one request.
     pause : callable
         Called between batches; may raise.
     width : int, optional
-        Columns to begin with; all by default.
+        Number of columns at first; all by default.
     features : float
-        Numbers in an input, 0 where it is no vector.
+        Numbers per input; 0 if inputs are not vectors.
     """
 
-    def __init__(self, gram, budget, block, pause, width=None, features=0):
+    def __init__(
+        self,
+        gram: Gram,
+        budget: float,
+        block: int,
+        pause: Callable[[], object],
+        width: int | None = None,
+        features: float = 0,
+    ) -> None:
         self.gram, self.block, self.pause = gram, block, pause
         self.evaluations = self.misses = 0
         self.features = features
         item = gram.dtype.itemsize
         size = int(min(max(budget / item, FEWEST_ROWS * gram.n), gram.n * gram.n))
-        self.memory = room((size,), gram.dtype)
+        self.memory = buffer((size,), gram.dtype)
         share = max(FEWEST_SCRATCH, SCRATCH_SHARE * self.memory.nbytes)
         self.scratch = int(min(SCRATCH_BYTES, share))
         self._begin(gram.n if width is None else width)
 
-    def _begin(self, width):
-        """The first columns; no row is known."""
+    def _begin(self, width: int) -> None:
+        """Start with the first columns and no rows."""
         # None stands for all columns.
         self.columns = np.arange(width) if width < self.gram.n else None
         roomy = self.memory.size // self.gram.n >= ENOUGH_ROWS * width
         self._lay_out(width, self.gram.n if roomy else width)
 
-    def _lay_out(self, n, step):
-        """Arrange the memory as rows of n columns, so many entries apart, none of them known."""
+    def _lay_out(self, n: int, step: int) -> None:
+        """Divide the memory into empty rows of n columns that begin `step` entries apart."""
         slots = min(self.memory.size // step, n)
         self.n, self.step, self.clock = n, step, 0
-        self.values = self.memory[: slots * step].reshape(slots, step)  # n columns of it
+        self.values = self.memory[: slots * step].reshape(slots, step)  # the first n columns
         self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
         self.used = np.zeros(slots, dtype=np.int64)
 
     @property
-    def most(self):
-        """Rows that can be in memory at the same time."""
+    def most(self) -> int:
+        """Number of rows that fit into memory."""
         return len(self.values)
 
-    def ensure(self, samples, precious=None):
-        """Have the rows of samples (indices into the columns, at most `most`) in memory.
+    def ensure(self, samples: Int, protected: Bool | None = None) -> None:
+        """Load the rows of samples (indices into the columns, at most `most`).
 
-        `precious` says of every column whether its row is to be kept as long as others are there.
+        `protected` is a mask over the columns: their rows are overwritten only after all others.
         """
         self.clock += 1
         slots = self.slot[samples]
         self.used[slots[slots >= 0]] = self.clock
         missing = samples[slots < 0]
-        self._fill(missing, self._given_up(missing.size, precious))
+        self._fill(missing, self._slots_to_overwrite(missing.size, protected))
 
-    def between(self, left, right):
+    def between(self, left: Int, right: Int) -> Array:
         """The block of some samples with others (indices into the columns), without their rows."""
         if not left.size:
             return np.zeros((0, right.size), self.gram.dtype)
@@ -128,22 +141,22 @@ class LongRows:
         self.evaluations += left.size * right.size
         return self.gram.rows(left, right)
 
-    def among(self, samples):
+    def among(self, samples: Int) -> Array:
         """The matrix of some samples (indices into the columns), without their rows."""
         names = samples if self.columns is None else self.columns[samples]
         self.evaluations += names.size * (names.size + 1) // 2
         return self.gram.matrix_among(names, self.pause)
 
-    def _given_up(self, count, precious):
-        """Slots for `count` new rows, ascending; what they hold is forgotten."""
+    def _slots_to_overwrite(self, count: int, protected: Bool | None) -> Int:
+        """Ascending slots for `count` new rows; their current rows are dropped."""
         empty = np.flatnonzero(self.owner < 0)
         if empty.size >= count:
             return empty[:count]
         order = self.used.astype(np.float64)
         order[self.owner < 0] = -1.0
-        if precious is not None:
-            held = np.flatnonzero(self.owner >= 0)
-            order[held[precious[self.owner[held]]]] += self.clock
+        if protected is not None:
+            occupied = np.flatnonzero(self.owner >= 0)
+            order[occupied[protected[self.owner[occupied]]]] += self.clock
         order[self.used == self.clock] = np.inf
         slots = np.sort(np.argsort(order, kind="stable")[:count])
         owners = self.owner[slots]
@@ -151,21 +164,21 @@ class LongRows:
         self.owner[slots] = -1
         return slots
 
-    def _fill(self, samples, slots):
+    def _fill(self, samples: Int, slots: Int) -> None:
         for batch in self._batches(samples.size, self.n, successive(slots)):
             part, place = samples[batch], slots[batch]
             ids = part if self.columns is None else self.columns[part]
             if successive(place):
                 self.gram.rows(ids, self.columns, self.values[place[0] : place[-1] + 1, : self.n])
             else:
-                rows = room((part.size, self.n), self.gram.dtype)
+                rows = buffer((part.size, self.n), self.gram.dtype)
                 self.values[place, : self.n] = self.gram.rows(ids, self.columns, rows)
             self._own(place, part, self.n)
             self.misses += part.size
             self.pause()
 
-    def _batches(self, count, columns, in_place=True):
-        """Parts of `count` rows, about equal, to be computed one after the other."""
+    def _batches(self, count: int, columns: int, in_place: bool = True) -> list[slice]:
+        """Slices of `count` rows, about equal, to be computed one after the other."""
         size = columns * self.gram.dtype.itemsize
         if not in_place:
             most = self.scratch / size
@@ -177,29 +190,29 @@ class LongRows:
         edges = [count * k // batches for k in range(batches + 1)] if batches else []
         return [slice(start, stop) for start, stop in pairwise(edges)]
 
-    def _own(self, slots, samples, columns):
-        """Rows of samples are in these slots, so many columns of them new."""
+    def _own(self, slots: Int, samples: Int, columns: int) -> None:
+        """Record that rows of samples are in these slots, with `columns` new entries each."""
         self.owner[slots], self.slot[samples] = samples, slots
         self.used[slots] = self.clock
         self.evaluations += samples.size * columns
 
     @property
-    def full(self):
+    def full(self) -> bool:
         """Whether another block would overwrite rows."""
-        return np.count_nonzero(self.owner < 0) < self.block
+        return bool(np.count_nonzero(self.owner < 0) < self.block)
 
-    def has(self, samples):
-        """Of some samples (indices into the columns), whether their rows are in memory."""
+    def has(self, samples: Int) -> Bool:
+        """Mask of the samples (indices into the columns) whose rows are in memory."""
         return self.slot[samples] >= 0
 
-    def combine(self, samples, coefficients, start=0):
-        """Σ coefficients·rows over all columns, or from one on, of rows in memory."""
+    def combine(self, samples: Int, coefficients: Float, start: int = 0) -> Float:
+        """Σ coefficients·rows over all columns from `start` on, of rows in memory."""
         total = np.zeros(self.n)
         add_rows(total, self.values, self.slot[samples], coefficients, start)
         return total[start:]
 
-    def sums(self, support, coefficients):
-        """Σ coefficients·K[support] for every sample, from rows in memory where there are any."""
+    def sums(self, support: Int, coefficients: Float) -> Float:
+        """Σ coefficients·K[support] for every sample, from rows in memory where possible."""
         columns = np.arange(self.gram.n) if self.columns is None else self.columns
         place = np.full(self.gram.n, -1)
         place[columns] = np.arange(columns.size)
@@ -212,14 +225,14 @@ class LongRows:
         total[away] = self.expansion(support, coefficients, away)
         return total
 
-    def expansion(self, support, coefficients, columns):
+    def expansion(self, support: Int, coefficients: Float, columns: Int | None) -> Float:
         """Σ coefficients·K[support, columns] from scratch; all indices are of the whole matrix."""
         width = self.gram.n if columns is None else columns.size
         total = np.zeros(width)
         if not width:
             return total
         batch = max(1, min(self.block, self.scratch // (width * self.gram.dtype.itemsize)))
-        scratch = room((min(batch, support.size), width), self.gram.dtype)
+        scratch = buffer((min(batch, support.size), width), self.gram.dtype)
         for first in range(0, support.size, batch):
             part = support[first : first + batch]
             values = self.gram.rows(part, columns=columns, out=scratch[: part.size])
@@ -228,9 +241,9 @@ class LongRows:
             self.pause()
         return total
 
-    def widen(self, width, samples):
-        """More columns behind those there are. Rows of some samples are completed, as far as they
-        are in memory and there is room; others are forgotten."""
+    def widen(self, width: int, samples: Int) -> None:
+        """Append columns. Rows of the given samples that are in memory are extended as far as there
+        is space; all others are dropped."""
         samples = self._moved_together(samples[self.has(samples)])
         before, step = self.n, self.step
         self._begin(width)
@@ -242,8 +255,8 @@ class LongRows:
             self._own(np.arange(batch.start, batch.stop), samples[batch], new.size)
             self.pause()
 
-    def _moved_together(self, samples):
-        """Move the rows of some samples to the first slots; the samples in the order of these."""
+    def _moved_together(self, samples: Int) -> Int:
+        """Move the rows of some samples to the first slots; return the samples in that order."""
         slots = self.slot[samples]
         behind = np.flatnonzero(slots >= samples.size)
         gaps = np.setdiff1d(np.arange(samples.size), slots)
@@ -252,16 +265,16 @@ class LongRows:
         slots[behind] = gaps
         return samples[np.argsort(slots)]
 
-    def _move(self, rows, columns, step):
-        """Take the first rows over, of so many columns, from where they began `step` apart."""
+    def _move(self, rows: int, columns: int, step: int) -> None:
+        """Move the first rows, of `columns` entries, from their old places `step` entries apart."""
         if step == self.step:
             return
-        # None is overwritten before it has moved.
+        # In this order no row is overwritten before it is moved.
         order = range(rows) if step > self.step else reversed(range(rows))
         for k in order:
             self.values[k, :columns] = self.memory[k * step : k * step + columns]
 
-    def restrict(self, keep):
+    def restrict(self, keep: Int) -> None:
         """Keep only some columns (indices into the columns, ascending)."""
         place = np.full(self.n, -1)
         place[keep] = np.arange(keep.size)
@@ -275,14 +288,14 @@ class LongRows:
         self.used[: owners.size], self.clock = used, clock
         self.slot[owners] = np.arange(owners.size)
 
-    def reset(self, columns):
-        """Start anew with the given columns of the whole matrix; None stands for all."""
+    def reset(self, columns: Int | None) -> None:
+        """Start again with the given columns of the whole matrix; None stands for all."""
         self.columns = columns
         n = self.gram.n if columns is None else columns.size
         self._lay_out(n, n)
 
-    def give_back(self):
-        """End: the matrix may keep the rows, and the run is free of this reference to it."""
+    def give_back(self) -> None:
+        """Offer the rows to the Gram matrix and release the memory."""
         if self.columns is None:
-            self.gram.keep_rows(HeldRows(self.values, self.slot))
-        self.memory = self.values = self.pause = None
+            self.gram.keep_rows(StoredRows(self.values, self.slot))
+        del self.memory, self.values, self.pause

@@ -1,21 +1,26 @@
-"""Where the loop finds Gram rows: the whole matrix in memory, or an LRU cache of rows.
+"""Gram rows for the compiled loop: the whole matrix in memory, or an LRU cache of rows.
 
-Both answer the same questions about a set of samples (the *columns*, all samples or those that
-shrinking left active): the rows in memory for the compiled loop, one missing row, a small dense
-block, a linear combination of rows, and the same for fewer columns.
+Both have the same interface over a set of samples (the *columns*: all samples, or those that
+shrinking has left active): the row store for the compiled loop, one missing row, a small dense
+block, a linear combination of rows, and a restriction to fewer columns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from ...dual.problem import Float, Int
+from ...kernels.base import Array, Gram
 from ...kernels.row_sums import add_rows
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import in_parts
 from ..smo.state import RowStore
 
-# No source for rows, in either precision.
+# Placeholder for "no source of rows", in both precisions.
 NOWHERE = {
     np.dtype(kind): (np.empty((0, 0), kind), np.empty(0, np.int64), np.zeros(2, np.int64))
     for kind in (np.float32, np.float64)
@@ -28,7 +33,9 @@ FEWEST_SLOTS = 4
 
 
 @compiled
-def gather_rows(block, values, rows, columns, start, stop):
+def gather_rows(
+    block: Array, values: Array, rows: Int, columns: Int, start: int, stop: int
+) -> None:
     """block[start:stop] = values[rows[start:stop], columns]"""
     for k in range(start, stop):
         row = values[rows[k]]
@@ -37,7 +44,7 @@ def gather_rows(block, values, rows, columns, start, stop):
 
 
 @compiled
-def gather_block(values, rows, columns):
+def gather_block(values: Array, rows: Int, columns: Int) -> Array:
     block = np.empty((rows.size, columns.size), values.dtype)
     gather_rows(block, values, rows, columns, 0, rows.size)
     return block
@@ -46,10 +53,10 @@ def gather_block(values, rows, columns):
 class FullRows:
     """The whole Gram matrix in memory.
 
-    The loop works on `values`, the same numbers in another precision, where these are given.
+    If `values` is given (the same matrix in another precision), the loop works on it instead.
     """
 
-    def __init__(self, matrix, evaluations=0, values=None):
+    def __init__(self, matrix: Array, evaluations: int = 0, values: Array | None = None) -> None:
         self.matrix = matrix
         self.n = matrix.shape[0]
         self.evaluations = evaluations
@@ -63,25 +70,25 @@ class FullRows:
         )
 
     @classmethod
-    def of(cls, gram, pause=None):
-        """Computed block by block; `pause` is called between blocks and may raise."""
+    def of(cls, gram: Gram, pause: Callable[[], object] | None = None) -> FullRows:
+        """Compute the matrix block by block; `pause` is called between blocks and may raise."""
         if gram.whole is not None:
             return cls(gram.whole)
         return cls(gram.matrix(pause), gram.n**2)
 
-    def restricted(self, keep):
+    def restricted(self, keep: Int) -> FullRows:
         return FullRows(self.block(keep, self.matrix.dtype), self.evaluations)
 
-    def block(self, samples, dtype=np.float64):
-        block = room((samples.size, samples.size), dtype)
+    def block(self, samples: Int, dtype: Any = np.float64) -> Array:
+        block = buffer((samples.size, samples.size), dtype)
 
-        def some_rows(start, stop):
+        def some_rows(start: int, stop: int) -> None:
             gather_rows(block, self.matrix, samples, samples, start, stop)
 
         in_parts(some_rows, samples.size, block.size)
         return block
 
-    def combine(self, samples, coefficients):
+    def combine(self, samples: Int, coefficients: Float) -> Float:
         """Σ coefficients·rows over all columns, in float64."""
         total = np.zeros(self.n)
         add_rows(total, self.matrix, samples, coefficients)
@@ -89,9 +96,16 @@ class FullRows:
 
 
 class CachedRows:
-    """Rows computed on demand, the least recently used one leaving when memory is full."""
+    """Rows computed on demand; when memory is full, the least recently used one is overwritten."""
 
-    def __init__(self, gram, budget, columns=None, evaluations=0, misses=0):
+    def __init__(
+        self,
+        gram: Gram,
+        budget: float,
+        columns: Int | None = None,
+        evaluations: int = 0,
+        misses: int = 0,
+    ) -> None:
         self.gram = gram
         self.budget = budget
         self.columns = np.arange(gram.n) if columns is None else columns
@@ -109,8 +123,8 @@ class CachedRows:
         )
         self.filled = 0
 
-    def fetch(self, sample, clock):
-        """Bring the row of a sample (an index into the columns) into memory."""
+    def fetch(self, sample: int, clock: int) -> None:
+        """Load the row of a sample (an index into the columns)."""
         if self.filled < self.owner.size:
             slot = self.filled
             self.filled += 1
@@ -121,18 +135,18 @@ class CachedRows:
         self._own(slot, sample, clock)
         self.misses += 1
 
-    def _own(self, slot, sample, clock):
+    def _own(self, slot: int, sample: int, clock: int) -> None:
         self.owner[slot] = sample
         self.store.slot[sample] = slot
         self.store.used[slot] = clock
 
-    def _compute(self, samples, out):
+    def _compute(self, samples: Int, out: Array) -> None:
         everything = self.n == self.gram.n
         self.gram.rows(self.columns[samples], columns=None if everything else self.columns, out=out)
         self.evaluations += samples.size * self.n
 
-    def restricted(self, keep):
-        """A cache for fewer columns that keeps the rows it can, most recent first."""
+    def restricted(self, keep: Int) -> CachedRows:
+        """A cache for fewer columns that keeps as many rows as fit, most recent first."""
         fewer = CachedRows(
             self.gram, self.budget, self.columns[keep], self.evaluations, self.misses
         )
@@ -145,12 +159,12 @@ class CachedRows:
         fewer.filled = recent.size
         return fewer
 
-    def block(self, samples):
+    def block(self, samples: Int, dtype: Any = np.float64) -> Array:
         block = self.gram.rows(self.columns[samples], columns=self.columns[samples])
         self.evaluations += block.size
-        return block.astype(np.float64)
+        return block.astype(dtype)
 
-    def combine(self, samples, coefficients):
+    def combine(self, samples: Int, coefficients: Float) -> Float:
         total = np.zeros(self.n)
         cached = self.store.slot[samples] >= 0
         add_rows(total, self.store.values, self.store.slot[samples[cached]], coefficients[cached])

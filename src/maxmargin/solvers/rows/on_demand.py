@@ -1,16 +1,20 @@
-"""Rows that arrive when the loop asks for them, made in compiled code.
+"""Rows computed by compiled code when the loop first needs them.
 
-A problem with few support vectors needs few of its rows. How many it will be cannot be known, but
-it shows early: each row that moved so far has lessened the violations of all samples by its part.
+A problem with few support vectors needs few rows. Their number is not known in advance, but can be
+extrapolated early from how much the rows so far have reduced the sum of violations.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ...kernels.row_sums import HeldRows, add_rows
+from ...dual.problem import Float, Int
+from ...kernels.base import Array, Gram
+from ...kernels.row_sums import StoredRows, add_rows
 from ...kernels.vector.gaussian_rows import fill_gaussian_row
-from ...runtime.buffers import room
+from ...runtime.buffers import buffer
 from ...runtime.jit import borrowing, inlined
 from .. import costs
 from ..smo.state import RowStore
@@ -21,8 +25,8 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @inlined
-def arrives(rows, sample):
-    """Make the row of a sample; whether there is a source for it, and it may be."""
+def compute_row(rows: RowStore, sample: int) -> bool:
+    """Compute the row of a sample; false if there is no source or no more rows are allowed."""
     present = rows.count[PRESENT]
     if present >= rows.count[ALLOWED]:
         return False
@@ -39,23 +43,23 @@ def arrives(rows, sample):
 
 
 @borrowing
-def bring(rows, samples):
-    """Make the rows of samples that are absent."""
+def bring(rows: RowStore, samples: Int) -> None:
+    """Compute the missing rows of samples."""
     for k in range(samples.size):
         if rows.slot[samples[k]] < 0:
-            arrives(rows, samples[k])
+            compute_row(rows, samples[k])
 
 
-class ArrivingRows:
-    """Rows of a Gaussian, made by the loop itself from `points`, a column for each sample."""
+class OnDemandRows:
+    """Rows of a Gaussian, computed by the loop itself from `points`, one column per sample."""
 
-    def __init__(self, gram, points, most, always):
+    def __init__(self, gram: Gram, points: Array, most: int, always: bool) -> None:
         self.gram, self.n = gram, gram.n
         self.most, self.always = most, always
         self.progress = 0.0
-        self.elsewhere = 0  # evaluations of what did not come to stay
+        self.elsewhere = 0  # kernel evaluations that were not stored as rows
         self.store = RowStore(
-            room((most, self.n), gram.dtype),
+            buffer((most, self.n), gram.dtype),
             np.full(self.n, -1),
             np.zeros(most, dtype=np.int64),
             points,
@@ -64,23 +68,24 @@ class ArrivingRows:
         )
 
     @classmethod
-    def of(cls, gram, budget, always):
-        """Of a Gram matrix, in at most so many bytes; `always` goes on whatever rows cost."""
+    def of(cls, gram: Gram, budget: float, always: bool) -> OnDemandRows:
+        """Rows of a Gram matrix in at most `budget` bytes; `always` allows rows at any cost."""
         points = gram.transposed_points()
+        assert points is not None
         most = int(min(gram.n, budget / (gram.n * gram.dtype.itemsize)))
         cheapest = len(points) <= costs.CHEAPEST_FEATURES
         return cls(gram, points, most, always=always and cheapest)
 
     @property
-    def misses(self):
+    def misses(self) -> int:
         return int(self.store.count[PRESENT])
 
     @property
-    def evaluations(self):
+    def evaluations(self) -> int:
         return self.elsewhere + self.misses * self.n
 
-    def go_on(self, progress):
-        """Whether more rows may come, if those present lessened violations by this part."""
+    def go_on(self, progress: float) -> bool:
+        """Whether to allow more rows, given that those present reduced violations by this part."""
         features, present = len(self.store.source), self.misses
         forth, self.progress = progress > self.progress, progress
         to_come = costs.CAUTION * present * (1.0 - progress) / max(progress, TINY)
@@ -91,18 +96,18 @@ class ArrivingRows:
         self.store.count[ALLOWED] = min(2 * present, self.most)
         return True
 
-    def held(self):
-        return HeldRows(self.store.values[: self.misses], self.store.slot)
+    def stored(self) -> StoredRows:
+        return StoredRows(self.store.values[: self.misses], self.store.slot)
 
-    def restricted(self, keep):
+    def restricted(self, keep: Int) -> FullRows:
         return FullRows(self.block(keep, self.gram.dtype), self.evaluations)
 
-    def block(self, samples, dtype=np.float64):
+    def block(self, samples: Int, dtype: Any = np.float64) -> Array:
         block = self.gram.rows(samples, columns=samples)
         self.elsewhere += block.size
         return block.astype(dtype, copy=False)
 
-    def combine(self, samples, coefficients):
+    def combine(self, samples: Int, coefficients: Float) -> Float:
         store = self.store
         allowed, store.count[ALLOWED] = store.count[ALLOWED], len(store.values)
         bring(store, samples)

@@ -1,79 +1,84 @@
-"""A problem with its samples in another order.
+"""A problem with its samples permuted.
 
-Those of an early stage of the driver `blocks` are then the first ones of the next, and so are their
-Gram values in every row.
+The samples of each stage of the driver `blocks` are then the first ones of the next stage, and
+their values are the first entries of every row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
-from ...kernels.base import MOST_KEPT
-from ...kernels.row_sums import HeldRows, KnownSums, in_places
+from ...dual.problem import DualProblem, Float, Int
+from ...kernels.base import MOST_PREPARED, Array, Gram
+from ...kernels.row_sums import KnownSums, StoredRows, in_places
 
 
 class Arrangement:
-    """A problem and its Gram matrix with the samples in another order.
+    """A problem and its Gram matrix with the samples permuted.
 
     Parameters
     ----------
     problem : DualProblem
     gram : Gram
     order : int array
-        Which sample stands at each place.
+        The sample at each place.
     """
 
-    def __init__(self, problem, gram, order):
+    def __init__(self, problem: DualProblem, gram: Gram, order: Int) -> None:
         self.given = problem, gram
         copies = np.arange(problem.copies)[:, None]
         self.variables = (copies * problem.samples + order).ravel()
         names = ("linear", "lower", "upper", "ridge", "group")
         arrays = {name: getattr(problem, name)[self.variables] for name in names}
-        self.problem, self.gram = replace(problem, **arrays), ArrangedGram(gram, order)
+        self.problem = replace(problem, **arrays)
+        # It has all that the driver uses.
+        self.gram = cast(Gram, ArrangedGram(gram, order))
 
-    def put_back(self, values):
-        """Values of all variables, in the order of the problem that was given."""
+    def put_back(self, values: Float) -> Float:
+        """Values of all variables in the original order."""
         return in_places(self.variables, values)
 
 
 class ArrangedGram:
-    """What the driver asks of a Gram matrix, with the samples in another order.
+    """The part of the Gram interface that the driver uses, with the samples permuted.
 
-    All columns are prepared at once: successive ones are then a view of them.
+    All columns are prepared at once, so that a consecutive range of them is a view.
     """
 
-    def __init__(self, gram, order):
+    def __init__(self, gram: Gram, order: Int) -> None:
         self.natural, self.order = gram, order
         self.n, self.dtype, self.tiled = gram.n, gram.dtype, gram.tiled
-        self._named = ()
+        self._named: tuple[tuple[Int, Int], ...] = ()
         gram.rows(order[:0], order)
 
-    def rows(self, indices, columns=None, out=None):
+    def rows(self, indices: Int, columns: Int | None = None, out: Array | None = None) -> Array:
         return self.natural.rows(self.order[indices], self._names(columns), out)
 
-    def matrix_among(self, samples, pause=None):
+    def matrix_among(self, samples: Int, pause: Callable[[], object] | None = None) -> Array:
         return self.natural.matrix_among(self.order[samples], pause)
 
-    def diagonal(self):
+    def diagonal(self) -> Float:
         return self.natural.diagonal()[self.order]
 
-    def keep_rows(self, rows):
+    def keep_rows(self, rows: StoredRows) -> None:
         slot = in_places(self.order, rows.slot)
-        self.natural.keep_rows(HeldRows(rows.values, slot, self.order))
+        self.natural.keep_rows(StoredRows(rows.values, slot, self.order))
 
-    def keep_sums(self, sums):
+    def keep_sums(self, sums: KnownSums) -> None:
         coef, values = (in_places(self.order, part) for part in sums)
         self.natural.keep_sums(KnownSums(coef, values))
 
-    def _names(self, columns):
-        """What columns are called in the matrix; the same array for the same ones, as it is by the
-        array that the matrix finds what it prepared for them."""
+    def _names(self, columns: Int | None) -> Int:
+        """Original indices of columns. Equal columns give the same array object, because the Gram
+        matrix finds prepared columns by object identity."""
         if columns is None:
             return self.order
         known = [names for names in self._named if names[0] is columns]
         others = [names for names in self._named if names[0] is not columns]
         known = known or [(columns, self.order[columns])]
-        self._named = (*known, *others)[:MOST_KEPT]
+        self._named = (*known, *others)[:MOST_PREPARED]
         return known[0][1]

@@ -26,7 +26,7 @@ from ...dual.certificate import Certificate
 from ...dual.problem import Float, Int
 from ...runtime.parallel import single_threaded_blas
 from .. import plan
-from ..interrupt import held_interrupts, interrupted_when
+from ..interrupt import deferred_interrupts, interrupted_when
 from ..result import Solution
 from ..solver import solve
 from .backend import Backend, Session
@@ -81,7 +81,7 @@ def solve_sharded(
     stop : callable, optional
         Whether somebody else has ended the run.
     """
-    with single_threaded_blas(), held_interrupts() as interrupt:
+    with single_threaded_blas(), deferred_interrupts() as interrupt:
         run = ShardedRun(backend, task, totals, samples, settings, interrupt, stop)
         try:
             return run.finish(start)
@@ -136,9 +136,9 @@ class ShardedRun:
         self.dtype = plan.working_dtype(
             self.settings.precision, self.task.kernel, self.pool.X, self.task.C, self.settings.tol
         )
-        problem = self.pool.restricted(self.everyone(), self.totals, self.task.kernel)
+        problem = self.pool.restricted(self.all_samples(), self.totals, self.task.kernel)
         given = None if start is None else np.concatenate(start[1], axis=-1).ravel()
-        self.pool.write(self.everyone(), problem.feasible(given))
+        self.pool.write(self.all_samples(), problem.feasible(given))
         self.fresh = start is None
         self.session.restart(self.pool.one_block())
 
@@ -190,8 +190,6 @@ class ShardedRun:
         # An optimum of 0 has no relative gap.
         return near or (standing.violation == 0.0 and standing.gap == 0.0)
 
-    # ---- a round ---------------------------------------------------------------------------
-
     def optimise(self, allowance: float) -> None:
         """Solve the problem of the members, as far as all samples make it worth while."""
         s, chosen = self.settings, self.chosen()
@@ -235,7 +233,7 @@ class ShardedRun:
 
     def chosen(self) -> Any:
         """The members to optimise: all, or those that violate most and the free ones."""
-        chosen, most = self.everyone(), self.settings.most_members
+        chosen, most = self.all_samples(), self.settings.most_members
         if len(self.pool) <= most:
             return chosen
         at = self.pool.at
@@ -332,8 +330,6 @@ class ShardedRun:
         wanted = int(CANDIDATE_SHARE * len(self.pool))
         return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, wanted))
 
-    # ---- budgets and people ----------------------------------------------------------------
-
     def seconds(self) -> float:
         return time.perf_counter() - self.began
 
@@ -392,9 +388,7 @@ class ShardedRun:
             rows = [at.row[members] for members in own]
             self.settings.checkpoint(rows, [at.alpha[:, members] for members in own])
 
-    # ---- the end ---------------------------------------------------------------------------
-
-    def everyone(self) -> Any:
+    def all_samples(self) -> Any:
         return np.ones(len(self.pool), dtype=bool)
 
     def certificate(self) -> Certificate:

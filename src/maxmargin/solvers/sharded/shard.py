@@ -326,7 +326,7 @@ def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Float, dtype: Any) -> Floa
 
 def _add_sums(total: Float, kernel: Kernel, X: Any, Z: Any, coef: Float, dtype: Any) -> None:
     step = max(1, BLOCK_ENTRIES // coef.size)
-    write = kernel.facing(Z, dtype, X) if isinstance(kernel, VectorKernel) else None
+    write = kernel.evaluator(Z, dtype, X) if isinstance(kernel, VectorKernel) else None
 
     def some_rows(first: int, last: int) -> None:
         block: NDArray[Any] = np.empty((min(step, last - first), coef.size), dtype)

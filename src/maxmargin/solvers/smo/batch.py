@@ -1,32 +1,40 @@
-"""A batch of small problems in one call of the loop: where one ends, the next begins.
+"""A batch of small problems solved in one compiled call, one after the other.
 
-A pair of classes with a hundred samples is solved in less time than Python takes to pose it.
+A pair of classes with a hundred samples is solved in less time than Python takes to set it up.
 """
+
+from __future__ import annotations
 
 import numpy as np
 
+from ...dual.problem import Float, Int
+from ...kernels.base import Array
 from ...kernels.row_sums import sum_rows
 from ...runtime.jit import called, compiled, inlined
 from ..drivers.working_set import begin
-from ..rows.on_demand import arrives
+from ..rows.on_demand import compute_row
 from . import state as r
 from .loop import forget_pairs
 from .schedule import run_to_end
 
 
 @compiled
-def run_batch(batch, room, control, max_steps, memory):
-    """Solve all problems of a batch, each from its α on; there is some room for rows."""
+def run_batch(
+    batch: r.Batch, buffer: Float, control: r.Control, max_steps: int, memory: r.Memory
+) -> None:
+    """Solve all problems of a batch, each from its α; `buffer` is memory for rows."""
     for k in range(batch.parts.ends.size):
-        v, rows, size, told = begin_problem(batch, k, room, control, memory)
+        v, rows, size, told = begin_problem(batch, k, buffer, control, memory)
         event, _, _ = run_to_end(v, rows, size, told, max_steps, memory, None)
         end_problem(batch, k, v, rows, memory, event)
 
 
 @called
-def begin_problem(batch, k, room, control, memory):
-    """The variables of a problem at the α and Kα of the batch, its rows, for which there is some
-    room, its size, and what the loop is told."""
+def begin_problem(
+    batch: r.Batch, k: int, buffer: Float, control: r.Control, memory: r.Memory
+) -> tuple[r.Variables, r.RowStore, int, r.Control]:
+    """Variables of problem k at the α and Kα of the batch, its rows (in `buffer`), its size, and
+    the control record of the loop."""
     parts = batch.parts
     start, stop = parts.ends[k - 1] if k else 0, parts.ends[k]
     places, size = parts.places[start:stop], stop - start
@@ -69,11 +77,11 @@ def begin_problem(batch, k, room, control, memory):
         for s in range(size):
             slot[s] = s
     else:
-        values, count[1] = room.reshape(-1)[: size * size].reshape((size, size)), size
+        values, count[1] = buffer.reshape(-1)[: size * size].reshape((size, size)), size
     store = r.RowStore(values, slot, np.zeros(size, np.int64), source, among, count)
     for s in range(size):
         if alpha[s] != 0.0 and slot[s] < 0:
-            arrives(store, s)
+            compute_row(store, s)
     clear(memory)
     memory.reals[r.DUAL] = dual
     scale = scale if scale > 0.0 else 1.0
@@ -92,17 +100,18 @@ def begin_problem(batch, k, room, control, memory):
 
 
 @inlined
-def is_all_of(matrix, places):
-    """Whether the samples of a matrix at these places are all, in their order."""
+def is_all_of(matrix: Array, places: Int) -> bool:
+    """Whether these places are all samples of the matrix, in their order."""
     same = matrix.shape[0] == places.size
     for s in range(places.size):
         same = same and places[s] == s
-    return same
+    result: bool = same
+    return result
 
 
 @inlined
-def clear(memory):
-    """Forget everything but the address of LAPACK's function."""
+def clear(memory: r.Memory) -> None:
+    """Reset all slots except the address of LAPACK's function."""
     integers, reals = memory.integers, memory.reals
     potrf = integers[r.POTRF]
     for i in range(integers.size):
@@ -114,8 +123,8 @@ def clear(memory):
 
 
 @called
-def columns_of(points, places):
-    """Some columns, as an array of their own."""
+def columns_of(points: Array, places: Int) -> Array:
+    """A copy of some columns."""
     some = np.empty((points.shape[0], places.size), points.dtype)
     for k in range(points.shape[0]):
         row, whole = some[k], points[k]
@@ -125,8 +134,10 @@ def columns_of(points, places):
 
 
 @called
-def end_problem(batch, k, v, rows, memory, event):
-    """Write down what became of a problem; its sums are added up anew."""
+def end_problem(
+    batch: r.Batch, k: int, v: r.Variables, rows: r.RowStore, memory: r.Memory, event: int
+) -> None:
+    """Write the result of a problem to the ledger and recompute its sums Kα."""
     start, stop = batch.parts.ends[k - 1] if k else 0, batch.parts.ends[k]
     integers, ledger = memory.integers, batch.ledger[k]
     alpha, sums = batch.alpha[start:stop], batch.sums[start:stop]

@@ -4,28 +4,40 @@
                         μ ← step along e_i − e_j
                         α ← α + μ(e_i − e_j),   G ← G − μQ(e_i − e_j)
 
-The loop owns no memory and knows nothing of time, caches or people: it returns an event
-(`state`) and is called again.
+The loop allocates nothing and knows nothing of clocks, caches or callbacks: it returns an event
+(see `state`) and is called again.
 
-Where nothing is `special` (None), pairs are selected by second order and take Newton steps, and no
-more than that is compiled. Else `special` is the trace, which may be empty.
+With `special` None, pairs are selected by second order and take Newton steps, and nothing else is
+compiled. Otherwise `special` is the trace, which may be empty.
 """
+
+from __future__ import annotations
 
 import numpy as np
 
+from ...dual.problem import Float, Int
 from ...runtime.jit import from_python, inlined, smallest
-from ..rows.on_demand import arrives
+from ..rows.on_demand import compute_row
 from . import state as r
-from .selection import curvature, find_extremes, pair_slope, second_order, select
+from .selection import Choice, curvature, find_extremes, pair_slope, second_order, select
 from .step import PLANNING_ETA, better_recent_pair, move_pair, planned_step, update_gradient
 
 NOTHING = -1
 
 
 @inlined
-def choose_specially(v, rows, tops, bottoms, samples, control, tol, memory):
-    """(missing row, i, j) by any policy, unless a pair is pending; after a planned step as modified
-    by Algorithm 7.2."""
+def choose_specially(
+    v: r.Variables,
+    rows: r.RowStore,
+    tops: Float,
+    bottoms: Float,
+    samples: int,
+    control: r.Control,
+    tol: float,
+    memory: r.Memory,
+) -> Choice:
+    """(missing row, i, j): the pending pair if there is one, else by the policy in force, modified
+    by Algorithm 7.2 after a planned step."""
     integers = memory.integers
     i, j = integers[r.PENDING_I], integers[r.PENDING_J]
     after_planning = integers[r.LAST_KIND] == r.PLANNED
@@ -42,14 +54,14 @@ def choose_specially(v, rows, tops, bottoms, samples, control, tol, memory):
             row = rows.values[slot]
             i, j = better_recent_pair(v, row, i, j, samples, control, memory, exact)
     if missing < 0:
-        # A policy that keeps count of its answers is not asked twice.
+        # Policies with a state must not be called twice for one step.
         integers[r.PENDING_I], integers[r.PENDING_J] = i, j
     return missing, i, j
 
 
 @inlined
-def forget_pairs(integers):
-    """What was chosen or planned before something else moved the variables."""
+def forget_pairs(integers: Int) -> None:
+    """Discard pending and planned pairs after something else has moved the variables."""
     integers[r.PENDING_I] = integers[r.PENDING_J] = -1
     integers[r.RECENT] = integers[r.CURSOR] = 0
     integers[r.LAST_KIND] = r.CLIPPED
@@ -59,8 +71,8 @@ forget = from_python(forget_pairs)
 
 
 @inlined
-def remember_pair(memory, i, j, bend, kind, ratio):
-    """What special policies and planning look back at."""
+def remember_pair(memory: r.Memory, i: int, j: int, bend: float, kind: int, ratio: float) -> None:
+    """Record a step for policies and planning that use recent pairs."""
     recent, integers = memory.recent, memory.integers
     for n in range(recent.shape[0] - 1, 0, -1):
         recent[n, 0], recent[n, 1] = recent[n - 1, 0], recent[n - 1, 1]
@@ -74,16 +86,25 @@ def remember_pair(memory, i, j, bend, kind, ratio):
 
 
 @inlined
-def run_slab(v, rows, samples, control, tol, max_steps, memory, special):
-    """Up to ``max_steps`` steps, until the violation is at most `tol`; returns (event, sample asked
-    for, violation)."""
+def run_slab(
+    v: r.Variables,
+    rows: r.RowStore,
+    samples: int,
+    control: r.Control,
+    tol: float,
+    max_steps: int,
+    memory: r.Memory,
+    special: r.StepTrace | None,
+) -> tuple[int, int, float]:
+    """Up to ``max_steps`` steps, until the violation is at most `tol`; returns (event, sample whose
+    row is missing, violation)."""
     tops, bottoms, integers, reals = memory.tops, memory.bottoms, memory.integers, memory.reals
     violation = find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
     for _ in range(max_steps):
         if violation <= tol:
             return r.CONVERGED, NOTHING, violation
         missing, i, j, slot_i, slot_j = NOTHING, -1, -1, 0, 0
-        while True:  # until all rows are there, or one cannot be made here
+        while True:  # until all rows are present, or one cannot be computed here
             if i >= 0:
                 missing = NOTHING
             elif special is None:
@@ -96,7 +117,7 @@ def run_slab(v, rows, samples, control, tol, max_steps, memory, special):
                 slot_i, slot_j = rows.slot[i % samples], rows.slot[j % samples]
                 if slot_i < 0 or slot_j < 0:
                     missing = (i if slot_i < 0 else j) % samples
-            if missing < 0 or not arrives(rows, missing):
+            if missing < 0 or not compute_row(rows, missing):
                 break
         if missing >= 0:
             return r.ROW_MISSING, missing, violation
@@ -107,16 +128,16 @@ def run_slab(v, rows, samples, control, tol, max_steps, memory, special):
         row_i, row_j = rows.values[slot_i], rows.values[slot_j]
 
         slope, bend = pair_slope(v, i, j), curvature(v, row_i, i, j, samples)
-        room = smallest(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
-        kind, step, believed = r.CLIPPED, room, bend
+        max_step = smallest(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
+        kind, step, believed = r.CLIPPED, max_step, bend
         if bend <= control.floor:
-            # What the kernel has of curvature here is rounding; the ridge is exact.
+            # The curvature of the kernel is only rounding here; the ridge is exact.
             believed = v.ridge[i] + v.ridge[j]
         if bend < -1e3 * control.floor:
             integers[r.NEGATIVE] += 1
         elif believed > 0.0:
             newton = control.overstep * slope / believed
-            if newton < room:
+            if newton < max_step:
                 kind, step = r.FREE, newton
             if special is not None and control.planning and integers[r.LAST_KIND] == r.FREE:
                 found, planned = planned_step(

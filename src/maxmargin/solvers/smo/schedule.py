@@ -1,15 +1,15 @@
-"""Slabs of pair steps and face steps by turns, up to the end and towards the exact optimum.
+"""The schedule of pair steps and face steps, up to convergence and on to the exact optimum.
 
-A face step is taken as soon as the pair steps since the last one cost as much. After convergence
-face steps lead on towards the exact optimum: a part of what was paid for the solution may be paid
-for exactness, and a little in any case. Where that is not enough, pair steps go on for a while.
+A face step is due as soon as the pair steps since the last one have cost as much. After convergence
+face steps polish the solution towards the exact optimum, within a fraction of the cost so far or a
+small fixed budget. If that is not enough, pair steps continue for a while.
 
 Order of calls in `run_to_end`:
 
     until the end           goal_of: the violation to reach
       until it is reached   due_face, then small_face_step (large ones are the caller's)
-                            run_slab: some pair steps
-      polishes_now: whether exactness is worth while
+                            run_slab: a slab of pair steps
+      polishes_now: whether to polish
 """
 
 from ...runtime.jit import borrowing, inlined, largest
@@ -30,25 +30,25 @@ from .slabs import (
     face_cost,
 )
 
-# The end is polished down to this part of tol, unless no more than a small part of that is left
-# already.
+# Polishing aims at this fraction of tol, unless the violation is already well below it.
 POLISHED, EXACT = 1e-6, 1e-2
-# A face step is to cost no more than this part of the solution for it, or than these seconds; where
-# one is not enough, all together that part, or so many seconds.
+# Cost limits of polishing, as a fraction of the cost of the solution or in seconds: of one face
+# step, and of everything if one is not enough.
 POLISH_SHARE, CHEAP_FACE, CHEAP_POLISH = 0.25, 4e-4, 5e-3
-# Of the violation allowed, pair steps leave this part where the end is not polished.
+# Without polishing, pair steps aim at this fraction of the allowed violation.
 UNPOLISHED = 0.75
-# Steps while polishing before its cost is looked at.
+# Pair steps between two checks of the polishing cost.
 POLISHING_SLAB = 50
-# More free variables than this are left within tol: exactness would cost more than the solution.
+# With more free variables than this there is no polishing: it would cost more than the solution.
 LARGEST_POLISHED = 1000
-# In place of the cost at which polishing ends, where it has ended.
+# Marks that polishing has ended.
 OVER = -1.0
 
 
 @inlined
-def polishes_now(v, control, memory):
-    """Whether polishing begins here, or what is done in its place; then it has."""
+def polishes_now(v: r.Variables, control: r.Control, memory: r.Memory) -> bool:
+    """Whether to continue after convergence: polishing begins, with its cost limit set, or, if it
+    would cost too much, pair steps go on to a slightly smaller violation."""
     reals = memory.reals
     if control.ending != r.POLISH or reals[r.POLISH_UNTIL] != 0.0:
         return False
@@ -58,26 +58,37 @@ def polishes_now(v, control, memory):
     share, cost = POLISH_SHARE * reals[r.SPENT], face_cost(free, v.alpha.size, 1.0)
     if free > LARGEST_POLISHED or cost > largest(share, CHEAP_FACE):
         reals[r.POLISH_UNTIL] = OVER
-        return reals[r.VIOLATION] > UNPOLISHED * control.tol
+        result: bool = reals[r.VIOLATION] > UNPOLISHED * control.tol
+        return result
     reals[r.POLISH_UNTIL] = reals[r.SPENT] + largest(share, CHEAP_POLISH)
-    # A face step comes first, also after another one: it may leave more rounding than wanted.
+    # Begin with a face step even directly after another one, which may have left rounding.
     reals[r.SINCE_FACE] += EPSILON
     return True
 
 
 @inlined
-def goal_of(v, control, until):
-    """The violation to reach, where polishing ends at that cost; not less than rounding."""
+def goal_of(v: r.Variables, control: r.Control, until: float) -> float:
+    """The violation to reach, given the cost limit of polishing; not below rounding."""
     aim = POLISHED if until > 0.0 else UNPOLISHED if until == OVER else 1.0
-    return largest(aim * control.tol, EPSILON * rounding_of(v.alpha, v.gradient, control.scale))
+    noise = EPSILON * rounding_of(v.alpha, v.gradient, control.scale)
+    goal: float = largest(aim * control.tol, noise)
+    return goal
 
 
 @borrowing
-def run_to_end(v, rows, samples, control, max_steps, memory, special):
-    """Up to so many pair steps; returns (event, sample asked for, violation).
+def run_to_end(
+    v: r.Variables,
+    rows: r.RowStore,
+    samples: int,
+    control: r.Control,
+    max_steps: int,
+    memory: r.Memory,
+    special: r.StepTrace | None,
+) -> tuple[int, int, float]:
+    """Up to `max_steps` pair steps; returns (event, sample whose row is missing, violation).
 
-    Face steps on few variables are taken in between. Large ones are left to the caller, and all of
-    them if a trace is wanted.
+    Face steps on few variables are taken in between. Larger ones, and all of them if there is a
+    trace, are left to the caller.
     """
     integers, reals, size = memory.integers, memory.reals, v.alpha.size
     last = integers[r.CLOCK] + max_steps
@@ -130,7 +141,7 @@ def run_to_end(v, rows, samples, control, max_steps, memory, special):
                 reals[r.FREE_SHARE] = (integers[r.FREE_STEPS] - free_before) / took
             going = event == r.STEPS_DONE and integers[r.CLOCK] < stop
             if event == r.CONVERGED and polishing:
-                # What pair steps leave of a polished point is not yet exact.
+                # A point reached by pair steps is not exact: another face step follows if due.
                 going = due_face(v, faces, memory) > 0
         reals[r.VIOLATION] = violation
         if polishing and reals[r.SPENT] > reals[r.POLISH_UNTIL]:

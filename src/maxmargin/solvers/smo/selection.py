@@ -1,27 +1,35 @@
 """Working-set selection: which pair (i, j) moves next, i up and j down.
 
-Every policy answers with (event argument, i, j): a pair, or the sample whose Gram row it needs
-first (argument ≥ 0), or no pair at all (i = -1). Ties go to the lowest index.
+Every policy returns (sample, i, j): a pair, or the sample whose Gram row it needs first
+(sample ≥ 0), or no pair (i = -1). Ties are broken by the lowest index.
 
 References: chapter 4.3 (`mvp`, `second_order`), 6.1 (`greedy`, `max_gain`), Algorithm 6.1
 (`hybrid_max_gain`) of the thesis; Platt (1999) for `platt`; the lecture sketch for `random`.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
+from ...dual.problem import Float
+from ...kernels.base import Array
 from ...runtime.jit import inlined, largest, smallest
 from . import state as r
 
+Choice = tuple[int, int, int]
+
 NO_ROW = -1
 HYBRID_ETA = 1e-8
-# Related pairs stay inside one group: leave it when its part of the violation falls below this.
+# Related pairs stay in one group, until its share of the violation falls below this.
 LEAST_SHARE = 0.5
-# Elements compared at a time without a branch.
+# Number of elements compared at a time without branching.
 SPAN = 64
 
 
 @inlined
-def extremes_of(gradient, rise, fall):
+def extremes_of(gradient: Float, rise: Float, fall: Float) -> tuple[float, float]:
     top, bottom = -np.inf, np.inf
     for a in range(gradient.size):
         top = largest(top, gradient[a] + rise[a])
@@ -30,7 +38,7 @@ def extremes_of(gradient, rise, fall):
 
 
 @inlined
-def find_extremes(gradient, rise, fall, tops, bottoms):
+def find_extremes(gradient: Float, rise: Float, fall: Float, tops: Float, bottoms: Float) -> float:
     """Set the largest gradient that may rise and the smallest that may fall, a group each; returns
     ψ(α)."""
     violation = 0.0
@@ -42,7 +50,7 @@ def find_extremes(gradient, rise, fall, tops, bottoms):
 
 
 @inlined
-def widest(tops, bottoms):
+def widest(tops: Float, bottoms: Float) -> float:
     """ψ(α) from the extremes of each group."""
     violation = 0.0
     for g in range(tops.size):
@@ -51,7 +59,7 @@ def widest(tops, bottoms):
 
 
 @inlined
-def locate(gradient, penalty, value):
+def locate(gradient: Float, penalty: Float, value: float) -> int:
     """First variable whose penalised gradient is `value`; or -1."""
     last = gradient.size - SPAN
     start = 0
@@ -70,7 +78,7 @@ def locate(gradient, penalty, value):
 
 
 @inlined
-def locate_score(scores, value):
+def locate_score(scores: Array, value: Any) -> int:
     """First variable of that score, the largest of all; or -1."""
     last = scores.size - SPAN
     start = 0
@@ -89,27 +97,29 @@ def locate_score(scores, value):
 
 
 @inlined
-def curvature(v, row, i, j, samples):
+def curvature(v: r.Variables, row: Array, i: int, j: int, samples: int) -> float:
     """Q_ii + Q_jj − 2 Q_ij, row being the Gram row of i."""
-    return v.diagonal[i] + v.diagonal[j] - 2.0 * row[j % samples]
+    result: float = v.diagonal[i] + v.diagonal[j] - 2.0 * row[j % samples]
+    return result
 
 
 @inlined
-def clipped_gain(slope, bend, room):
+def clipped_gain(slope: float, bend: float, max_step: float) -> float:
     """Gain of the truncated Newton step along a direction of that slope and curvature."""
-    step = min(slope / bend, room)
+    step = min(slope / bend, max_step)
     return step * (slope - 0.5 * bend * step)
 
 
 @inlined
-def pair_slope(v, i, j):
-    """What moving i up and j down gains at first; −∞ where one of them cannot."""
+def pair_slope(v: r.Variables, i: int, j: int) -> float:
+    """Derivative of the dual along e_i − e_j; −∞ if one of the two cannot move."""
     g = v.group[i]
-    return (v.gradient[i] + v.rise[g, i]) - (v.gradient[j] + v.fall[g, j])
+    result: float = (v.gradient[i] + v.rise[g, i]) - (v.gradient[j] + v.fall[g, j])
+    return result
 
 
 @inlined
-def pair_gain(v, i, j, bend, floor, exact):
+def pair_gain(v: r.Variables, i: int, j: int, bend: float, floor: float, exact: bool) -> float:
     """Gain of moving i up and j down: of the truncated step, or of the free Newton step."""
     slope = pair_slope(v, i, j)
     if slope <= 0.0:
@@ -117,13 +127,25 @@ def pair_gain(v, i, j, bend, floor, exact):
     bend = max(bend, floor)
     if not exact:
         return 0.5 * slope * slope / bend
-    room = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
-    return clipped_gain(slope, bend, room)
+    max_step = min(v.upper[i] - v.alpha[i], v.alpha[j] - v.lower[j])
+    return clipped_gain(slope, bend, max_step)
 
 
 @inlined
-def newton_scores(gradient, fall, diagonal, row, scores, top, q_i, floor, slope_unit, bend_unit):
-    """Twice the free gain (4.7) of each variable with i, in float32 and the units; the largest."""
+def newton_scores(
+    gradient: Float,
+    fall: Float,
+    diagonal: Float,
+    row: Array,
+    scores: Array,
+    top: float,
+    q_i: float,
+    floor: float,
+    slope_unit: float,
+    bend_unit: float,
+) -> Any:
+    """Write twice the unclipped gain (4.7) of each variable with i, in float32 and the given units;
+    returns the largest."""
     best, zero = np.float32(0.0), np.float32(0.0)
     for s in range(gradient.size):
         slope = largest(np.float32((top - (gradient[s] + fall[s])) * slope_unit), zero)
@@ -135,8 +157,10 @@ def newton_scores(gradient, fall, diagonal, row, scores, top, q_i, floor, slope_
 
 
 @inlined
-def exact_partner(v, row, i, g, samples, floor):
-    """j of the largest truncated gain with i rising, and that gain."""
+def exact_partner(
+    v: r.Variables, row: Array, i: int, g: int, samples: int, floor: float
+) -> tuple[int, float]:
+    """j of the largest truncated gain with i moving up, and that gain."""
     best, partner = 0.0, -1
     for a in range(v.gradient.size):
         if a != i and v.fall[g, a] < np.inf:
@@ -148,9 +172,18 @@ def exact_partner(v, row, i, g, samples, floor):
 
 
 @inlined
-def second_order(v, rows, tops, bottoms, samples, control, tol, exact):
-    """i of the largest gradient, j of the largest gain with it, over all groups: of a free step, or
-    of a truncated one where it is to be `exact` (not None)."""
+def second_order(
+    v: r.Variables,
+    rows: r.RowStore,
+    tops: Float,
+    bottoms: Float,
+    samples: int,
+    control: r.Control,
+    tol: float,
+    exact: bool | None,
+) -> Choice:
+    """i of the largest gradient and j of the largest gain with it, over all groups: the gain of the
+    unclipped step, or of the truncated one if `exact` is not None."""
     best, i, j = -1.0, -1, -1
     bend_unit = 1.0 / control.scale
     for g in range(tops.size):
@@ -193,7 +226,7 @@ def second_order(v, rows, tops, bottoms, samples, control, tol, exact):
 
 
 @inlined
-def most_violating(v, tops, bottoms):
+def most_violating(v: r.Variables, tops: Float, bottoms: Float) -> Choice:
     """The maximum violating pair (4.5)."""
     worst = 0
     for g in range(1, tops.size):
@@ -204,26 +237,28 @@ def most_violating(v, tops, bottoms):
 
 
 @inlined
-def related_gain(v, row, fixed, samples, floor, best, i, j):
+def related_gain(
+    v: r.Variables, row: Array, fixed: int, samples: int, floor: float, best: float, i: int, j: int
+) -> tuple[float, int, int]:
     """The best of (best, i, j) and all pairs that contain `fixed`."""
     g = v.group[fixed]
-    up_room = v.upper[fixed] - v.alpha[fixed]
-    down_room = v.alpha[fixed] - v.lower[fixed]
+    max_up = v.upper[fixed] - v.alpha[fixed]
+    max_down = v.alpha[fixed] - v.lower[fixed]
     up, down = v.gradient[fixed] + v.rise[g, fixed], v.gradient[fixed] + v.fall[g, fixed]
     for a in range(v.gradient.size):
         if a == fixed:
-            continue  # compiled code may see a slope of some rounding here
+            continue  # rounding may give a nonzero slope in compiled code
         slope = up - (v.gradient[a] + v.fall[g, a])
         rising = slope > 0.0
         if rising:
-            room = min(up_room, v.alpha[a] - v.lower[a])
+            max_step = min(max_up, v.alpha[a] - v.lower[a])
         else:
             slope = (v.gradient[a] + v.rise[g, a]) - down
-            room = min(down_room, v.upper[a] - v.alpha[a])
+            max_step = min(max_down, v.upper[a] - v.alpha[a])
             if slope <= 0.0:
                 continue
         bend = max(curvature(v, row, fixed, a, samples), floor)
-        gain = clipped_gain(slope, bend, room)
+        gain = clipped_gain(slope, bend, max_step)
         if gain > best:
             best = gain
             if rising:
@@ -234,7 +269,9 @@ def related_gain(v, row, fixed, samples, floor, best, i, j):
 
 
 @inlined
-def max_gain(v, rows, memory, samples, floor):
+def max_gain(
+    v: r.Variables, rows: r.RowStore, memory: r.Memory, samples: int, floor: float
+) -> Choice:
     """The largest gain among the pairs related to the previous one (6.1.2)."""
     best, i, j = 0.0, -1, -1
     for k in range(2):
@@ -247,24 +284,26 @@ def max_gain(v, rows, memory, samples, floor):
 
 
 @inlined
-def is_free(v, a):
-    """Whether variable a may rise and fall, and its gradient is the same for both."""
+def is_free(v: r.Variables, a: int) -> bool:
+    """Whether variable a may move up and down, with the same gradient for both."""
     g = v.group[a]
-    return v.rise[g, a] == v.fall[g, a]
+    result: bool = v.rise[g, a] == v.fall[g, a]
+    return result
 
 
 @inlined
-def well_inside(v, a):
-    """Whether variable a keeps the distance of Algorithm 6.1 from both bounds."""
+def well_inside(v: r.Variables, a: int) -> bool:
+    """Whether variable a is at least the distance of Algorithm 6.1 away from both bounds."""
     if not is_free(v, a):
         return False
     width = v.upper[a] - v.lower[a]
     margin = HYBRID_ETA * width if np.isfinite(width) else 0.0
-    return v.lower[a] + margin <= v.alpha[a] <= v.upper[a] - margin
+    result: bool = v.lower[a] + margin <= v.alpha[a] <= v.upper[a] - margin
+    return result
 
 
 @inlined
-def greedy(v, rows, samples, floor):
+def greedy(v: r.Variables, rows: r.RowStore, samples: int, floor: float) -> Choice:
     """The largest gain of all pairs (6.1.1); needs the whole matrix."""
     best, i, j = 0.0, -1, -1
     for a in range(v.gradient.size):
@@ -274,14 +313,15 @@ def greedy(v, rows, samples, floor):
 
 
 @inlined
-def violates(v, a, threshold, slack):
-    """Whether variable a wants to move across the threshold by more than the slack."""
+def violates(v: r.Variables, a: int, threshold: float, slack: float) -> bool:
+    """Whether variable a violates its KKT condition at this threshold by more than the slack."""
     g, excess = v.group[a], v.gradient[a] - threshold
-    return excess + v.rise[g, a] > slack or excess + v.fall[g, a] < -slack
+    result: bool = excess + v.rise[g, a] > slack or excess + v.fall[g, a] < -slack
+    return result
 
 
 @inlined
-def platt(v, tops, bottoms, tol, memory):
+def platt(v: r.Variables, tops: Float, bottoms: Float, tol: float, memory: r.Memory) -> Choice:
     """Sweeps over all variables, then over the free ones while that finds violators; the
     partner is the one whose error differs most."""
     integers = memory.integers
@@ -306,15 +346,18 @@ def platt(v, tops, bottoms, tol, memory):
 
 
 @inlined
-def next_random(memory):
+def next_random(memory: r.Memory) -> int:
     """A linear congruential generator of 31 bits, its state kept between slabs."""
     state = (memory.integers[r.RANDOM_STATE] * 1103515245 + 12345) % 2147483648
     memory.integers[r.RANDOM_STATE] = state
-    return state // 8
+    result: int = state // 8
+    return result
 
 
 @inlined
-def random_pair(v, tops, bottoms, tol, memory):
+def random_pair(
+    v: r.Variables, tops: Float, bottoms: Float, tol: float, memory: r.Memory
+) -> Choice:
     """A random variable that has a partner, and a random partner of it."""
     size = v.gradient.size
     start = next_random(memory) % size
@@ -332,7 +375,16 @@ def random_pair(v, tops, bottoms, tol, memory):
 
 
 @inlined
-def select(v, rows, tops, bottoms, samples, control, tol, memory):
+def select(
+    v: r.Variables,
+    rows: r.RowStore,
+    tops: Float,
+    bottoms: Float,
+    samples: int,
+    control: r.Control,
+    tol: float,
+    memory: r.Memory,
+) -> Choice:
     """The pair of the policy in force."""
     policy = control.selection
     floor = control.floor

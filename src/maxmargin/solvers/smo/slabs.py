@@ -1,29 +1,32 @@
 """What pair steps and face steps cost, and when a face step is due."""
 
+from __future__ import annotations
+
+from ...dual.problem import Float, Int
 from ...runtime.jit import from_python, inlined
 from ..newton.compiled_step import LARGEST_SMALL, free_variables
 from ..newton.step import LARGEST_FACE
 from . import state as r
 from .loop import forget_pairs
 
-# Seconds that a pair step costs and each variable of it, a face step in compiled code and one from
-# Python, a multiplication of the factor, a gathered entry, and an entry of the factor in a round:
-# only their ratios matter.
+# Costs in seconds: a pair step, each variable in it; a face step in compiled code, one from Python,
+# a multiplication in the factorisation; a gathered entry, an entry of the factor in a round. Only
+# the ratios matter.
 STEP_COST, VARIABLE_COST = 3e-7, 1.3e-9
 SMALL_FACE_COST, FACE_COST, FLOP_COST = 2e-6, 1e-4, 5e-11
 GATHER_COST, ROUND_COST = 2e-9, 1e-9
-# Before a step on more free variables than these, pair steps cost so many times as much: which
-# variables are free in the end is to be clearer by then.
-FEW, MANY_PATIENCE = 40, 8.0
-# Pair steps between two questions whether a face step is due; when polishing, one is.
+# Before a face step on more free variables than this, pair steps may cost MANY_PATIENCE times as
+# much, so that the set of free variables has settled by then.
+SMALL_FACE, MANY_PATIENCE = 40, 8.0
+# Pair steps between two checks whether a face step is due; when polishing, it is.
 PACE = 20
-# Rounds of a face step, at least.
+# Smallest number of rounds of a face step.
 FEWEST_ROUNDS = 30
 
 
 @inlined
-def face_cost(free, size, rounds):
-    """Of a face step on so many free variables out of so many, in that many rounds."""
+def face_cost(free: int, size: int, rounds: float) -> float:
+    """Cost of a face step on `free` of `size` variables, in `rounds` rounds."""
     square = float(free * free)
     cost = (GATHER_COST + rounds * ROUND_COST) * square + GATHER_COST * free * size
     cost += SMALL_FACE_COST if free <= LARGEST_SMALL else FACE_COST
@@ -31,7 +34,7 @@ def face_cost(free, size, rounds):
 
 
 @inlined
-def due_face(v, faces, memory):
+def due_face(v: r.Variables, faces: int, memory: r.Memory) -> int:
     """The number of free variables if a face step on them is due, else 0."""
     reals = memory.reals
     if faces == r.NO_FACES or reals[r.SINCE_FACE] == 0.0:
@@ -39,18 +42,20 @@ def due_face(v, faces, memory):
     if faces == r.FACES and reals[r.FREE_SHARE] <= 0.5:
         return 0
     if memory.integers[r.LAST_KIND] == r.PLANNED:
-        return 0  # the step that it was planned with comes first
+        return 0  # the second step of a planned pair comes first
     free = free_variables(v)
     if free < 2 or free > LARGEST_FACE:
         return 0
-    patience = reals[r.PATIENCE] * (1.0 if free <= FEW else MANY_PATIENCE)
+    patience = reals[r.PATIENCE] * (1.0 if free <= SMALL_FACE else MANY_PATIENCE)
     waits = reals[r.SINCE_FACE] <= patience * face_cost(free, v.alpha.size, 0.0)
     return 0 if waits and faces != r.POLISHING else free
 
 
 @inlined
-def account_face(integers, reals, free, size, rounds, gain):
-    """Take note of a face step."""
+def account_face(
+    integers: Int, reals: Float, free: int, size: int, rounds: int, gain: float
+) -> None:
+    """Record a face step."""
     reals[r.SPENT] += face_cost(free, size, float(rounds))
     reals[r.SINCE_FACE] = 0.0
     reals[r.PATIENCE] = 1.0 if rounds else 2.0 * reals[r.PATIENCE]

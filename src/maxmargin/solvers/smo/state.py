@@ -1,12 +1,17 @@
-"""The plain records that travel between Python and the compiled loop."""
+"""Records shared by Python and the compiled loop."""
+
+from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...dual.batch import Parts
+from ...dual.problem import Float, Int
+from ...kernels.base import Array
 
-# Events: why the compiled loop came back.
+# Events: why the compiled loop returned.
 CONVERGED, STEPS_DONE, ROW_MISSING, STUCK, UNBOUNDED, TARGET_REACHED, FACE_DUE = range(7)
 
 # Selection policies.
@@ -21,7 +26,7 @@ SELECTIONS = {
     "random": RANDOM,
 }
 
-# When face steps are taken: never, where free steps dominate, or after every few steps.
+# When face steps are taken: never, when free steps dominate, or after every few steps.
 NO_FACES, FACES, POLISHING = range(3)
 
 # What follows convergence: nothing, or polishing.
@@ -33,16 +38,16 @@ STEP_KINDS = ("free", "clipped", "planned", "face")
 
 # Slots of the integer memory that outlives a slab.
 (
-    CLOCK,  # steps taken so far; also the time stamp of row use
-    PENDING_I,  # a pair chosen before a row went missing, or -1
+    CLOCK,  # number of steps so far; also the time stamp of row use
+    PENDING_I,  # pair selected before a missing row was reported, or -1
     PENDING_J,
-    RECENT,  # how many recent pairs are known
+    RECENT,  # number of recent pairs stored
     LAST_KIND,  # kind of the previous step
-    CURSOR,  # where Platt's sweep stands
+    CURSOR,  # position of Platt's sweep
     SWEEP_ALL,  # whether Platt's sweep is over all variables
-    SWEEP_FOUND,  # whether it has found a violator
+    SWEEP_FOUND,  # whether the sweep has found a violator
     RANDOM_STATE,
-    FREE_STEPS,  # planned ones included
+    FREE_STEPS,  # unclipped steps, planned ones included
     PLANNED_STEPS,
     NEGATIVE,  # steps along directions of negative curvature
     FACE_ROUNDS,
@@ -57,8 +62,8 @@ STEP_KINDS = ("free", "clipped", "planned", "face")
     DUAL,
     SPENT,  # cost of all steps
     SINCE_FACE,  # cost of the pair steps since the last face step
-    PATIENCE,  # cost of pair steps, in face steps, before the next face step
-    FREE_SHARE,  # of the last pair steps
+    PATIENCE,  # pair steps cost this multiple of a face step before the next one
+    FREE_SHARE,  # fraction of unclipped steps in the last slab
     VIOLATION,
     POLISH_UNTIL,  # the cost at which polishing ends; 0 before it begins
     REALS,
@@ -66,91 +71,92 @@ STEP_KINDS = ("free", "clipped", "planned", "face")
 
 
 class Variables(NamedTuple):
-    """The variables a loop works on, and what it knows of each.
+    """The variables of a loop, as arrays.
 
-    `rise` and `fall` have a row a group: 0 where the variable belongs to the group and may rise
-    (fall), else −∞ (+∞), so that extrema are taken without branches.
+    `rise` and `fall` have one row per group: 0 where the variable belongs to the group and may rise
+    (fall), else −∞ (+∞), so that extrema need no branches.
 
-    A variable with a kink κ > 0 pays κ|α|: two variables of one sample, folded into one. Its
-    gradient is κ less for α > 0 and κ more for α < 0, which `rise` and `fall` say instead of 0, and
-    its bounds are those of the side it is on, so that steps end at 0.
+    A variable with a kink κ > 0 has the cost κ|α|: it stands for the two variables of one sample.
+    Its gradient is κ less for α > 0 and κ more for α < 0, which `rise` and `fall` hold instead of
+    0, and its bounds are those of its current side, so that steps end at 0.
     """
 
-    alpha: np.ndarray
-    gradient: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    ridge: np.ndarray
-    diagonal: np.ndarray  # of Q, ridge included
-    group: np.ndarray
-    rise: np.ndarray
-    fall: np.ndarray
-    scores: np.ndarray  # float32 scratch
-    kink: np.ndarray
-    lowest: np.ndarray  # the lower bound of both sides together
-    highest: np.ndarray
+    alpha: Float
+    gradient: Float
+    lower: Float
+    upper: Float
+    ridge: Float
+    diagonal: Float  # of Q, ridge included
+    group: Int
+    rise: Float
+    fall: Float
+    scores: NDArray[np.float32]  # float32 scratch
+    kink: Float
+    lowest: Float  # the lower bound of both sides together
+    highest: Float
 
 
 class RowStore(NamedTuple):
     """Gram rows in memory: row of sample s is ``values[slot[s]]``, absent where slot is -1.
 
-    Absent rows the loop makes itself where it has a source: of a Gaussian, the points it is about,
-    a column each; else a Gram matrix of more samples, among which these have their `places`.
+    The loop computes absent rows itself if there is a source: the points of a Gaussian, one column
+    each, or a Gram matrix of more samples, in which `places` are the rows of these.
     """
 
-    values: np.ndarray
-    slot: np.ndarray
-    used: np.ndarray  # time stamp of last use, a slot each
-    source: np.ndarray  # empty if there is none
-    places: np.ndarray
-    count: np.ndarray  # the rows present that came from there, and how many there may be
+    values: Array
+    slot: Int
+    used: Int  # time stamp of last use, per slot
+    source: Array  # empty if there is none
+    places: Int
+    # Number of rows computed from the source, and its current limit; hides `tuple.count`.
+    count: Int  # type: ignore[assignment]
 
 
 class Control(NamedTuple):
-    """What the loop is told."""
+    """Settings of the loop."""
 
     selection: int
     planning: int  # number of recent pairs planned with; 0 takes Newton steps
     overstep: float  # factor on the Newton step
     tol: float
     scale: float  # largest diagonal entry of K: the unit of curvature
-    floor: float  # smallest curvature believed
+    floor: float  # smaller curvatures are treated as rounding
     target: float  # dual value that ends the run
     faces: int  # when to take face steps
     ending: int  # what follows convergence
 
 
 class Memory(NamedTuple):
-    """What the loop remembers from slab to slab."""
+    """State of the loop that persists between slabs."""
 
-    integers: np.ndarray
-    reals: np.ndarray
-    recent: np.ndarray  # (N + 1, 2) most recent pairs, newest first
-    recent_bend: np.ndarray  # (N + 1,) curvature along each of them
-    tops: np.ndarray  # largest gradient that may rise, a group each
-    bottoms: np.ndarray  # smallest gradient that may fall
-    numbers: np.ndarray  # what small face steps work with
-    indices: np.ndarray
+    integers: Int
+    reals: Float
+    recent: Int  # (N + 1, 2) most recent pairs, newest first
+    recent_bend: Float  # (N + 1,) curvature along each of them
+    tops: Float  # largest gradient that may rise, per group
+    bottoms: Float  # smallest gradient that may fall, per group
+    numbers: Float  # scratch memory of small face steps
+    indices: Int
 
 
-# What is written down of each problem of a batch: why the loop came back, steps, rounds of face
-# steps, steps of negative curvature, rows.
+# Columns of the ledger of a batch: event, steps, rounds of face steps, steps of negative curvature,
+# rows.
 ENDED, STEPS, ROUNDS, BENT, ROWS, LEDGER = range(6)
 
 
 class Batch(NamedTuple):
-    """Small problems solved in one call, and what becomes of them."""
+    """Small problems solved in one call, and their results."""
 
     parts: Parts
-    alpha: np.ndarray  # the solutions, one after the other
-    sums: np.ndarray  # Kα
-    ledger: np.ndarray  # a row for each problem
+    alpha: Float  # the solutions, one after the other
+    sums: Float  # Kα
+    ledger: Float  # one row per problem
 
 
 class StepTrace(NamedTuple):
-    """One entry a step; empty arrays when no trace is wanted."""
+    """One entry per step; empty arrays if there is no trace."""
 
-    violation: np.ndarray
-    gain: np.ndarray
-    kind: np.ndarray
-    ratio: np.ndarray
+    violation: Float
+    gain: Float
+    kind: Int
+    ratio: Float

@@ -1,4 +1,4 @@
-"""How far a pair moves: the truncated Newton step (4.4), or a step planned ahead.
+"""Step length of a pair: the truncated Newton step (4.4), or a step planned ahead.
 
 Planning ahead (chapter 7) chooses the step along the current pair that is best if a recent pair
 (p, r) is taken next. With w₁, w₂ the slopes along both and Q their 2 × 2 curvature,
@@ -8,20 +8,26 @@ Planning ahead (chapter 7) chooses the step along the current pair that is best 
 It is used only after a free Newton step and if neither step meets a bound (Algorithm 7.3).
 """
 
+from __future__ import annotations
+
 import numpy as np
 
+from ...dual.problem import Float
+from ...kernels.base import Array
 from ...runtime.jit import inlined, largest, smallest
 from . import state as r
 from .selection import curvature, pair_gain, pair_slope
 
-# A planned step this close to the Newton step gains by itself (Algorithm 7.2).
+# A planned step within this relative range of the Newton step is a gain by itself (Algorithm 7.2).
 PLANNING_ETA = 0.9
-# Below this, det Q relative to Q₁₁Q₂₂ is rounding.
+# If det Q / (Q₁₁Q₂₂) is below this, it is rounding.
 SMALLEST_DETERMINANT = 1e-10
 
 
 @inlined
-def coupling(v, row_i, row_j, i, j, p, q, samples):
+def coupling(
+    v: r.Variables, row_i: Array, row_j: Array, i: int, j: int, p: int, q: int, samples: int
+) -> float:
     """v_Bᵀ Q v_B' of the pairs B = (i, j) and B' = (p, q)."""
     sp, sq = p % samples, q % samples
     value = np.float64(row_i[sp]) - row_i[sq] - row_j[sp] + row_j[sq]
@@ -33,28 +39,32 @@ def coupling(v, row_i, row_j, i, j, p, q, samples):
         value -= v.ridge[j]
     if j == q:
         value += v.ridge[j]
-    return value
+    result: float = value
+    return result
 
 
 @inlined
-def stays_inside(v, a, move):
-    return v.lower[a] < v.alpha[a] + move < v.upper[a]
+def stays_inside(v: r.Variables, a: int, move: float) -> bool:
+    result: bool = v.lower[a] < v.alpha[a] + move < v.upper[a]
+    return result
 
 
 @inlined
-def at_kink(v, a):
-    return v.alpha[a] == 0.0 and v.kink[a] > 0.0
+def at_kink(v: r.Variables, a: int) -> bool:
+    result: bool = v.alpha[a] == 0.0 and v.kink[a] > 0.0
+    return result
 
 
 @inlined
-def level(v, a):
-    """The gradient of variable a on the side where it is."""
-    return v.gradient[a] + (v.kink[a] if v.alpha[a] < 0.0 else -v.kink[a])
+def level(v: r.Variables, a: int) -> float:
+    """The gradient of variable a on its current side of the kink."""
+    result: float = v.gradient[a] + (v.kink[a] if v.alpha[a] < 0.0 else -v.kink[a])
+    return result
 
 
 @inlined
-def moved_by(a, i, j, step):
-    """What a step along (i, j) adds to variable a."""
+def moved_by(a: int, i: int, j: int, step: float) -> float:
+    """The change of variable a by a step along (i, j)."""
     if a == i:
         return step
     if a == j:
@@ -63,7 +73,18 @@ def moved_by(a, i, j, step):
 
 
 @inlined
-def planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
+def planned_step(
+    v: r.Variables,
+    row_i: Array,
+    row_j: Array,
+    i: int,
+    j: int,
+    slope: float,
+    bend: float,
+    samples: int,
+    control: r.Control,
+    memory: r.Memory,
+) -> tuple[bool, float]:
     """(found, step): the planned step of the largest double-step gain over recent pairs."""
     best, step, found = 0.0, 0.0, False
     if at_kink(v, i) or at_kink(v, j):
@@ -96,8 +117,17 @@ def planned_step(v, row_i, row_j, i, j, slope, bend, samples, control, memory):
 
 
 @inlined
-def better_recent_pair(v, row_i, i, j, samples, control, memory, exact):
-    """The pair (i, j), or the recent pair it was planned with if that gains more."""
+def better_recent_pair(
+    v: r.Variables,
+    row_i: Array,
+    i: int,
+    j: int,
+    samples: int,
+    control: r.Control,
+    memory: r.Memory,
+    exact: bool,
+) -> tuple[int, int]:
+    """The pair (i, j), or the recent pair of the last plan if its gain is larger."""
     floor = control.floor
     best = pair_gain(v, i, j, curvature(v, row_i, i, j, samples), floor, exact)
     for n in range(1, min(control.planning + 1, memory.integers[r.RECENT])):
@@ -111,8 +141,8 @@ def better_recent_pair(v, row_i, i, j, samples, control, memory, exact):
 
 
 @inlined
-def set_penalties(v, a):
-    """Renew what variable a may do after it moved."""
+def set_penalties(v: r.Variables, a: int) -> None:
+    """Update `rise`, `fall` and bounds of variable a after a move."""
     g, alpha, kink = v.group[a], v.alpha[a], v.kink[a]
     if kink > 0.0:
         v.upper[a] = 0.0 if alpha < 0.0 else v.highest[a]
@@ -122,8 +152,8 @@ def set_penalties(v, a):
 
 
 @inlined
-def move_pair(v, i, j, step):
-    """α_i += step, α_j −= step, landing on bounds exactly."""
+def move_pair(v: r.Variables, i: int, j: int, step: float) -> None:
+    """α_i += step, α_j −= step; bounds are hit exactly."""
     up = v.upper[i] - v.alpha[i]
     down = v.alpha[j] - v.lower[j]
     v.alpha[i] = v.upper[i] if step >= up else v.alpha[i] + step
@@ -133,7 +163,17 @@ def move_pair(v, i, j, step):
 
 
 @inlined
-def update_gradient(v, row_i, row_j, i, j, step, samples, tops, bottoms):
+def update_gradient(
+    v: r.Variables,
+    row_i: Array,
+    row_j: Array,
+    i: int,
+    j: int,
+    step: float,
+    samples: int,
+    tops: Float,
+    bottoms: Float,
+) -> float:
     """G −= step·Q(e_i − e_j), and the extremes of the new gradient in the same pass; ψ(α)."""
     v.gradient[i] -= step * v.ridge[i]
     v.gradient[j] += step * v.ridge[j]
@@ -153,7 +193,9 @@ def update_gradient(v, row_i, row_j, i, j, step, samples, tops, bottoms):
 
 
 @inlined
-def moved_extremes(gradient, rise, fall, row_i, row_j, step):
+def moved_extremes(
+    gradient: Float, rise: Float, fall: Float, row_i: Array, row_j: Array, step: float
+) -> tuple[float, float]:
     top, bottom = -np.inf, np.inf
     for s in range(gradient.size):
         value = gradient[s] - step * (np.float64(row_i[s]) - np.float64(row_j[s]))

@@ -104,8 +104,8 @@ def _step(run: Recorder, i: int, curvature: float) -> str | None:
 def _best(run: Recorder, diagonal: Any) -> int:
     """The variable whose step gains most."""
     G = run.projected_gradient()
-    room = np.where(G > 0, run.problem.upper - run.alpha, run.alpha - run.problem.lower)
-    step = np.minimum(np.abs(G) / np.maximum(diagonal, 1e-300), room)
+    max_step = np.where(G > 0, run.problem.upper - run.alpha, run.alpha - run.problem.lower)
+    step = np.minimum(np.abs(G) / np.maximum(diagonal, 1e-300), max_step)
     return int(np.argmax(step * (np.abs(G) - 0.5 * diagonal * step)))
 
 

@@ -191,8 +191,10 @@ def _restricted(
     samples = block.shape[0]
     inner = alpha[variables].reshape(-1, samples).sum(axis=0)
     pull = np.tile(block @ inner, problem.copies) + problem.ridge[variables] * alpha[variables]
-    held = np.setdiff1d(np.arange(problem.size), variables)
-    fixed = np.bincount(problem.group[held], alpha[held], minlength=problem.totals.size)
+    fixed_variables = np.setdiff1d(np.arange(problem.size), variables)
+    fixed = np.bincount(
+        problem.group[fixed_variables], alpha[fixed_variables], minlength=problem.totals.size
+    )
     return DualProblem(
         linear=gradient[variables] + pull,
         lower=problem.lower[variables],

@@ -116,9 +116,9 @@ def _ascend(run: Recorder, chosen: NDArray[Any]) -> bool:
 
 def _longest(part: DualProblem, alpha: Float, direction: Float) -> float:
     """How far the direction can be followed inside the box."""
-    room = np.where(direction > 0, part.upper - alpha, alpha - part.lower)
+    max_step = np.where(direction > 0, part.upper - alpha, alpha - part.lower)
     moving = direction != 0
-    return float(np.min(room[moving] / np.abs(direction[moving]), initial=np.inf))
+    return float(np.min(max_step[moving] / np.abs(direction[moving]), initial=np.inf))
 
 
 def _restricted(problem: DualProblem, alpha: Float, chosen: NDArray[Any]) -> DualProblem:

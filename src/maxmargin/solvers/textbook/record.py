@@ -139,8 +139,6 @@ class Recorder:
         self.entries: list[tuple[Any, ...]] = []
         self.alphas = [self.alpha.copy()] if trace == "alpha" else []
 
-    # ---- the problem -----------------------------------------------------------------------
-
     def q_row(self, a: int) -> Float:
         """Row a of Q."""
         row = self.problem.of_samples(self.K.row(a % self.problem.samples)).copy()
@@ -191,8 +189,6 @@ class Recorder:
         if self.summed:
             return float(certify_expansion(p, alpha, Kalpha).gap)
         return box_gap(p, alpha, Kalpha)
-
-    # ---- moves -----------------------------------------------------------------------------
 
     def move_pair(self, i: int, j: int, step: float, kind: int, ratio: float = 1.0) -> None:
         """α ← α + step·(e_i − e_j), exactly to a bound where one is met."""
@@ -249,8 +245,6 @@ class Recorder:
         self.entries.append((*facts, *more))
         if self.trace == "alpha":
             self.alphas.append(self.alpha.copy())
-
-    # ---- the end ---------------------------------------------------------------------------
 
     def finished(self, status: str) -> Solution:
         """The solution, with the gradient computed from scratch."""

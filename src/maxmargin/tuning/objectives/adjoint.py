@@ -54,6 +54,7 @@ class Saddle:
             self.ones = self._cleared(np.ones(self.size))
 
     def _cleared(self, b: Float) -> Float:
+        assert self.factor is not None
         solve_in_place(self.factor, b, self.size)
         return b
 

@@ -28,7 +28,7 @@ KEPT = 4096
 
 
 @compiled
-def products(K, rows, columns, between):  # type: ignore[no-untyped-def]
+def products(K: Float, rows: Any, columns: Any, between: float) -> tuple[float, float]:
     """⟨T, K⟩ and ⟨K, K⟩ over a stripe and its mirror image."""
     height = rows.size
     product, square = 0.0, 0.0
@@ -49,7 +49,7 @@ def products(K, rows, columns, between):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def weigh(K, rows, columns, within, between, factor):  # type: ignore[no-untyped-def]
+def weigh(K: Float, rows: Any, columns: Any, within: float, between: float, factor: float) -> None:
     """K ← factor·K + T, T having `within` a class and `between` classes; what lies beyond the
     square at the diagonal counts twice."""
     height = rows.size

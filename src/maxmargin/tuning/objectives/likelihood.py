@@ -25,7 +25,7 @@ MOST_STEPS = 200
 
 
 @compiled
-def log_likelihood(margins, weight, slope):  # type: ignore[no-untyped-def]
+def log_likelihood(margins: Float, weight: Float, slope: Float) -> tuple[float, float]:
     """(L, r) for weighted margins, and ∂L/∂m_i into `slope`."""
     n = margins.size
     total, least, largest, samples = 0.0, np.inf, 0.0, 0.0

@@ -26,6 +26,8 @@ from ...runtime.jit import compiled
 from ..base import Float, Limits, Objective, P
 from .base import Optimiser, require_finite, require_gradient
 
+Int = NDArray[np.int64]
+
 SHORTEST_EPISODE = 40
 MOMENTS = 100
 # Quantiles of |S₁|, S₂ and |S₃| under the hypothesis of a random walk.
@@ -39,7 +41,9 @@ STEP, SUM, OFFSET, LEAST, MOST, LEFT_SUM, RIGHT_SUM, REALS = range(8)
 
 
 @compiled
-def take_gradient(gradient, room_below, room_above, integers, reals, delta):  # type: ignore[no-untyped-def]
+def take_gradient(
+    gradient: Float, below: Float, above: Float, integers: Int, reals: Float, delta: Float
+) -> None:
     """One iteration; fills `delta` with the step of each coordinate."""
     for i in range(gradient.size):
         delta[i] = 0.0
@@ -51,11 +55,11 @@ def take_gradient(gradient, room_below, room_above, integers, reals, delta):  # 
         reals[SUM, i] = 0.0
         integers[SUMMED, i] = 0
         if total > 0.0:
-            delta[i] = -min(reals[STEP, i], room_below[i])
+            delta[i] = -min(reals[STEP, i], below[i])
             reals[LEFT_SUM, i] += total
             integers[LEFT, i] += 1
         elif total < 0.0:
-            delta[i] = min(reals[STEP, i], room_above[i])
+            delta[i] = min(reals[STEP, i], above[i])
             reals[RIGHT_SUM, i] -= total
             integers[RIGHT, i] += 1
         reals[OFFSET, i] += delta[i]
@@ -70,7 +74,7 @@ def take_gradient(gradient, room_below, room_above, integers, reals, delta):  # 
 
 
 @compiled
-def adapt_average(integers, reals):  # type: ignore[no-untyped-def]
+def adapt_average(integers: Int, reals: Float) -> float:
     """Average more or fewer gradients; the factor by which the episode becomes longer."""
     if integers[LEFT] == 0 or integers[RIGHT] == 0:
         return 1.0
@@ -88,7 +92,7 @@ def adapt_average(integers, reals):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def adapt(integers, reals):  # type: ignore[no-untyped-def]
+def adapt(integers: Int, reals: Float) -> None:
     """The end of an episode of one coordinate."""
     length = integers[EPISODE]
     root = np.sqrt(length)
@@ -177,6 +181,7 @@ class NoisyRprop(Optimiser[P]):
             return
         self._good = self.point
         theta = self.point.theta
+        assert evaluation.gradient is not None
         take_gradient(
             evaluation.gradient,
             np.maximum(theta - self.limits.low, 0.0),

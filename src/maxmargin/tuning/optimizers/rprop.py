@@ -118,7 +118,7 @@ class IRpropPlus(Rprop[P]):
     """
 
     def _chosen_step(self, value: float, gradient: Float) -> Float:
-        turned = self._adapt(gradient) < 0
+        reversed_sign = self._adapt(gradient) < 0
         back = -self.delta if value > self.value else np.zeros(self.size)
-        self.gradient = np.where(turned, 0.0, gradient)
-        return np.where(turned, back, -np.sign(gradient) * self.steps)
+        self.gradient = np.where(reversed_sign, 0.0, gradient)
+        return np.where(reversed_sign, back, -np.sign(gradient) * self.steps)

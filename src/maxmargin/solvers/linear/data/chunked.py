@@ -146,7 +146,7 @@ class ChunkedMatrix:
         # Called before a chunk is read; it may raise.
         self.check: Callable[[], None] = lambda: None
         self._kept: dict[int, Matrix] = {}
-        self._room = memory
+        self._free_bytes = memory
 
     def __len__(self) -> int:
         return len(self.edges) - 1
@@ -157,10 +157,10 @@ class ChunkedMatrix:
         if k not in self._kept:
             chunk = as_matrix(self.source.read(k))
             size = chunk.entries * (16 if isinstance(chunk, SparseMatrix) else 8)
-            if size > self._room:
+            if size > self._free_bytes:
                 return chunk
             self._kept[k] = chunk
-            self._room -= size
+            self._free_bytes -= size
         return self._kept[k]
 
     def chunks(self, wanted: Any = None) -> Iterator[tuple[slice, Matrix]]:
@@ -315,23 +315,25 @@ class ChunkedMatrix:
 
 def joined(parts: list[Matrix], d: int) -> Matrix:
     """The samples of all parts, one below the other."""
-    if any(isinstance(part, DenseMatrix) for part in parts) or not parts:
+    sparse = [part for part in parts if isinstance(part, SparseMatrix)]
+    if len(sparse) < len(parts) or not parts:
         arrays = [dense(part) for part in parts]
         return DenseMatrix(np.concatenate(arrays) if arrays else np.empty((0, d)))
-    counts = [np.diff(part.indptr) for part in parts]
+    counts = [np.diff(part.indptr) for part in sparse]
     indptr = np.zeros(1 + sum(count.size for count in counts), dtype=np.int64)
     np.cumsum(np.concatenate(counts), out=indptr[1:], dtype=np.int64)
     return SparseMatrix(
         indptr,
-        np.concatenate([part.indices for part in parts]),
-        np.concatenate([part.data.astype(np.float64, copy=False) for part in parts]),
+        np.concatenate([part.indices for part in sparse]),
+        np.concatenate([part.data.astype(np.float64, copy=False) for part in sparse]),
         d,
     )
 
 
 def dense(matrix: Matrix) -> Float:
     if isinstance(matrix, DenseMatrix):
-        return matrix.X.astype(np.float64, copy=False)
+        result: Float = matrix.X.astype(np.float64, copy=False)
+        return result
     out = np.zeros((matrix.n, matrix.d))
     csr.dense_rows(matrix.indptr, matrix.indices, matrix.data, np.arange(matrix.n), out)
     return out
@@ -341,5 +343,6 @@ def column_energy(matrix: Matrix) -> Float:
     """Σ_i x_ij² for each feature j."""
     if isinstance(matrix, DenseMatrix):
         X = matrix.X.astype(np.float64, copy=False)
-        return np.einsum("ij,ij->j", X, X)
+        result: Float = np.einsum("ij,ij->j", X, X)
+        return result
     return csr.column_energy(matrix.indices, matrix.data, matrix.d)

@@ -1,15 +1,23 @@
 """Compiled products with a sparse matrix in CSR form, over all rows or chosen ones."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
+from ....kernels.base import Array
 from ....runtime.jit import compiled
+from ..losses import Float
 
 # Row pointers are unsigned, and a signed one beside them would make the sum a float.
 ONE = np.uint64(1)
 
 
 @compiled
-def margins(indptr, indices, data, w, start, stop, out):
+def margins(
+    indptr: Array, indices: Array, data: Array, w: Float, start: int, stop: int, out: Float
+) -> None:
     """out_i = x_i·w for the rows from start to stop."""
     for i in range(start, stop):
         total = 0.0
@@ -19,7 +27,9 @@ def margins(indptr, indices, data, w, start, stop, out):
 
 
 @compiled
-def margins_at(indptr, indices, data, w, rows, out):
+def margins_at(
+    indptr: Array, indices: Array, data: Array, w: Float, rows: Array, out: Float
+) -> None:
     """out_k = x_i·w for i = rows_k."""
     for k in range(rows.size):
         i = rows[k]
@@ -30,7 +40,9 @@ def margins_at(indptr, indices, data, w, rows, out):
 
 
 @compiled
-def combine(indptr, indices, data, coef, start, stop, out):
+def combine(
+    indptr: Array, indices: Array, data: Array, coef: Float, start: int, stop: int, out: Float
+) -> None:
     """out += Σ coef_i x_i over the rows from start to stop."""
     for i in range(start, stop):
         c = coef[i]
@@ -40,7 +52,9 @@ def combine(indptr, indices, data, coef, start, stop, out):
 
 
 @compiled
-def combine_at(indptr, indices, data, coef, rows, out):
+def combine_at(
+    indptr: Array, indices: Array, data: Array, coef: Float, rows: Array, out: Float
+) -> None:
     """out += Σ coef_k x_i for i = rows_k."""
     for k in range(rows.size):
         c = coef[k]
@@ -50,7 +64,9 @@ def combine_at(indptr, indices, data, coef, rows, out):
 
 
 @compiled
-def add_outer(indptr, indices, data, coef, rows, gram, border):
+def add_outer(
+    indptr: Array, indices: Array, data: Array, coef: Float, rows: Array, gram: Float, border: Float
+) -> None:
     """Lower triangle of gram += Σ coef_k x_i x_iᵀ, border += Σ coef_k x_i, for i = rows_k.
 
     Column indices ascend in each row.
@@ -66,7 +82,9 @@ def add_outer(indptr, indices, data, coef, rows, gram, border):
 
 
 @compiled
-def inner_products(indptr, indices, data, left, right, buffer, out):
+def inner_products(
+    indptr: Array, indices: Array, data: Array, left: Array, right: Array, buffer: Float, out: Float
+) -> None:
     """out_kl = x_i·x_j for i = left_k, j = right_l; `buffer` is d zeros and stays so."""
     for k in range(left.size):
         i = left[k]
@@ -83,7 +101,7 @@ def inner_products(indptr, indices, data, left, right, buffer, out):
 
 
 @compiled
-def row_norms(indptr, data):
+def row_norms(indptr: Array, data: Array) -> Float:
     """‖x_i‖²."""
     norms = np.zeros(indptr.size - 1)
     for i in range(norms.size):
@@ -95,7 +113,7 @@ def row_norms(indptr, data):
 
 
 @compiled
-def column_energy(indices, data, size):
+def column_energy(indices: Array, data: Array, size: int) -> Float:
     """Σ_i x_ij² for each column j."""
     energy = np.zeros(size)
     for p in range(indices.size):
@@ -104,9 +122,11 @@ def column_energy(indices, data, size):
 
 
 @compiled
-def take_rows(indptr, indices, data, rows):
+def take_rows(
+    indptr: Array, indices: Array, data: Array, rows: Array
+) -> tuple[Array, Array, Array]:
     """The CSR arrays of some rows."""
-    count = 0
+    count: Any = 0
     for k in range(rows.size):
         count += np.int64(indptr[rows[k] + 1] - indptr[rows[k]])
     new_indptr = np.zeros(rows.size + 1, dtype=indptr.dtype)
@@ -123,10 +143,12 @@ def take_rows(indptr, indices, data, rows):
 
 
 @compiled
-def compact_rows(indptr, indices, data, rows, d):
+def compact_rows(
+    indptr: Array, indices: Array, data: Array, rows: Array, d: int
+) -> tuple[Array, Array, Float, Array]:
     """The CSR arrays of some rows, over the columns they use in order of appearance, and these
     columns: the ones in frequent use become neighbours."""
-    count = 0
+    count: Any = 0
     for k in range(rows.size):
         count += np.int64(indptr[rows[k] + 1] - indptr[rows[k]])
     new_indptr = np.zeros(rows.size + 1, dtype=indptr.dtype)
@@ -149,7 +171,7 @@ def compact_rows(indptr, indices, data, rows, d):
 
 
 @compiled
-def dense_columns(indptr, indices, data, position, out):
+def dense_columns(indptr: Array, indices: Array, data: Array, position: Array, out: Array) -> None:
     """out[i, position_j] = x_ij for the columns with position_j ≥ 0."""
     for i in range(indptr.size - 1):
         for p in range(indptr[i], indptr[i + 1]):
@@ -159,7 +181,7 @@ def dense_columns(indptr, indices, data, position, out):
 
 
 @compiled
-def compress(X, bits, indptr, indices, data):
+def compress(X: Array, bits: Array, indptr: Array, indices: Array, data: Array) -> bool:
     """CSR arrays of a dense matrix; returns whether there was room for all of it. `bits` is X seen
     as integers: runs of zeros are skipped sixteen at a time, and what is not a number is not zero.
     """
@@ -185,7 +207,7 @@ def compress(X, bits, indptr, indices, data):
 
 
 @compiled
-def dense_rows(indptr, indices, data, rows, out):
+def dense_rows(indptr: Array, indices: Array, data: Array, rows: Array, out: Array) -> None:
     """out_k = x_i for i = rows_k, into zeros."""
     for k in range(rows.size):
         for p in range(indptr[rows[k]], indptr[rows[k] + 1]):

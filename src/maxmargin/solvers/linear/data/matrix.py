@@ -29,7 +29,7 @@ BLOCK_ENTRIES = 1 << 19
 # A dense matrix with fewer nonzeros than this is worth the price of compressing it.
 DENSE_ABOVE = 0.25
 # Room for a compressed matrix, in units of what a sample of its rows lets one expect.
-ROOM = 2.0
+CAPACITY = 2.0
 # A largest squared norm below this is about to underflow.
 VANISHING = 1e-280
 # Nanoseconds for an entry of a dense inner product inside a matrix product.
@@ -60,7 +60,8 @@ class DenseMatrix:
 
     @property
     def entries(self) -> int:
-        return self.n * self.d
+        result: int = self.n * self.d
+        return result
 
     @property
     def row_cost(self) -> Cost:
@@ -70,7 +71,8 @@ class DenseMatrix:
     @property
     def pass_seconds(self) -> float:
         """About how long a product with all samples takes."""
-        return 1e-9 * self.row_cost.product * self.n
+        result: float = 1e-9 * self.row_cost.product * self.n
+        return result
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Any:
         step = max(1, BLOCK_ENTRIES // max(1, self.d))
@@ -114,7 +116,8 @@ class DenseMatrix:
                 out += coef[rows] @ self.X[rows].astype(np.float64, copy=False)
             return out
 
-        return sum(run_parts(part, even_parts(self.n, self.entries, self.d)))
+        result: Float = sum(run_parts(part, even_parts(self.n, self.entries, self.d)))
+        return result
 
     def combine_at(self, rows: Any, coef: Float) -> Float:
         def part(start: int, stop: int) -> Float:
@@ -123,7 +126,8 @@ class DenseMatrix:
                 out += coef[some] @ self.X[rows[some]].astype(np.float64, copy=False)
             return out
 
-        return sum(run_parts(part, even_parts(len(rows), len(rows) * self.d, self.d)))
+        result: Float = sum(run_parts(part, even_parts(len(rows), len(rows) * self.d, self.d)))
+        return result
 
     def take(self, rows: Any) -> DenseMatrix:
         return DenseMatrix(self.X[rows].astype(np.float64, copy=False))
@@ -154,7 +158,8 @@ class DenseMatrix:
 
     def inner(self, left: Any, right: Any) -> Float:
         A = self.X[left].astype(np.float64, copy=False)
-        return A @ self.X[right].astype(np.float64, copy=False).T
+        result: Float = A @ self.X[right].astype(np.float64, copy=False).T
+        return result
 
     @cached_property
     def squared_norms(self) -> Float:
@@ -200,7 +205,8 @@ class SparseMatrix:
 
     @property
     def entries(self) -> int:
-        return self.data.size
+        result: int = self.data.size
+        return result
 
     @property
     def row_cost(self) -> Cost:
@@ -211,7 +217,8 @@ class SparseMatrix:
     @property
     def pass_seconds(self) -> float:
         """About how long a product with all samples takes."""
-        return 1e-9 * self.row_cost.product * self.n
+        result: float = 1e-9 * self.row_cost.product * self.n
+        return result
 
     @cached_property
     def largest(self) -> float:
@@ -248,7 +255,8 @@ class SparseMatrix:
             csr.combine(self.indptr, self.indices, self.data, coef, start, stop, out)
             return out
 
-        return sum(run_parts(part, parts_of(self.indptr, self.entries, self.d)))
+        result: Float = sum(run_parts(part, parts_of(self.indptr, self.entries, self.d)))
+        return result
 
     def combine_at(self, rows: Any, coef: Float) -> Float:
         def part(start: int, stop: int) -> Float:
@@ -258,7 +266,8 @@ class SparseMatrix:
             )
             return out
 
-        return sum(run_parts(part, self._parts_at(rows, self.d)))
+        result: Float = sum(run_parts(part, self._parts_at(rows, self.d)))
+        return result
 
     def _parts_at(self, rows: Any, sums: int = 0) -> list[tuple[int, int]]:
         entries = len(rows) * (self.entries // max(1, self.n))
@@ -270,8 +279,9 @@ class SparseMatrix:
     select = take
 
     def compact(self, rows: Any) -> Part:
-        *arrays, used = csr.compact_rows(self.indptr, self.indices, self.data, rows, self.d)
-        return Part(SparseMatrix(*arrays, used.size), used)
+        arrays = self.indptr, self.indices, self.data
+        indptr, indices, data, used = csr.compact_rows(*arrays, rows, self.d)
+        return Part(SparseMatrix(indptr, indices, data, used.size), used)
 
     def columns(self, chosen: Any) -> SparseMatrix:
         """The matrix of some features, in ascending order."""
@@ -351,13 +361,13 @@ def _from_csr(X: Any) -> SparseMatrix:
 def _compressed(X: Any, density: float) -> SparseMatrix:
     """CSR arrays of a dense matrix, made by parts in threads."""
     n, d = X.shape
-    room = int(ROOM * density * d) + 1
-    indices, data = np.empty(n * room + d, dtype=np.int32), np.empty(n * room + d, dtype=X.dtype)
+    width = int(CAPACITY * density * d) + 1
+    indices, data = np.empty(n * width + d, dtype=np.int32), np.empty(n * width + d, dtype=X.dtype)
     indptr = np.zeros(n + 1, dtype=np.int64)
     bits = X.view(np.int64 if X.dtype == np.float64 else np.int32)
 
     def part(start: int, stop: int) -> Any:
-        ends, own = np.zeros(stop - start + 1, np.int64), slice(start * room, stop * room + d)
+        ends, own = np.zeros(stop - start + 1, np.int64), slice(start * width, stop * width + d)
         done = csr.compress(X[start:stop], bits[start:stop], ends, indices[own], data[own])
         return ends if done else None
 
@@ -366,7 +376,7 @@ def _compressed(X: Any, density: float) -> SparseMatrix:
     if any(ends is None for ends in pieces):
         return _from_csr(sp.csr_array(X))
     for (start, stop), ends in zip(parts, pieces):
-        own, first = slice(start * room, start * room + ends[-1]), indptr[start]
+        own, first = slice(start * width, start * width + ends[-1]), indptr[start]
         indptr[start + 1 : stop + 1] = first + ends[1:]
         if start:
             indices[first : first + ends[-1]] = indices[own]

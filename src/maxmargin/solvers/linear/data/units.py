@@ -182,4 +182,5 @@ def _shift(matrix: Any) -> Float | None:
         return None
     # Differences to a sample vanish where all are equal, whatever the rounding of a mean.
     X = dense(matrix)
-    return X[0] + (X - X[0]).mean(axis=0)
+    result: Float | None = X[0] + (X - X[0]).mean(axis=0)
+    return result

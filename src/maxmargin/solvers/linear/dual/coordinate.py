@@ -85,9 +85,9 @@ class CoordinateDescent:
         self.order = np.arange(matrix.n)
         self.state = np.array([SEED + 2 * switches.random_state], dtype=np.uint64)
         self.low, self.high = -np.inf, np.inf
-        self.everyone_back()
+        self.reactivate_all()
 
-    def everyone_back(self) -> None:
+    def reactivate_all(self) -> None:
         self.count = self.problem.matrix.n
         self.least, self.most = -np.inf, np.inf
 
@@ -98,7 +98,7 @@ class CoordinateDescent:
             pull = self.kappa * float(self.beta.sum())
             if self.range <= RECENTRED * abs(pull):
                 self.b += pull
-                self.everyone_back()
+                self.reactivate_all()
         if self.switches.order == "permutation":
             sweeps.shuffle(self.order, self.count, self.state)
         elif self.switches.order == "blocks":
@@ -152,7 +152,8 @@ class CoordinateDescent:
 
     @property
     def whole(self) -> bool:
-        return self.count == self.problem.matrix.n
+        result: bool = self.count == self.problem.matrix.n
+        return result
 
     def measure(self) -> tuple[float, float]:
         """Objective and gap of w and b with a feasible β near the present one."""
@@ -222,9 +223,9 @@ def run_coordinate(
         if reached[switches.stop]:
             if descent.whole or switches.stop == "gap":
                 return descent, "converged"
-            descent.everyone_back()
+            descent.reactivate_all()
         elif switches.stop == "gap" and descent.range < RETURNED * widest:
-            descent.everyone_back()
+            descent.reactivate_all()
             widest = descent.range
 
 
@@ -267,7 +268,7 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
         if 2.0 * matrix.row_cost.product * rows > newton_cost(problem, descent.beta):
             return descent, ""
         if outlook.stuck:
-            descent.everyone_back()
+            descent.reactivate_all()
         descent.switches = Switches(order="permutation")
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ....linalg.jitter import solve
 from ....runtime.parallel import single_threaded_blas
-from ...interrupt import held_interrupts
+from ...interrupt import deferred_interrupts
 from ..data.units import Units, units_of_matrix
 from ..losses import Float
 from ..records import Budget, LinearSolution, OutOfTime, Point
@@ -222,7 +222,7 @@ def fit_joint(
     units = units_of_matrix(problem.matrix, problem.intercept, float(problem.cost.min()))
     own = problem.in_units(units)
     begin = None if start is None else units.point(start)
-    with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
+    with deferred_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
         budget = Budget(max_steps, max_seconds, callback, interrupt, units.objective)
         solution = None
         if begin is None:
@@ -248,6 +248,7 @@ def _delivered(problem: JointProblem, units: Units, solution: Any, tol: float) -
     point = plain.point(Point(beta, W, b))
     if not (np.isfinite(W).all() and np.isfinite(b).all() and np.isfinite(beta).all()):
         point = Point(np.zeros_like(beta), np.zeros_like(W), np.zeros_like(b))
+    assert point.w is not None
     W, b, beta, certificate = repaired_joint(
         problem.in_units(plain), point.w, point.b, point.beta, tol
     )

@@ -4,13 +4,18 @@ The dual variables of sample i are one number a class, β_i, with Σ_k β_ik = 0
 wrong classes and β_ik ≤ C_i for its own.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
+from ....dual.problem import Int
+from ....kernels.base import Array
 from ....runtime.jit import compiled
+from ..losses import Float
 
 
 @compiled
-def project(v, own, C, out):
+def project(v: Float, own: int, C: float, out: Float) -> None:
     """The nearest point to v with Σ = 0 below the ceiling (C at `own`, 0 elsewhere)."""
     k = v.size
     gaps = np.empty(k)
@@ -36,7 +41,9 @@ def project(v, own, C, out):
 
 
 @compiled
-def respond(Z, codes, cost, center, sigma, beta, free):
+def respond(
+    Z: Float, codes: Int, cost: Float, center: Float, sigma: float, beta: Float, free: Array
+) -> None:
     """β = the projection of center − σ(z + e), with e = 1 for the wrong classes, and which
     classes are below their ceiling."""
     n, k = Z.shape
@@ -51,7 +58,7 @@ def respond(Z, codes, cost, center, sigma, beta, free):
 
 
 @compiled
-def measure(Z, codes, cost, beta):
+def measure(Z: Float, codes: Int, cost: Float, beta: Float) -> tuple[float, float]:
     """Σ C max_k(e_k + z_k − z_own), and how much more that is than −Σ (z + e)·β."""
     value, slack = 0.0, 0.0
     for i in range(Z.shape[0]):
@@ -71,7 +78,9 @@ def measure(Z, codes, cost, beta):
 
 
 @compiled
-def slope_along(Z, dZ, t, codes, cost, center, sigma):
+def slope_along(
+    Z: Float, dZ: Float, t: float, codes: Int, cost: Float, center: Float, sigma: float
+) -> float:
     """d/dt of the smoothed loss at Z + t·dZ."""
     n, k = Z.shape
     v, b = np.empty(k), np.empty(k)
@@ -87,7 +96,7 @@ def slope_along(Z, dZ, t, codes, cost, center, sigma):
 
 
 @compiled
-def apply_face(free, sigma, U):
+def apply_face(free: Array, sigma: float, U: Float) -> None:
     """U_i ← σ(I − 11ᵀ/|F|)U_i on the free classes F of each sample, 0 elsewhere."""
     for i in range(U.shape[0]):
         count, total = 0, 0.0
@@ -101,7 +110,7 @@ def apply_face(free, sigma, U):
 
 
 @compiled
-def update_block(scores, own, C, q, beta, change):
+def update_block(scores: Float, own: int, C: float, q: float, beta: Float, change: Float) -> float:
     """The best β of one sample for z = scores, and its change; q = ‖x‖² + κ."""
     k = beta.size
     v, new = np.empty(k), np.empty(k)
@@ -117,7 +126,19 @@ def update_block(scores, own, C, q, beta, change):
 
 
 @compiled
-def sweep_sparse(indptr, indices, data, codes, cost, norms, beta, W, b, kappa, order):
+def sweep_sparse(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    codes: Int,
+    cost: Float,
+    norms: Float,
+    beta: Float,
+    W: Float,
+    b: Float,
+    kappa: float,
+    order: Int,
+) -> None:
     """One epoch of coordinate descent over samples; W is features × classes."""
     k = W.shape[1]
     scores, change = np.empty(k), np.empty(k)
@@ -143,7 +164,17 @@ def sweep_sparse(indptr, indices, data, codes, cost, norms, beta, W, b, kappa, o
 
 
 @compiled
-def sweep_dense(X, codes, cost, norms, beta, W, b, kappa, order):
+def sweep_dense(
+    X: Array,
+    codes: Int,
+    cost: Float,
+    norms: Float,
+    beta: Float,
+    W: Float,
+    b: Float,
+    kappa: float,
+    order: Int,
+) -> None:
     """`sweep_sparse` for the rows of a dense matrix."""
     k = W.shape[1]
     scores, change = np.empty(k), np.empty(k)

@@ -8,13 +8,18 @@ One variable at a time, with z = x·w + b and q = ‖x‖² + κ:
 κ is the square of the constant feature that stands for the intercept.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
+from ....dual.problem import Int
+from ....kernels.base import Array
 from ....runtime.jit import borrowing, inlined
+from ..losses import Float, Loss
 
 
 @inlined
-def projected_gradient(loss, i, beta, residual):
+def projected_gradient(loss: Loss, i: int, beta: float, residual: float) -> tuple[float, float]:
     """The slope of the dual in β_i, and what the box and the kink at 0 leave of it."""
     slope = residual - loss.ridge[i] * beta
     if beta > 0.0:
@@ -32,21 +37,22 @@ def projected_gradient(loss, i, beta, residual):
 
 
 @inlined
-def improved(loss, i, beta, residual, q):
+def improved(loss: Loss, i: int, beta: float, residual: float, q: float) -> float:
     """The maximiser of the dual in β_i alone."""
     v = q * beta + residual
     v -= min(max(v, -loss.epsilon), loss.epsilon)
-    return min(max(v / (q + loss.ridge[i]), loss.lower[i]), loss.upper[i])
+    result: float = min(max(v / (q + loss.ridge[i]), loss.lower[i]), loss.upper[i])
+    return result
 
 
 @inlined
-def settled(loss, i, beta, slope, least, most):
+def settled(loss: Loss, i: int, beta: float, slope: float, least: float, most: float) -> bool:
     """Whether a variable at a bound is pushed against it harder than any other was pulled."""
     return (beta <= loss.lower[i] and slope < least) or (beta >= loss.upper[i] and slope > most)
 
 
 @borrowing
-def shuffle(order, count, state):
+def shuffle(order: Int, count: int, state: Array) -> None:
     """A random permutation of the first entries; the xorshift state is a uint64 array of one."""
     x = state[0]
     for k in range(count - 1, 0, -1):
@@ -60,8 +66,21 @@ def shuffle(order, count, state):
 
 @borrowing
 def sweep_sparse(
-    indptr, indices, data, loss, norms, beta, w, b, kappa, order, count, least, most, shrinking
-):
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    loss: Loss,
+    norms: Float,
+    beta: Float,
+    w: Float,
+    b: float,
+    kappa: float,
+    order: Int,
+    count: int,
+    least: float,
+    most: float,
+    shrinking: bool,
+) -> tuple[float, int, float, float]:
     """One pass over ``order[:count]``; returns b, the count left, and the range of the projected
     gradient. Variables that leave are moved behind the count."""
     low, high = np.inf, -np.inf
@@ -94,7 +113,20 @@ def sweep_sparse(
 
 
 @borrowing
-def sweep_dense(X, loss, norms, beta, w, b, kappa, order, count, least, most, shrinking):
+def sweep_dense(
+    X: Array,
+    loss: Loss,
+    norms: Float,
+    beta: Float,
+    w: Float,
+    b: float,
+    kappa: float,
+    order: Int,
+    count: int,
+    least: float,
+    most: float,
+    shrinking: bool,
+) -> tuple[float, int, float, float]:
     """`sweep_sparse` for the rows of a dense matrix."""
     low, high = np.inf, -np.inf
     k = 0

@@ -85,12 +85,12 @@ class ProximalLasso:
         used = self.w != 0.0
         count = int(FEATURES_FACTOR * np.count_nonzero(used)) + LEAST_FEATURES
         count = min(count, MOST_FEATURES, self.w.size)
-        wish = np.abs(self.pull) - 1.0
-        violation = np.where(used, np.abs(self.pull - np.sign(self.w)) + 10.0, wish)
+        excess = np.abs(self.pull) - 1.0
+        violation = np.where(used, np.abs(self.pull - np.sign(self.w)) + 10.0, excess)
         chosen = (
             np.argpartition(-violation, count - 1)[:count]
-            if count < wish.size
-            else (np.arange(wish.size))
+            if count < excess.size
+            else (np.arange(excess.size))
         )
         return np.sort(chosen)
 
@@ -149,7 +149,9 @@ class ProximalLasso:
 
 
 @compiled
-def descend(H, gradient, at, weights, step, sweeps, accuracy):
+def descend(
+    H: Float, gradient: Float, at: Float, weights: Float, step: Float, sweeps: int, accuracy: float
+) -> bool:
     """Sweeps of coordinate descent for slope·d + ½dᵀHd + Σ weights|at + d|; `gradient` is
     slope + Hd and follows d. Returns whether the last sweep moved nothing any more."""
     size = at.size

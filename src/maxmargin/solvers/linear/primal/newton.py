@@ -112,8 +112,8 @@ class ProximalNewton:
         matrix, loss = problem.matrix, problem.loss
         self.intercept, self.smooth = problem.intercept, loss.smooth
         self.w, self.b = w.copy(), float(b)
-        self.everyone = Samples(matrix, loss, matrix.margins(self.w) + self.b, beta)
-        self.awake = self.everyone
+        self.all_samples = Samples(matrix, loss, matrix.margins(self.w) + self.b, beta)
+        self.awake = self.all_samples
         self.index: Any = None
         self.resting = Resting(matrix.d)
         self.inv_sigma = self.first_pull = first_pull(problem)
@@ -151,15 +151,15 @@ class ProximalNewton:
         """Whether the gap is within `tol` with everybody awake and all products recomputed."""
         self.awake.beta = self.dual
         self.wake()
-        self.everyone.z = self.everyone.matrix.margins(self.w) + self.b
-        self.w_beta = self.everyone.matrix.combine(self.everyone.beta)
-        self.measure(float(self.everyone.beta.sum()))
+        self.all_samples.z = self.all_samples.matrix.margins(self.w) + self.b
+        self.w_beta = self.all_samples.matrix.combine(self.all_samples.beta)
+        self.measure(float(self.all_samples.beta.sum()))
         if self.converged(tol):
             return True
         self.awake_factor *= 2.0
         # Samples that rested wrongly have far to go: a weak pull would let them overshoot.
         self.inv_sigma = min(SOFTENED * self.inv_sigma, self.first_pull)
-        self.everyone.center = self.everyone.beta.copy()
+        self.all_samples.center = self.all_samples.beta.copy()
         self.inner = 0
         self.respond()
         self.set_aside()
@@ -167,14 +167,12 @@ class ProximalNewton:
 
     def dual_point(self) -> Float:
         """The dual variables of everyone."""
-        beta = self.everyone.beta.copy()
+        beta = self.all_samples.beta.copy()
         if self.index is None:
             # Where the clock ended a step in its middle, `dual` is that of fewer samples.
             return self.dual.copy() if self.dual.size == beta.size else beta
         beta[self.index] = self.dual
         return beta
-
-    # ---- where we are ----------------------------------------------------------------------
 
     def respond(self) -> None:
         """Balances the intercept and brings β, h, w_β and the gap up to date."""
@@ -260,8 +258,6 @@ class ProximalNewton:
         for losses with kinks mostly get there anyway."""
         most = HARD if self.smooth or self.system.inexact else HARD_EXACTLY
         return self.inner >= most and 0.0 < self.inv_sigma < self.first_pull
-
-    # ---- steps -----------------------------------------------------------------------------
 
     def sharpen(self) -> None:
         """The centre moves to β and the pull is weakened, the more the easier it has been."""
@@ -349,8 +345,6 @@ class ProximalNewton:
             reach = 0.5 * (low + high)
         return high
 
-    # ---- who is awake ----------------------------------------------------------------------
-
     def set_aside(self) -> None:
         """Lets samples rest that are far from the face, where many are."""
         s = self.awake
@@ -375,25 +369,25 @@ class ProximalNewton:
     def store(self) -> None:
         """What the samples awake know, written back among everyone's."""
         if self.index is not None:
-            everyone, s = self.everyone, self.awake
-            everyone.beta[self.index] = s.beta
-            everyone.center[self.index] = s.center
-            everyone.coef[self.index] = s.coef
+            all_samples, s = self.all_samples, self.awake
+            all_samples.beta[self.index] = s.beta
+            all_samples.center[self.index] = s.center
+            all_samples.coef[self.index] = s.coef
 
     def wake(self) -> None:
         """Everybody back in play, with outputs recomputed."""
         if self.index is None:
             return
         self.store()
-        everyone = self.everyone
-        resting = np.ones(everyone.z.size, dtype=bool)
+        all_samples = self.all_samples
+        resting = np.ones(all_samples.z.size, dtype=bool)
         resting[self.index] = False
-        everyone.center[resting] = everyone.coef[resting] = everyone.beta[resting]
-        self.system.extend(self.index, everyone.z.size)
-        everyone.aim = everyone.coef.copy()
-        self.awake, self.index = everyone, None
+        all_samples.center[resting] = all_samples.coef[resting] = all_samples.beta[resting]
+        self.system.extend(self.index, all_samples.z.size)
+        all_samples.aim = all_samples.coef.copy()
+        self.awake, self.index = all_samples, None
         self.resting = Resting(self.w.size)
-        everyone.z = everyone.matrix.margins(self.w) + self.b
+        all_samples.z = all_samples.matrix.margins(self.w) + self.b
         self.wandered, self.leash = 0.0, np.inf
 
 
@@ -409,4 +403,5 @@ def first_pull(problem: LinearProblem) -> float:
         return 1.0 / sigma if stiff and matrix.n < SMOOTHED_BELOW * matrix.d else 0.0
     residual = max(float(np.abs(loss.target).mean()), TINY)
     sigma *= max(1.0, matrix.n / (TALL * matrix.d))
-    return 1.0 / max(TINY, min(sigma, FIRST_BAND * float(loss.height.mean()) / residual))
+    result: float = 1.0 / max(TINY, min(sigma, FIRST_BAND * float(loss.height.mean()) / residual))
+    return result

@@ -9,12 +9,14 @@ so that −Σβ(z) is the gradient of a loss that is smooth for finite σ, and i
 1/σ = 0. The passes cost a few additions a sample; all products with the data are elsewhere.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
 
 from ....runtime.jit import borrowing, inlined
-from ..losses import LOGISTIC
+from ..losses import LOGISTIC, Float, Loss
 
 # In place of a ridge of 0: no quotient by it overflows, and none is inside a box.
 TINY = 1e-290
@@ -23,7 +25,9 @@ ROUNDING = 1e-15
 
 
 @inlined
-def respond_one(loss, i, z, center, inv_sigma):
+def respond_one(
+    loss: Loss, i: int, z: float, center: float, inv_sigma: float
+) -> tuple[float, float]:
     if loss.kind == LOGISTIC:
         y = loss.target[i]
         C = loss.upper[i] - loss.lower[i]
@@ -37,7 +41,9 @@ def respond_one(loss, i, z, center, inv_sigma):
 
 
 @borrowing
-def respond(loss, z, center, inv_sigma, beta, h):
+def respond(
+    loss: Loss, z: Float, center: Float, inv_sigma: float, beta: Float, h: Float
+) -> tuple[float, float]:
     """Fills β and h; returns Σβ and Σh."""
     for i in range(z.size):
         beta[i], h[i] = respond_one(loss, i, z[i], center[i], inv_sigma)
@@ -50,7 +56,9 @@ def respond(loss, z, center, inv_sigma, beta, h):
 
 
 @inlined
-def total_response(loss, z, shift, center, inv_sigma):
+def total_response(
+    loss: Loss, z: Float, shift: float, center: Float, inv_sigma: float
+) -> tuple[float, float]:
     total, stiffness = 0.0, 0.0
     for i in range(z.size):
         b, k = respond_one(loss, i, z[i] + shift, center[i], inv_sigma)
@@ -60,7 +68,9 @@ def total_response(loss, z, shift, center, inv_sigma):
 
 
 @inlined
-def room_to_shift(loss, z, shift, center, inv_sigma):
+def free_shifts(
+    loss: Loss, z: Float, shift: float, center: Float, inv_sigma: float
+) -> tuple[float, float]:
     """How far all outputs can fall and rise before some β moves, when none moves now."""
     down, up = np.inf, np.inf
     for i in range(z.size):
@@ -80,7 +90,16 @@ def room_to_shift(loss, z, shift, center, inv_sigma):
 
 
 @borrowing
-def balance(loss, z, center, inv_sigma, total, penalty, intercept, precision):
+def balance(
+    loss: Loss,
+    z: Float,
+    center: Float,
+    inv_sigma: float,
+    total: float,
+    penalty: float,
+    intercept: float,
+    precision: float,
+) -> float:
     """The shift δ of all outputs at which Σβ(z + δ) + total = penalty·(intercept + δ).
 
     The left side falls with δ: Newton's method inside a bracket, which first grows by doubling.
@@ -116,14 +135,14 @@ def balance(loss, z, center, inv_sigma, total, penalty, intercept, precision):
                 break
         shift = proposal
     if stiffness == 0.0 and smallest <= precision and loss.kind != LOGISTIC:
-        down, up = room_to_shift(loss, z, best, center, inv_sigma)
+        down, up = free_shifts(loss, z, best, center, inv_sigma)
         if down < np.inf and up < np.inf:
             best += 0.5 * (up - down)
     return best
 
 
 @inlined
-def best_answer(loss, i, residual):
+def best_answer(loss: Loss, i: int, residual: float) -> tuple[float, float]:
     """The β that attains ℓ(z), and ℓ(z), for the residual target − z (quadratic kinds). Without a
     ridge the quotient is huge, and β at a bound."""
     v = residual - min(max(residual, -loss.epsilon), loss.epsilon)
@@ -132,12 +151,12 @@ def best_answer(loss, i, residual):
 
 
 @inlined
-def logistic_value(margin):
+def logistic_value(margin: float) -> float:
     return math.log1p(math.exp(-margin)) if margin > 0.0 else math.log1p(math.exp(margin)) - margin
 
 
 @inlined
-def entropy(p):
+def entropy(p: float) -> float:
     value = 0.0
     if p > 0.0:
         value -= p * math.log(p)
@@ -147,7 +166,7 @@ def entropy(p):
 
 
 @borrowing
-def measure(loss, z, beta):
+def measure(loss: Loss, z: Float, beta: Float) -> tuple[float, float]:
     """Σ ℓ(z) and the complementarity Σ ℓ(z) + ℓ*(−β) + zβ, whose terms are never negative."""
     value, slack = 0.0, 0.0
     if loss.kind == LOGISTIC:
@@ -170,7 +189,9 @@ def measure(loss, z, beta):
 
 
 @borrowing
-def proximal_slack(loss, z, center, inv_sigma, beta, coef):
+def proximal_slack(
+    loss: Loss, z: Float, center: Float, inv_sigma: float, beta: Float, coef: Float
+) -> float:
     """How much less than β, the response to z, other dual variables are worth in the smoothed
     problem: a sum of terms that are never negative."""
     slack = 0.0
@@ -185,7 +206,7 @@ def proximal_slack(loss, z, center, inv_sigma, beta, coef):
 
 
 @borrowing
-def dual_value(loss, beta):
+def dual_value(loss: Loss, beta: Float) -> float:
     """−Σ ℓ*(−β)."""
     value = 0.0
     for i in range(beta.size):
@@ -202,7 +223,9 @@ def dual_value(loss, beta):
 
 
 @borrowing
-def slope_along(loss, z, dz, t, center, inv_sigma):
+def slope_along(
+    loss: Loss, z: Float, dz: Float, t: float, center: Float, inv_sigma: float
+) -> tuple[float, float]:
     """d/dt and d²/dt² of the smoothed loss at z + t·dz."""
     slope, bend = 0.0, 0.0
     for i in range(z.size):
@@ -213,7 +236,7 @@ def slope_along(loss, z, dz, t, center, inv_sigma):
 
 
 @inlined
-def between(low, high, tried):
+def between(low: float, high: float, tried: int) -> float:
     """A number between, by orders of magnitude where they lie so far apart: the first kink of a
     stiff problem may be at 1e-20 of a step."""
     if low == 0.0:
@@ -224,7 +247,16 @@ def between(low, high, tried):
 
 
 @borrowing
-def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
+def line_search(
+    loss: Loss,
+    z: Float,
+    dz: Float,
+    center: Float,
+    inv_sigma: float,
+    linear: float,
+    quadratic: float,
+    accuracy: float,
+) -> float:
     """The t > 0 where the derivative ``linear + t·quadratic + loss'(t)`` has fallen to `accuracy`
     of that at 0: Newton's method in one dimension, inside a bracket."""
     slope, terms = slope_along(loss, z, dz, 0.0, center, inv_sigma)[0], abs(linear)
@@ -257,7 +289,9 @@ def line_search(loss, z, dz, center, inv_sigma, linear, quadratic, accuracy):
 
 
 @borrowing
-def distance_to_face(loss, z, center, inv_sigma, distance):
+def distance_to_face(
+    loss: Loss, z: Float, center: Float, inv_sigma: float, distance: Float
+) -> None:
     """How far each output is from where β would start to move; 0 where it moves now."""
     for i in range(z.size):
         if loss.kind == LOGISTIC:

@@ -23,7 +23,7 @@ from scipy.special import logsumexp, xlogy
 from ....dual.certificate import Certificate
 from ....linalg.jitter import solve as solve_positive
 from ....runtime.parallel import single_threaded_blas
-from ...interrupt import held_interrupts
+from ...interrupt import deferred_interrupts
 from ..data.chunked import ChunkedMatrix, dense
 from ..losses import Float
 from ..records import Budget, Intercept, LinearSolution, Point
@@ -86,7 +86,7 @@ def fit_softmax(
         With `w` of shape (classes, features), `b` of shape (classes,), `beta` of shape
         (samples, classes).
     """
-    with held_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
+    with deferred_interrupts() as interrupt, single_threaded_blas(), np.errstate(all="ignore"):
         budget = Budget(max_steps, max_seconds, callback, interrupt)
         state = beginning(problem, start)
         best, since, status = np.inf, 0, ""
@@ -214,11 +214,11 @@ def feasible_probabilities(problem: SoftmaxProblem, p: Float) -> tuple[Float, fl
     moved = p + shift
     if not (moved >= 0).all() or not shift.any():
         # Only probabilities that can afford it take a share.
-        room = (p >= LEAST_SHARE).all(axis=1)
-        if not room.any() or not shift.any():
+        movable = (p >= LEAST_SHARE).all(axis=1)
+        if not movable.any() or not shift.any():
             return p, 0.0
         moved = p.copy()
-        moved[room] += total / float(problem.cost[room].sum())
+        moved[movable] += total / float(problem.cost[movable].sum())
         if not (moved >= 0).all():
             return p, 0.0
     divergence = (xlogy(moved, moved / np.where(p > 0, p, 1.0)) - moved + p).sum(axis=1)

@@ -95,7 +95,7 @@ class FeatureSystem:
         self.counted = counted
 
     def cost(self, matrix: Matrix, h: Float, face: int) -> float:
-        changed = min(np.count_nonzero(h != self.counted), face)
+        changed = min(int(np.count_nonzero(h != self.counted)), face)
         return changed * matrix.row_cost.outer + _cholesky_cost(self.d)
 
     def step(self, matrix: Matrix, h: Float, scale: float, g_w: Float, g_b: float) -> Step:
@@ -280,7 +280,8 @@ class IterativeSystem:
         def precondition(r: Float) -> Float:
             r = root * r.astype(kind)
             r -= scaled @ solve(lower, scaled.T @ r, lower=1)[0]
-            return (root * r).astype(np.float64)
+            result: Float = (root * r).astype(np.float64)
+            return result
 
         return precondition
 
@@ -360,7 +361,8 @@ def cost_of_run(matrix: Matrix, face: int, smooth: bool) -> float:
     if matrix.d <= MOST_FEATURES:
         gram = face * matrix.row_cost.outer
         costs.append(gram + EXACT_STEPS * _cholesky_cost(matrix.d))
-    return min(costs) + EXACT_STEPS * 2.0 * matrix.n * matrix.row_cost.product
+    result: float = min(costs) + EXACT_STEPS * 2.0 * matrix.n * matrix.row_cost.product
+    return result
 
 
 def _cholesky_cost(size: int) -> float:

@@ -78,7 +78,8 @@ def least_squares(problem: LinearProblem, A: Float) -> Found:
         mean, level = share @ A, float(share @ loss.target)
         mean[-1] = 0.0
     X = (A - mean)[:, : problem.matrix.d]
-    w = np.linalg.lstsq(root[:, None] * X, root * (loss.target - level), rcond=None)[0]
+    solved = np.linalg.lstsq(root[:, None] * X, root * (loss.target - level), rcond=None)
+    w: Float = solved[0].astype(np.float64, copy=False)
     b = level - float(w @ mean[: w.size]) if problem.intercept.fitted else 0.0
     residual = loss.target - A[:, : w.size] @ w - b
     beta = residual / loss.ridge

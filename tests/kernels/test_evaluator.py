@@ -16,7 +16,7 @@ def test_blocks_are_those_of_a_call(kernel, form, dtype):
     rng = np.random.default_rng(0)
     A, B = (rng.normal(size=(n, 30)) * (rng.random((n, 30)) < 0.05) for n in (7, 5))
     A, B = A.astype(dtype), B.astype(dtype)
-    write = kernel.facing(form(B), dtype)
+    write = kernel.evaluator(form(B), dtype)
     for part in (slice(0, 3), slice(3, 7)):
         block = np.empty((part.stop - part.start, 5), dtype=dtype)
         write(form(A[part]), block)
@@ -24,6 +24,6 @@ def test_blocks_are_those_of_a_call(kernel, form, dtype):
 
 
 def test_other_features_are_refused():
-    write = Gaussian(1.0).facing(np.ones((2, 3)), np.float64)
+    write = Gaussian(1.0).evaluator(np.ones((2, 3)), np.float64)
     with pytest.raises(ValueError, match="same number of features, got 4 and 3"):
         write(np.ones((1, 4)), np.empty((1, 2)))
