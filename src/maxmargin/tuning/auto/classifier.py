@@ -30,6 +30,7 @@ from ..search import feasible_folds
 from ..start import gaussian_start, subsample
 from ..strategies import SCAN_SAMPLES, STRATEGIES, UNWEIGHTED, tuned
 from .base import NUMBERS, AutoMachine
+from .correction import Correction, corrected, held_out
 from .scaling import divided, in_units, standard_deviations
 from .strings import alphabet_of, are_strings
 
@@ -289,9 +290,17 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             )
 
         try:
-            return chosen(tuned(task, strategy, callback=self.callback, journal=journal))
+            found = chosen(tuned(task, strategy, callback=self.callback, journal=journal))
         except SearchInterrupted as interrupted:
             raise SearchInterrupted(chosen(interrupted.found)) from None
+        if found.samples == codes.size or found.status != "finished":
+            return found
+        data = held_out(X, y, codes, importance, seed)
+        if np.unique(data.y).size < np.unique(y).size:
+            return found
+        model = SVC(kernel=found.kernel, class_weight=self.class_weight, n_jobs=self.n_jobs)
+        left = self._search_seconds(began)
+        return corrected(found, Correction(model, data, misses, left, self.callback))
 
     def _inputs_and_start(
         self, X: Any, samples: NDArray[Any], labels: NDArray[Any], strategy: str
@@ -359,6 +368,11 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         model.set_params(warm_start=False)
         self._take_over(model)
         self._kept = None
+
+
+def misses(model: Any, X: Any, y: NDArray[Any]) -> Float:
+    """1 for each sample that a classifier gets wrong."""
+    return np.asarray(model.predict(X) != y, dtype=np.float64)
 
 
 def refuse_measurements(y: NDArray[Any]) -> None:
