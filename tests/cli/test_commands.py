@@ -159,7 +159,7 @@ def test_model_goes_to_onnx(home):
     pytest.importorskip("skl2onnx")
     command("convert", "iris.mm", "iris.onnx", cwd=home)
     session = onnxruntime.InferenceSession(str(home / "iris.onnx"))
-    said = session.run(None, {"X": IRIS.data.astype(np.float32)})[0]
+    said = session.run(None, {"X": IRIS.data})[0]
     assert (said == np.array(SPECIES)).mean() > 0.95
 
 

@@ -244,3 +244,19 @@ def test_a_function_that_is_not_symmetric_is_refused():
 def test_a_function_that_returns_the_wrong_shape_is_refused():
     with pytest.raises(ValueError, match=r"block of shape \(2, 3\), got \(3, 2\)"):
         FromFunction(lambda A, B: B @ A.T)(np.zeros((2, 1)), np.zeros((3, 1)))
+
+
+@each_kernel
+def test_limits_have_an_entry_for_each_coordinate(kernel):
+    low, high = kernel.theta_limits
+    assert low.shape == high.shape == (len(kernel.parameter_names),)
+
+
+def test_coef0_of_polynomials_must_not_be_negative_wherever_they_stand():
+    polynomial = Polynomial(2, 0.5, 1.0)
+    kernel = 2.0 * (Gaussian(1.0) + Normalised(polynomial) * polynomial)
+    limited = np.flatnonzero(np.isfinite(kernel.theta_limits[0]))
+    assert kernel.theta_limits[0][limited].tolist() == [0.0, 0.0]
+    assert all("coef0" in kernel.parameter_names[place] for place in limited)
+    assert np.isinf(kernel.theta_limits[1]).all()
+    assert np.isinf(Sigmoid().theta_limits).all()

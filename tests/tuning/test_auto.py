@@ -21,6 +21,7 @@ from maxmargin.data import chess_board
 from maxmargin.kernels import CombinedOligo, Gaussian, Linear, Polynomial
 from maxmargin.tuning import folds, gaussian_start
 from maxmargin.tuning.auto.classifier import effort
+from maxmargin.tuning.auto.correction import Correction, held_out, pays
 from maxmargin.tuning.auto.scaling import divided, in_units, standard_deviations
 from maxmargin.tuning.chosen import listed, rounded
 from maxmargin.tuning.start import subsample
@@ -106,6 +107,77 @@ def test_large_sets_are_searched_on_a_part(monkeypatch):
     model = AutoSVC(strategy="kta").fit(*board(300))
     assert 95 <= model.search_.samples <= 105
     assert "of them" in model.search_.reason
+
+
+class FixedLosses:
+    """A machine whose held-out losses are a function of C; it counts its fits."""
+
+    def __init__(self, loss):
+        self.loss, self.tried, self.status_ = loss, [], "converged"
+
+    def set_params(self, C=None, **others):
+        del others
+        self.C = C
+        return self
+
+    def fit(self, X, y):
+        assert len(X) == len(y)
+        self.tried.append(self.C)
+        return self
+
+    def losses(self, model, X, y):
+        assert model is self
+        assert len(X) == len(y)
+        noise = np.random.default_rng(0).standard_normal(len(y))
+        return np.log10(self.C / self.loss) ** 2 + 1.0 + noise
+
+
+def corrected_C(best, start=1.0, **given):
+    X, codes = np.zeros((500, 1)), np.arange(500) % 2
+    machine = FixedLosses(best)
+    data = held_out(X, codes, codes, None, 0)
+    walk = Correction(machine, data, machine.losses, **given)
+    return walk, walk.walk(start), machine.tried
+
+
+@pytest.mark.parametrize(("best", "steps"), [(1.0, 0), (1e-1, -2), (10.0, 2), (1e-9, -3), (1e9, 3)])
+def test_C_is_corrected_as_far_as_it_pays(best, steps):
+    walk, C, tried = corrected_C(best)
+    assert pytest.approx(10.0 ** (0.5 * steps)) == C
+    assert walk.status == "finished"
+    assert tried[0] == 1.0
+    assert len(tried) <= 5
+    told = walk.stage(Linear(), C)
+    assert told.result.value == pytest.approx(min(told.history["value"]))
+
+
+def test_equally_good_C_leave_that_of_the_search():
+    """The change must exceed its standard error."""
+    random = np.random.default_rng(0)
+    assert not pays(random.standard_normal(100) - 0.01)
+    assert pays(random.standard_normal(100) - 0.5)
+    assert not pays(np.zeros(10))
+
+
+def test_correction_keeps_to_its_time_and_to_the_callback():
+    walk, C, tried = corrected_C(10.0, seconds=0.0)
+    assert (walk.status, C, tried) == ("time_limit", 1.0, [])
+    walk, C, tried = corrected_C(10.0, callback=lambda now: now.evaluations == 2)
+    assert (walk.status, C, len(tried)) == ("stopped", 1.0, 2)
+
+
+def test_C_of_a_subsample_is_corrected_on_all_samples(monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.auto.classifier.SUBSAMPLE", 60)
+    X, y = chess_board(800, random_state=0)
+    model = AutoSVC(strategy="kta").fit(X, y)
+    (told,) = [s for s in model.search_.stages if s.what == "path of C on 800 samples"]
+    assert told.result.point.C == model.C_ == model.svc_.C
+    assert "path of C on 800 samples: " in str(model.search_)
+    before = model.search_.stages[-2].result.point.C
+    assert 3 <= told.result.evaluations <= 7
+    values = dict(zip(told.history["log_C"].round(6), told.history["value"]))
+    assert told.result.value <= values[np.log(before).round(6)]
+    assert model.certificate_.relative_gap < 1e-6
 
 
 def test_search_says_what_was_done():

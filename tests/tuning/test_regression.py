@@ -4,22 +4,26 @@ import os
 import pickle
 import signal
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
 from clock import Overrun
 from scipy import sparse
+from scipy.stats import spearmanr
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tuning.problems import assert_gradient
 
-from maxmargin import SVR, AutoSVR, SVRSearch
+from maxmargin import SVC, SVR, AutoSVR, SVCSearch, SVRSearch
 from maxmargin.kernels import Gaussian, MetricGaussian, Polynomial
 from maxmargin.tuning import (
     FixedSplits,
     HeldOutLoss,
     Journal,
+    LeaveOneOutLoss,
+    RegressionSpanBound,
     RegressionTask,
     SearchInterrupted,
     TubePoint,
@@ -27,6 +31,7 @@ from maxmargin.tuning import (
     plain_folds,
     tuned_regression,
 )
+from maxmargin.tuning.objectives.regression import judged
 from maxmargin.tuning.regression import REGRESSION_STRATEGIES
 from maxmargin.tuning.start import halves
 from maxmargin.tuning.tube_fit import tube_fit
@@ -86,6 +91,98 @@ def test_loss_is_that_of_cross_validation(loss):
     expected = np.mean(away**2 if loss == "squared" else np.abs(away))
     value = HeldOutLoss(X, y, FixedSplits(splits), loss).evaluate(point).value
     assert value == pytest.approx(expected, rel=1e-5)
+
+
+LEFT_OUT_POINTS = pytest.mark.parametrize(
+    "point",
+    [
+        TubePoint(Gaussian((0.3, 0.2)), 5.0, 0.1),
+        TubePoint(Gaussian(0.3), 0.5, 0.6),
+        TubePoint(Gaussian(0.3), 0.02, 1.2),
+        TubePoint(Gaussian(1.0), 0.05, 0.1),
+        TubePoint(Polynomial(2, 0.3, 1.0), 2.0, 0.2),
+    ],
+)
+
+
+def refitted(X, y, point, n):
+    """The machine without sample n, from scratch."""
+    others = np.delete(np.arange(y.size), n)
+    K = point.kernel(X[others])
+    found = tube_fit(K, y[others], point.C, point.epsilon)
+    output = point.kernel(X[n : n + 1], X[others]) @ found.fit.alpha + found.fit.bias
+    return found, others, y[n] - float(output[0])
+
+
+@LOSSES
+@LEFT_OUT_POINTS
+def test_leave_one_out_is_that_of_refits(point, loss):
+    X, y = waves(40)
+    away = np.array([refitted(X, y, point, n)[2] for n in range(40)])
+    expected = np.mean(away**2 if loss == "squared" else np.abs(away))
+    assert LeaveOneOutLoss(X, y, loss).value(point) == pytest.approx(expected, rel=1e-7)
+
+
+@LOSSES
+@LEFT_OUT_POINTS
+def test_gradient_of_the_leave_one_out_loss(point, loss):
+    X, y = waves(30)
+    assert_gradient(LeaveOneOutLoss(X, y, loss), point)
+
+
+@LOSSES
+@LEFT_OUT_POINTS
+def test_gradient_of_the_span_bound_of_a_regression(point, loss):
+    X, y = waves(30)
+    assert_gradient(RegressionSpanBound(X, y, loss), point)
+
+
+def kinds(found):
+    """Of each sample: free or at a bound, and on which side, or inside the tube."""
+    kind = np.sign(found.fit.alpha)
+    kind[found.fit.free] *= 2.0
+    return kind
+
+
+def test_span_is_exact_where_no_sample_changes_its_set(monkeypatch):
+    X, y = waves(40)
+    told = []
+
+    def listening(away, loss):
+        told.append(away.copy())
+        return judged(away, loss)
+
+    monkeypatch.setattr("maxmargin.tuning.objectives.regression_left_out.judged", listening)
+    compared = 0
+    for gamma, C, epsilon in [(0.5, 2.0, 0.15), (0.5, 0.3, 0.3), (0.5, 0.1, 0.1), (1.0, 1e3, 0.2)]:
+        point = TubePoint(Gaussian(gamma), C, epsilon)
+        whole = tube_fit(point.kernel(X), y, C, epsilon)
+        RegressionSpanBound(X, y).evaluate(point)
+        for n in range(40):
+            found, others, residual = refitted(X, y, point, n)
+            if (kinds(found) == kinds(whole)[others]).all():
+                compared += whole.fit.alpha[n] != 0
+                assert told[-1][n] == pytest.approx(residual, rel=1e-6, abs=1e-8)
+    assert compared >= 5
+
+
+@LOSSES
+def test_span_finds_the_point_with_the_smallest_leave_one_out_loss(loss):
+    X, y = waves(60)
+    grid = product((0.1, 0.5, 2.0), (0.1, 1.0, 10.0, 100.0), (0.05, 0.3))
+    points = [TubePoint(Gaussian(gamma), C, epsilon) for gamma, C, epsilon in grid]
+    exact = np.array([LeaveOneOutLoss(X, y, loss).value(point) for point in points])
+    spans = np.array([RegressionSpanBound(X, y, loss).value(point) for point in points])
+    assert exact[np.argmin(spans)] <= 1.02 * exact.min()
+    assert spearmanr(exact, spans).statistic > 0.9
+
+
+@pytest.mark.parametrize("objective", [LeaveOneOutLoss, RegressionSpanBound])
+def test_left_out_losses_need_two_samples_and_a_known_loss(objective):
+    with pytest.raises(ValueError, match="at least two samples, got 1"):
+        objective(np.zeros((1, 1)), [0.0])
+    with pytest.raises(ValueError, match="loss must be one of"):
+        objective(np.zeros((2, 1)), [0.0, 1.0], "cubic")
 
 
 @pytest.mark.parametrize("metric", ["radial", "diagonal", "full"])
@@ -197,6 +294,21 @@ def test_search_of_a_polynomial_kernel():
     assert search.best_estimator_.tol == 1e-5
     assert set(search.best_params_) == {"C", "kernel", "epsilon"}
     assert "param_log_epsilon" in search.cv_results_
+
+
+@pytest.mark.parametrize("search", [SVRSearch(), SVCSearch(strategy="span")], ids=["SVR", "SVC"])
+@pytest.mark.parametrize("coef0", [0.2, -1.0])
+def test_polynomial_kernel_stays_positive_semi_definite(search, coef0):
+    """The target is a product: without a limit both objectives fall on beyond coef0 = 0."""
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    y = X[:, 0] * X[:, 1]
+    kernel = Polynomial(2, 0.5, coef0)
+    regression = isinstance(search, SVRSearch)
+    search.set_params(estimator=SVR(kernel=kernel) if regression else SVC(kernel=kernel))
+    search.fit(X, y if regression else y > np.median(y))
+    tried = search.cv_results_["param_coef0"]
+    assert tried.min() == 0.0
+    assert search.best_params_["kernel"].coef0 >= 0.0
 
 
 @pytest.mark.parametrize(

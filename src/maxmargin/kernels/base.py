@@ -5,6 +5,7 @@ A kernel is a small immutable value. It holds parameters and no data::
     kernel(A, B)              K_ij = k(A_i, B_j)
     kernel.diagonal(A)        k(A_i, A_i)
     kernel.theta              unconstrained coordinates (logarithms of positive parameters)
+    kernel.theta_limits       where the kernel is positive semi-definite
     kernel.moved(delta)       the kernel at theta + delta
     kernel.gradient(A, B, W)  Σ_ij W_ij ∂K_ij/∂theta, all coordinates at once
     kernel.bind(X, dtype)     the Gram matrix of X, rows on demand
@@ -67,6 +68,13 @@ class Kernel(ABC):
     def theta(self) -> Float:
         """Unconstrained coordinates of the parameters."""
         return np.zeros(0)
+
+    @property
+    def theta_limits(self) -> tuple[Float, Float]:
+        """Least and largest coordinates at which the kernel is positive semi-definite for sure;
+        infinite where there is no limit."""
+        size = len(self.parameter_names)
+        return np.full(size, -np.inf), np.full(size, np.inf)
 
     def moved(self, delta: Any) -> Kernel:
         """The kernel of the same kind at theta + delta."""

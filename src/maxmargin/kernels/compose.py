@@ -67,6 +67,11 @@ class Composition(Kernel):
     def theta(self) -> Float:
         return np.concatenate([kernel.theta for kernel in self.kernels])
 
+    @property
+    def theta_limits(self) -> tuple[Float, Float]:
+        low, high = zip(*(kernel.theta_limits for kernel in self.kernels))
+        return np.concatenate(low), np.concatenate(high)
+
     def moved(self, delta: Any) -> Composition:
         sizes = [len(kernel.parameter_names) for kernel in self.kernels]
         steps = np.split(self._checked_delta(delta), np.cumsum(sizes)[:-1])
@@ -235,6 +240,11 @@ class Scaled(Kernel):
     def theta(self) -> Float:
         return np.append(np.log(self.scale), self.kernel.theta)
 
+    @property
+    def theta_limits(self) -> tuple[Float, Float]:
+        low, high = self.kernel.theta_limits
+        return np.append(-np.inf, low), np.append(np.inf, high)
+
     def moved(self, delta: Any) -> Scaled:
         step = self._checked_delta(delta)
         return Scaled(self.kernel.moved(step[1:]), self.scale * float(np.exp(step[0])))
@@ -317,6 +327,10 @@ class Normalised(Kernel):
     @property
     def theta(self) -> Float:
         return self.kernel.theta
+
+    @property
+    def theta_limits(self) -> tuple[Float, Float]:
+        return self.kernel.theta_limits
 
     def moved(self, delta: Any) -> Normalised:
         return Normalised(self.kernel.moved(delta))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -137,7 +137,8 @@ class Search:
         callback: Callable[[SearchProgress], Any] | None = None,
         journal: Journal | None = None,
     ) -> None:
-        self.task, self.interrupt, self.callback = task, interrupt, callback
+        self.task = replace(task, kernel=semi_definite(task.kernel))
+        self.interrupt, self.callback = interrupt, callback
         self.journal = Journal() if journal is None else journal
         self.began, self.earlier = time.perf_counter(), self.journal.seconds
         self.stages: list[Stage] = []
@@ -194,7 +195,7 @@ class Search:
         return VotingError(task.X, self.codes, task.k, task.random_state)
 
     def limits(self, tune_C: bool = True) -> Limits:
-        low, high = self.task.kernel.theta - REACH, self.task.kernel.theta + REACH
+        low, high = kernel_limits(self.task.kernel)
         if not tune_C:
             return Limits(low, high)
         least, most = np.log(LOWEST_C * self.unit_C), np.log(HIGHEST_C * self.unit_C)
@@ -400,6 +401,20 @@ def matrix_of(known: dict[int, list[float]], folds: int, columns: int) -> Float:
     for fold, row in dict(known).items():
         rows[fold] = row
     return rows
+
+
+def kernel_limits(start: Kernel) -> tuple[Float, Float]:
+    """How far the coordinates of a kernel may go: `REACH` from the start, where it stays positive
+    semi-definite."""
+    low, high = start.theta_limits
+    return np.maximum(start.theta - REACH, low), np.minimum(start.theta + REACH, high)
+
+
+def semi_definite(kernel: Kernel) -> Kernel:
+    """The kernel, moved to where it is positive semi-definite if it is not there yet."""
+    theta, (low, high) = kernel.theta, kernel.theta_limits
+    inside = np.clip(theta, low, high)
+    return kernel if (inside == theta).all() else kernel.moved(inside - theta)
 
 
 def feature_variance(kernel: Kernel, X: Inputs) -> float:

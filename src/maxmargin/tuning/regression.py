@@ -19,7 +19,7 @@ import numpy as np
 
 from ..kernels.base import take
 from .base import Float, Limits, Objective, TubePoint
-from .course import HIGHEST_C, LOWEST_C, REACH, SCAN_GAMMA, Outcome, Search, Task
+from .course import HIGHEST_C, LOWEST_C, SCAN_GAMMA, Outcome, Search, Task, kernel_limits
 from .journal import Journal, SearchProgress
 from .objectives import FixedSplits, HeldOutLoss, plain_folds
 from .optimizers import Choice, IRpropPlus
@@ -87,12 +87,13 @@ class RegressionSearch(Search):
         ]
 
     def tube_limits(self) -> Limits:
-        theta, scale = self.task.kernel.theta, self.unit_C * self.spread
+        lowest, highest = kernel_limits(self.task.kernel)
+        scale = self.unit_C * self.spread
         low = [LOWEST_C * scale, LOWEST_EPSILON * self.spread]
         high = [HIGHEST_C * scale, HIGHEST_EPSILON * self.spread]
         return Limits(
-            np.concatenate([theta - REACH, np.log(low)]),
-            np.concatenate([theta + REACH, np.log(high)]),
+            np.concatenate([lowest, np.log(low)]),
+            np.concatenate([highest, np.log(high)]),
         )
 
 

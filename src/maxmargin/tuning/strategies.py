@@ -9,7 +9,7 @@
     span            span bound, support held fixed     iRprop⁺       100 √n
     radius_margin   radius–margin quotient             iRprop⁺       100 √n
     cv-cma          cross-validation error             CMA-ES        100 √n populations
-    kernels         cross-validation error             a linear kernel and Gaussians, paths of C
+    kernels         cross-validation error             several kernels, paths of C
     grid            cross-validation error             grid          all points
 
 `AutoSVC` takes "cv-posterior": the likelihood of the thesis over folds that stay fixed, repeated
@@ -28,7 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import Kernel, Linear
+from ..kernels import CombinedOligo, Kernel, Linear, Oligo
+from ..kernels.base import take
+from ..kernels.sequence.oligo import SequenceKernel
 from ..runtime.parallel import single_threaded_blas
 from ..solvers.interrupt import deferred_interrupts, interrupted_when
 from .base import Float, Objective, Point
@@ -69,6 +71,10 @@ REPEATS, REPEATED_SAMPLES = 3, 1000
 MOST_PAIRS = 6
 COARSE_C = 10.0 ** np.arange(-1.0, 4.01)
 FINE_GAMMA = (0.5, 1.0, 2.0)
+# Lengths and widths of the substrings that compete on strings, and how many different substrings
+# there may be.
+OLIGO_LENGTHS, MOST_OLIGOS = (1, 2, 3, 4, 5, 6), 10_000
+OLIGO_SIGMA = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 32.0, 1000.0)
 
 
 def by_alignment(search: Search, factor: float = 100) -> Outcome:
@@ -246,12 +252,41 @@ def by_grid(search: Search) -> Outcome:
 
 
 def by_kernels(search: Search) -> Outcome:
-    """A linear kernel or a Gaussian one, and C, by the cross-validation error: for text."""
+    """A kernel of several kinds, and C, by the cross-validation error.
+
+    For text these are a linear kernel and Gaussians, for strings see `_by_oligos`.
+    """
     start = search.task.kernel
+    if isinstance(start, SequenceKernel):
+        return _by_oligos(search, start.alphabet)
     wide = [kernel for f in TEXT_GAMMA if (kernel := widened(start, f)) is not None] or [start]
     kernels = [Linear(), *wide]
     search.expected = (search.task.k * PATH_C.size,) * len(kernels)
     return _best_of_paths(search, kernels, PATH_C)
+
+
+def _by_oligos(search: Search, alphabet: str) -> Outcome:
+    """Oligo kernels of several K, each with the σ that aligns it best with the target, and their
+    sum compete along coarse paths of C; the best gets a finer one."""
+    lengths = [k for k in OLIGO_LENGTHS if k == 1 or len(alphabet) ** k <= MOST_OLIGOS]
+    few, many = search.task.k * COARSE_C.size, search.task.k * PATH_C.size
+    search.expected = (len(OLIGO_SIGMA),) * len(lengths) + (few,) * (len(lengths) + 1) + (many,)
+    chosen = subsample(search.codes, SCAN_SAMPLES, search.task.random_state)
+    alignment = KernelTargetAlignment(take(search.task.X, chosen), search.codes[chosen])
+    sigmas = []
+    for k in lengths:
+        points = [Point(Oligo(k, s, alphabet=alphabet), 1.0, True) for s in OLIGO_SIGMA]
+        choice = Choice(points, n_jobs=search.task.n_jobs)
+        result = search.walk("alignment of substrings", choice, alignment, len(points), 0.25)
+        sigmas.append(result.point.kernel.sigma)
+    kernels: list[Kernel] = [Oligo(k, s, alphabet=alphabet) for k, s in zip(lengths, sigmas)]
+    if len(lengths) > 1:
+        kernels.append(CombinedOligo(tuple(sigmas), alphabet))
+    coarse = _best_of_paths(search, kernels, COARSE_C)
+    if not search.left():
+        return coarse
+    fine = search.path_of_C(coarse.point.kernel)
+    return better(coarse, fine)._replace(status=fine.status)
 
 
 # Strategies that know no weights of samples.

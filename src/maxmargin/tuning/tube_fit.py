@@ -44,34 +44,69 @@ def tube_fit(
     Beyond a few thousand samples `solve` does it.
     """
     n = y.size
-    start = None if beta is None else np.concatenate([np.maximum(beta, 0), np.minimum(beta, 0)])
+    start = None if beta is None else halved(beta)
     if 2 * n <= LARGEST:
-        linear = np.concatenate([y - epsilon, y + epsilon])
         lower, upper = np.zeros((2, 2 * n))
         lower[n:], upper[:n] = -C, C
-        both = optimum(np.tile(K, (2, 2)), linear, lower, upper, 0.0, start)
-        alpha, gradient, bias, free = both.alpha, both.gradient, both.bias, both.free
-        meeting, violation, bounded = both.meeting, both.violation, both.bounded
-    else:
-        problem = epsilon_svr(y, C, epsilon).problem
-        solution = solve(problem, K, tol=SOLVE_TOL, alpha=start)
-        alpha, gradient, bias = solution.alpha, solution.gradient, float(solution.bias[0])
-        may_rise, may_fall = alpha < problem.upper, alpha > problem.lower
-        free = np.flatnonzero(may_rise & may_fall)
-        top = int(np.argmax(np.where(may_rise, gradient, -np.inf)))
-        bottom = int(np.argmin(np.where(may_fall, gradient, np.inf)))
-        meeting, violation = (top, bottom), max(0.0, float(gradient[top] - gradient[bottom]))
-        bounded = True
+        return _small(doubled(K), y, epsilon, lower, upper, start)
+    problem = epsilon_svr(y, C, epsilon).problem
+    solution = solve(problem, K, tol=SOLVE_TOL, alpha=start)
+    alpha, gradient = solution.alpha, solution.gradient
+    may_rise, may_fall = alpha < problem.upper, alpha > problem.lower
+    free = np.flatnonzero(may_rise & may_fall)
+    top = int(np.argmax(np.where(may_rise, gradient, -np.inf)))
+    bottom = int(np.argmin(np.where(may_fall, gradient, np.inf)))
+    violation = max(0.0, float(gradient[top] - gradient[bottom]))
+    bias = float(solution.bias[0])
+    both = Fit(alpha, gradient, bias, free, (top, bottom), violation, True)
+    return joined(both, epsilon)
+
+
+def left_out_tube_fit(
+    Q: Float, y: Float, C: float, epsilon: float, beta: Float, left_out: int
+) -> TubeFit:
+    """The machine without one sample on Q = `doubled(K)`, from the β of the machine with it.
+
+    Its variables are held at zero; the gradient has an entry for it all the same, so that its
+    output is y − G + b as for the others.
+    """
+    n = y.size
+    lower, upper = np.zeros((2, 2 * n))
+    lower[n:], upper[:n] = -C, C
+    upper[left_out] = lower[n + left_out] = 0.0
+    return _small(Q, y, epsilon, lower, upper, halved(beta))
+
+
+def doubled(K: Float) -> Float:
+    """The Gram matrix of the variables, two for each sample."""
+    return np.tile(K, (2, 2))
+
+
+def halved(beta: Float) -> Float:
+    """The positive and the negative part of β."""
+    return np.concatenate([np.maximum(beta, 0), np.minimum(beta, 0)])
+
+
+def _small(
+    Q: Float, y: Float, epsilon: float, lower: Float, upper: Float, start: Float | None
+) -> TubeFit:
+    linear = np.concatenate([y - epsilon, y + epsilon])
+    return joined(optimum(Q, linear, lower, upper, 0.0, start), epsilon)
+
+
+def joined(both: Fit, epsilon: float) -> TubeFit:
+    """The machine whose β has the given positive and negative parts."""
+    n = both.alpha.size // 2
     sides = np.zeros(n)
-    fixing = free if free.size else np.array(meeting)
+    fixing = both.free if both.free.size else np.array(both.meeting)
     np.add.at(sides, fixing % n, np.where(fixing < n, 1.0, -1.0))
     fit = Fit(
-        alpha[:n] + alpha[n:],
-        gradient[:n] + epsilon,
-        bias,
-        np.unique(free % n),
-        (meeting[0] % n, meeting[1] % n),
-        violation,
-        bounded,
+        both.alpha[:n] + both.alpha[n:],
+        both.gradient[:n] + epsilon,
+        both.bias,
+        np.unique(both.free % n),
+        (both.meeting[0] % n, both.meeting[1] % n),
+        both.violation,
+        both.bounded,
     )
     return TubeFit(fit, sides)

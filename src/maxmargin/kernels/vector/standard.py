@@ -149,6 +149,10 @@ class Polynomial(AffineKernel):
         object.__setattr__(self, "degree", int(degree))
         super().__post_init__()
 
+    @property
+    def theta_limits(self) -> tuple[Float, Float]:
+        return np.array([-np.inf, 0.0]), np.full(2, np.inf)
+
     def _finish(self, block: Array) -> None:
         power(block, self.degree)
 

@@ -141,8 +141,11 @@ class AutoMachine(BaseEstimator):  # type: ignore[misc]
     def _fitted_and_inputs(self, X: Any) -> tuple[Any, Any]:
         """The fitted machine, and inputs checked against those of the fit."""
         check_is_fitted(self, self._fitted_name)
-        X = validate_data(self, X, accept_sparse="csr", dtype=NUMBERS, order="C", reset=False)
-        return getattr(self, self._fitted_name), X
+        return getattr(self, self._fitted_name), self._new_inputs(X)
+
+    def _new_inputs(self, X: Any) -> Any:
+        """Inputs of a prediction."""
+        return validate_data(self, X, accept_sparse="csr", dtype=NUMBERS, order="C", reset=False)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class or the value of each sample.

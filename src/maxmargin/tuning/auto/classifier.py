@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from ...estimators import SVC
+from ...estimators.inputs import takes_strings
 from ...estimators.parameters import check_option, refuse
+from ...kernels import Kernel, Oligo
+from ...kernels.sequence.encoding import encoded
 from ..base import Float
 from ..chosen import Chosen
 from ..course import Outcome, Task
@@ -26,12 +30,16 @@ from ..search import feasible_folds
 from ..start import gaussian_start, subsample
 from ..strategies import SCAN_SAMPLES, STRATEGIES, UNWEIGHTED, tuned
 from .base import NUMBERS, AutoMachine
+from .correction import Correction, corrected, held_out
 from .scaling import divided, in_units, standard_deviations
+from .strings import alphabet_of, are_strings
 
 # Samples from which some can be held out, and beyond which the search takes a part of them.
 FEWEST, SUBSAMPLE = 10, 2000
 # Sparse features beyond which inputs are taken as text.
 TEXT_FEATURES = 1000
+# Length of the substrings that searches on strings start from.
+FIRST_LENGTH = 3
 # Samples up to which probabilities cost less than a tenth of the search.
 PROBABILITY_UPTO = 2000
 # Numbers that take more values than this, with fewer samples a value, are measurements.
@@ -58,7 +66,7 @@ class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
     It maximises the likelihood of the samples held out in fixed folds, with a prior on the kernel,
     by its exact gradient; see `maxmargin.tuning.strategies`. Inputs are standardised first; the
     scales end up in the metric of the kernel, so that the result is an ordinary `SVC` for the
-    inputs as they are.
+    inputs as they are. Strings, such as DNA or proteins, are compared by oligo kernels.
 
     Parameters
     ----------
@@ -67,7 +75,7 @@ class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
     strategy : {"auto", "cv-posterior", "kta", "posterior", "likelihood", "span", \
 "radius_margin", "cv-cma", "grid", "kernels"}, default="auto"
         How to choose; "auto" is "cv-posterior", except for fewer than ten samples, and "kernels"
-        (without scaling) for more than 1,000 sparse features.
+        (without scaling) for more than 1,000 sparse features and for strings.
     class_weight : dict or "balanced", default=None
         Factors on the C of each class, as for `SVC`.
     scoring : {"accuracy", "balanced_accuracy", "roc_auc"}, default=None
@@ -162,7 +170,10 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         self._check_parameters()
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, order="C")
+        if are_strings(X):
+            y = self._checked_with_strings(X, y)
+        else:
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, order="C")
         refuse_measurements(y)
         classes = np.unique(y).size
         if classes == 1:
@@ -173,12 +184,26 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             )
         return X, y
 
+    def _checked_with_strings(self, X: Any, y: Any) -> NDArray[Any]:
+        """Labels of strings."""
+        if self.metric != "radial":
+            refuse(self, "metric", "'radial' for strings, which have no features")
+        alphabet_of(X)
+        check_consistent_length(X, y)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        return np.asarray(y)
+
+    def _new_inputs(self, X: Any) -> Any:
+        return X if takes_strings(self.svc_.kernel) else super()._new_inputs(X)
+
     def fit(self, X: Any, y: Any) -> AutoSVC:
         """Choose kernel and C, then train on all samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Or a list or 1-D array of strings.
         y : array-like of shape (n_samples,)
             Class labels, of two or more classes.
 
@@ -228,22 +253,19 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         self, X: Any, y: NDArray[Any], seed: int, began: float, journal: Journal | None
     ) -> Chosen:
         codes = np.unique(y, return_inverse=True)[1]
-        text = sparse.issparse(X) and X.shape[1] > TEXT_FEATURES and self.metric == "radial"
-        strategy, reason = self._strategy(codes.size, text)
-        # Rare terms must not weigh more than frequent ones: text is taken as it is.
-        scaled = self.scale and strategy != "kernels"
-        scales = standard_deviations(X) if scaled else np.ones(X.shape[1])
+        strategy, reason = self._strategy(X, codes.size)
         samples = subsample(codes, SUBSAMPLE, seed)
-        inputs, labels = divided(X[samples], scales), codes[samples]
+        labels = codes[samples]
+        inputs, scales, start = self._inputs_and_start(X, samples, labels, strategy)
+        features = scales.size or 1
         penalty, importance = self._weights(codes, y)
-        start = gaussian_start(inputs, labels, self.metric)
         task = Task(
             inputs,
             labels,
             start,
             prior=self.prior,
             k=feasible_folds(labels, self.cv),
-            effort=effort(strategy, start.theta.size + 1, *inputs.shape),
+            effort=effort(strategy, start.theta.size + 1, labels.size, features),
             max_seconds=self._search_seconds(began),
             random_state=seed,
             n_jobs=self.n_jobs,
@@ -268,20 +290,41 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             )
 
         try:
-            return chosen(tuned(task, strategy, callback=self.callback, journal=journal))
+            found = chosen(tuned(task, strategy, callback=self.callback, journal=journal))
         except SearchInterrupted as interrupted:
             raise SearchInterrupted(chosen(interrupted.found)) from None
+        if found.samples == codes.size or found.status != "finished":
+            return found
+        data = held_out(X, y, codes, importance, seed)
+        if np.unique(data.y).size < np.unique(y).size:
+            return found
+        model = SVC(kernel=found.kernel, class_weight=self.class_weight, n_jobs=self.n_jobs)
+        left = self._search_seconds(began)
+        return corrected(found, Correction(model, data, misses, left, self.callback))
 
-    def _strategy(self, samples: int, text: bool) -> tuple[str, str]:
+    def _inputs_and_start(
+        self, X: Any, samples: NDArray[Any], labels: NDArray[Any], strategy: str
+    ) -> tuple[Any, Float, Kernel]:
+        """Inputs of the search, the scales they were divided by (none of strings), and the kernel
+        to start from."""
+        if are_strings(X):
+            inputs = encoded(X, alphabet_of(X), "X")[samples]
+            return inputs, np.ones(0), Oligo(k=FIRST_LENGTH, alphabet=inputs.alphabet)
+        # Rare terms must not weigh more than frequent ones: text is taken as it is.
+        scaled = self.scale and strategy != "kernels"
+        scales = standard_deviations(X) if scaled else np.ones(X.shape[1])
+        inputs = divided(X[samples], scales)
+        return inputs, scales, gaussian_start(inputs, labels, self.metric)
+
+    def _strategy(self, X: Any, samples: int) -> tuple[str, str]:
         if self.strategy != "auto":
             return self.strategy, "asked for"
-        if text and samples >= FEWEST:
-            return (
-                "kernels",
-                "many sparse features: linear and Gaussian kernels compete",
-            )
         if samples < FEWEST:
             return "kta", f"{samples} samples are too few to hold some out"
+        if are_strings(X):
+            return "kernels", "strings: oligo kernels compete"
+        if sparse.issparse(X) and X.shape[1] > TEXT_FEATURES and self.metric == "radial":
+            return "kernels", "many sparse features: linear and Gaussian kernels compete"
         if samples <= SCAN_SAMPLES:
             return "cv-posterior", f"small data set ({samples} samples), thorough search"
         return "cv-posterior", f"{samples:,} samples, thorough search"
@@ -316,13 +359,20 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
                 "predict_proba needs the training samples, which are not kept in files: call it "
                 "once before saving, or fit with probability=True"
             )
-        X, y = validate_data(
-            self, *self._kept, accept_sparse="csr", dtype=NUMBERS, order="C", reset=False
-        )
+        X, y = self._kept
+        if not are_strings(X):
+            X, y = validate_data(
+                self, X, y, accept_sparse="csr", dtype=NUMBERS, order="C", reset=False
+            )
         model.set_params(probability=True, warm_start=True, max_seconds=None).fit(X, y)
         model.set_params(warm_start=False)
         self._take_over(model)
         self._kept = None
+
+
+def misses(model: Any, X: Any, y: NDArray[Any]) -> Float:
+    """1 for each sample that a classifier gets wrong."""
+    return np.asarray(model.predict(X) != y, dtype=np.float64)
 
 
 def refuse_measurements(y: NDArray[Any]) -> None:

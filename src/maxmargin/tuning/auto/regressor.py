@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from ...estimators import SVR
 from ...estimators.parameters import check_option
+from ..base import Float
 from ..chosen import Chosen
 from ..course import Outcome
 from ..journal import Journal, SearchInterrupted
@@ -21,7 +22,9 @@ from ..regression import REGRESSION_STRATEGIES, SCAN_SAMPLES, RegressionTask, tu
 from ..search import feasible_folds
 from ..start import gaussian_start, halves
 from .base import NUMBERS, AutoMachine
+from .correction import Correction, corrected, held_out
 from .scaling import divided, in_units, standard_deviations
+from .strings import are_strings
 
 # Samples beyond which the search takes a part of them.
 SUBSAMPLE = 2000
@@ -113,6 +116,11 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         self._check_parameters()
+        if are_strings(X):
+            raise ValueError(
+                "AutoSVR takes vectors, got strings: use SVRSearch(SVR(kernel=Oligo())) with a "
+                "kernel of maxmargin.kernels for strings"
+            )
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=NUMBERS, order="C", y_numeric=True
         )
@@ -166,7 +174,18 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             )
 
         try:
-            found = tuned_regression(task, strategy, callback=self.callback, journal=journal)
-            return chosen(found)
+            outcome = tuned_regression(task, strategy, callback=self.callback, journal=journal)
         except SearchInterrupted as interrupted:
             raise SearchInterrupted(chosen(interrupted.found)) from None
+        found = chosen(outcome)
+        if found.samples == y.size or found.status != "finished":
+            return found
+        data = held_out(X, y, np.zeros(y.size, dtype=np.int64), None, seed)
+        model = SVR(kernel=found.kernel, epsilon=found.epsilon)
+        left = self._search_seconds(began)
+        return corrected(found, Correction(model, data, self._losses, left, self.callback))
+
+    def _losses(self, model: Any, X: Any, y: NDArray[Any]) -> Float:
+        """The loss of each sample."""
+        away = model.predict(X) - y
+        return np.asarray(np.abs(away) if self.loss == "absolute" else away**2)

@@ -8,6 +8,7 @@ from .pairs import OverPairs
 from .priors import GaussianPrior, LogPosterior, Prior
 from .radius_margin import RadiusMargin
 from .regression import HeldOutLoss
+from .regression_left_out import LeaveOneOutLoss, RegressionSpanBound
 from .ridge_leave_one_out import RidgeLeaveOneOut
 from .span import SpanBound
 from .splits import FixedSplits, RandomSplits, Split, Splits, folds, plain_folds
@@ -23,12 +24,14 @@ __all__ = [
     "KernelPolarisation",
     "KernelTargetAlignment",
     "LeaveOneOutError",
+    "LeaveOneOutLoss",
     "LogLikelihood",
     "LogPosterior",
     "OverPairs",
     "Prior",
     "RadiusMargin",
     "RandomSplits",
+    "RegressionSpanBound",
     "RidgeLeaveOneOut",
     "SpanBound",
     "Split",

@@ -26,6 +26,25 @@ from .splits import Split, Splits
 LOSSES = ("squared", "absolute")
 
 
+def checked_regression(samples: int, y: ArrayLike, loss: str) -> Float:
+    """Targets in float64, if there is a finite one for each sample and the loss is known."""
+    targets: Float = np.asarray(y, dtype=np.float64)
+    if targets.shape != (samples,):
+        raise ValueError(f"y must have a value for each of {samples} inputs, got {targets.shape}")
+    if not np.isfinite(targets).all():
+        raise ValueError("y contains NaN or infinity")
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {LOSSES}, got {loss!r}")
+    return targets
+
+
+def judged(away: Float, loss: str) -> tuple[float, Float]:
+    """Summed loss of differences, and its slope in them."""
+    if loss == "absolute":
+        return float(np.abs(away).sum()), np.sign(away)
+    return float(away @ away), 2.0 * away
+
+
 class HeldOutLoss(Objective[TubePoint]):
     """Mean loss of an ε-insensitive machine on the held-out samples of fixed splits.
 
@@ -51,13 +70,7 @@ class HeldOutLoss(Objective[TubePoint]):
     def __init__(self, X: Inputs, y: ArrayLike, splits: Splits, loss: str = "squared") -> None:
         self.X: Any = as_inputs(X)
         self.n = count(X)
-        self.y = np.asarray(y, dtype=np.float64)
-        if self.y.shape != (self.n,):
-            raise ValueError(f"y must have a value for each of {self.n} inputs, got {self.y.shape}")
-        if not np.isfinite(self.y).all():
-            raise ValueError("y contains NaN or infinity")
-        if loss not in LOSSES:
-            raise ValueError(f"loss must be one of {LOSSES}, got {loss!r}")
+        self.y = checked_regression(self.n, y, loss)
         self.splits, self.loss, self.noisy = splits, loss, splits.random
         self._state = threading.local()
 
@@ -95,10 +108,7 @@ class HeldOutLoss(Objective[TubePoint]):
 
     def _judged(self, outputs: Float, split: Split) -> tuple[float, Float]:
         """Summed loss of one held-out part, and its slope in the outputs."""
-        away = outputs - self.y[split.test]
-        if self.loss == "absolute":
-            return float(np.abs(away).sum()), np.sign(away)
-        return float(away @ away), 2.0 * away
+        return judged(outputs - self.y[split.test], self.loss)
 
     def _fit(self, K: Float, point: TubePoint, number: int, split: Split) -> TubeFit:
         starts = self._state.__dict__.setdefault("starts", {})
