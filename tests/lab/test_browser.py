@@ -5,8 +5,8 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
-from looking import CHROMIUM, Visitor
-from serving import running
+from lab.looking import CHROMIUM, Visitor
+from lab.serving import running
 
 from maxmargin.lab.examples import example
 from maxmargin.lab.page import address_of, exported

@@ -126,8 +126,11 @@ export function mount(root, lab) {
   function showMachines(found, asked) {
     if (found.points !== state.points.length) return;
     warm = found.alpha;
-    // The steps may be there first.
-    if (trace?.subject === subject(asked)) return;
+    // Its steps may be there already: they tell more.
+    if (trace?.subject === subject(asked)) {
+      draw(steps.step);
+      return;
+    }
     machines = found.machines.map((one) => ({ ...one, points: one.samples.map((n) => state.points[n]) }));
     lab.code(found.code);
     drawMachines();
