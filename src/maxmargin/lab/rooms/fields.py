@@ -29,15 +29,12 @@ class Room:
     title, sentence : str
     example : dict
         The request that the room starts with; what is left out has a default.
-    recorded : tuple of str
-        Actions that a page without a server has answers to; empty where there is only one.
     """
 
     name: str
     title: str
     sentence: str
     example: Request = field(default_factory=dict)
-    recorded: tuple[str, ...] = ()
 
     def listed(self) -> dict[str, Any]:
         return asdict(self)

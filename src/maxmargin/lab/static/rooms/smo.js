@@ -120,9 +120,14 @@ export function mount(root, lab) {
   const regression = () => REGRESSIONS.includes(state.machine);
   const look = (marked) => ({ regression: regression(), epsilon: state.machine === "epsilon_svr" ? (state.epsilon ?? 0.1) : 0, marked });
 
-  function showMachines(found) {
+  /** What a request is about, whatever is asked of it. */
+  const subject = ({ action, start, step, ...fields }) => JSON.stringify(fields);
+
+  function showMachines(found, asked) {
     if (found.points !== state.points.length) return;
     warm = found.alpha;
+    // The steps may be there first.
+    if (trace?.subject === subject(asked)) return;
     machines = found.machines.map((one) => ({ ...one, points: one.samples.map((n) => state.points[n]) }));
     lab.code(found.code);
     drawMachines();
@@ -138,10 +143,12 @@ export function mount(root, lab) {
   }
 
   function showTrace(found, asked) {
-    if (asked.points.length !== state.points.length) return;
+    // Something may have changed meanwhile; its own answer is on the way.
+    if (subject(asked) !== subject(state)) return;
     const unpack = (name) => (found[name] ? unpacked(found[name]) : null);
     trace = {
       ...found,
+      subject: subject(asked),
       last: found.steps.length,
       alpha: unpack("alpha"),
       gradient: unpack("gradient"),
