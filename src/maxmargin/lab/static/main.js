@@ -16,6 +16,8 @@ export function start({ rooms, load, connect, recording }) {
   const header = h("header", {}, h("span", { class: "brand" }, "maxmargin lab"), menu, link, recording ? opener(again, (text) => tell(text)) : null);
   document.body.replaceChildren(header, message, h("div", { class: "intro" }, title, sentence), waiting, root, details);
 
+  document.body.classList.toggle("recorded", recording !== null);
+
   const tell = (text) => {
     message.textContent = text ?? "";
     message.hidden = !text;
