@@ -31,6 +31,7 @@ extensions = [
     "sphinx_design",
     "docstrings",
     "drawings",
+    "lab_pages",
     "reference",
     "machine_readable",
 ]

@@ -87,7 +87,8 @@ class Visitor(Browser):
         return float(text)
 
     def state(self):
-        """What the address keeps."""
+        """What the address keeps; it is written when changes pause."""
+        self.ask("new Promise((resolve) => setTimeout(resolve, 400))")
         return self.ask("import('./static/address.js').then((m) => m.read(location.hash).state)")
 
     def give_file(self, label, name, text):

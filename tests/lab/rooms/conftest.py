@@ -7,6 +7,9 @@ import time
 import pytest
 
 from docs.checks.browser import CHROMIUM, Browser
+from maxmargin.lab.rooms import answer, example
+
+ROOMS = ("coordinate", "online", "tuning", "trees", "lagrange", "losses")
 
 SERVER = """
 from maxmargin.lab.server import Lab, listening, serve
@@ -89,6 +92,9 @@ class Page:
 def lab_page():
     if CHROMIUM is None:
         pytest.skip("chromium is absent: apt install chromium")
+    # An answer of the server may take 30 s: what has to be compiled for it is compiled here.
+    for room in ROOMS:
+        answer(room, example(room))
     server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
     browser = Browser()
     try:

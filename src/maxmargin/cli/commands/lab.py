@@ -14,7 +14,7 @@ from ...archive import check_writable, replacing
 from ...data import DataError
 from ...lab.machines import CLASSES, MOST_POINTS
 from ...lab.page import address_of, recorded_page
-from ...lab.rooms import NAMES, RequestError, answer, example, recorded_requests
+from ...lab.rooms import NAMES, RequestError, answer, example
 from ...lab.rooms.smo import LONGEST_CSV, MOST_WATCHED
 from ...lab.table import Columns, points_from, read_columns
 from ..errors import UsageError
@@ -62,7 +62,7 @@ def write_page(page: Path, room: str, data: Path | None, screen: Screen) -> None
         if data is not None:
             request |= _request_of(data, (None, None, None), MOST_WATCHED)
         with screen.working(f"recording {room}"), _as_usage():
-            answers = [(one, answer(room, one)) for one in recorded_requests(room, request)]
+            answers = [(request, answer(room, request))]
     _write(page, recorded_page(room, answers))
     screen.say("saved", f"{page}: opens in any browser, needs no server")
 

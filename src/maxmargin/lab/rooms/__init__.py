@@ -12,7 +12,7 @@ from typing import Any
 
 from .fields import RequestError, Room
 
-__all__ = ["NAMES", "RequestError", "Room", "answer", "example", "recorded_requests", "rooms"]
+__all__ = ["NAMES", "RequestError", "Room", "answer", "example", "rooms"]
 
 NAMES = (
     "smo",
@@ -44,13 +44,6 @@ def answer(name: str, request: Any) -> dict[str, Any]:
 def example(name: str) -> dict[str, Any]:
     """The request that a room starts with."""
     return dict(_module(name).ROOM.example)
-
-
-def recorded_requests(name: str, request: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    """What a page without a server has to have answers to, for its example or another request."""
-    start = example(name) if request is None else request
-    actions = _module(name).ROOM.recorded
-    return [{**start, "action": action} for action in actions] or [start]
 
 
 def _module(name: str) -> Any:

@@ -29,15 +29,12 @@ class Room:
     title, sentence : str
     example : dict
         The request that the room starts with; what is left out has a default.
-    recorded : tuple of str
-        Actions that a page without a server has answers to; empty where there is only one.
     """
 
     name: str
     title: str
     sentence: str
     example: Request = field(default_factory=dict)
-    recorded: tuple[str, ...] = ()
 
     def listed(self) -> dict[str, Any]:
         return asdict(self)
@@ -48,10 +45,11 @@ def real(
 ) -> float:
     """A finite number between `low` and `high`."""
     value = request.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    # An int may be too large for a float, and is compared with infinity all the same.
+    if not _is_number(value) or not abs(value) < math.inf:
         raise RequestError(f"{name} must be a number, got {_shown(value)}")
     if not low <= value <= high:
-        raise RequestError(f"{name} must be between {low:g} and {high:g}, got {value:g}")
+        raise RequestError(f"{name} must be between {low:g} and {high:g}, got {_shown(value)}")
     return float(value)
 
 
@@ -102,12 +100,12 @@ def table(
         if not isinstance(row, list) or len(row) != columns:
             raise RequestError(f"each row of {name} must have {columns} numbers, got {_shown(row)}")
         for value in row:
-            if isinstance(value, bool) or not isinstance(value, int | float):
+            if not _is_number(value):
                 raise RequestError(f"{name} must hold numbers only, got {_shown(value)}")
             # Written so that NaN fails too.
             if not abs(value) <= largest:
                 raise RequestError(
-                    f"numbers of {name} must be at most {largest:g} in size, got {value:g}"
+                    f"numbers of {name} must be at most {largest:g} in size, got {_shown(value)}"
                 )
     return np.array(rows, dtype=np.float64).reshape(-1, columns)
 
@@ -140,6 +138,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _shown(value: Any) -> str:

@@ -26,7 +26,7 @@ ROOM = Room(
     title="SMO, step by step",
     sentence=(
         "Sequential minimal optimisation moves two variables at a time until no pair violates the "
-        "optimality conditions. Put down points, drag them, and follow every step of the solver."
+        "optimality conditions. Follow every step of the solver, forwards and backwards."
     ),
     example={**example("moons"), "selection": "second_order"},
 )

@@ -42,7 +42,6 @@ ROOM = Room(
     "An objective tells how good C and γ are; gradient methods follow its slope, "
     "where a grid asks everywhere.",
     {"example": "xor", "size": 60, "objective": "likelihood", "optimiser": "irprop"},
-    recorded=("landscape", "walk"),
 )
 OPTIONS = ("action", "objective", "optimiser", "log_C", "log_gamma", "evaluations", "resolution")
 FIELDS = (*samples.FIELDS, *OPTIONS)

@@ -20,8 +20,9 @@ export function field({ label, onEdit, editable }) {
   const axes = s("g");
   const lines = s("g");
   const marks = s("g");
+  const rings = s("g");
   const cross = s("path", { class: "cross", d: "M-9 0H9M0 -9V9", visibility: "hidden" });
-  const overlay = s("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img", "aria-label": label }, axes, lines, marks, cross);
+  const overlay = s("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img", "aria-label": label }, axes, lines, marks, rings, cross);
   const element = h("div", { class: "field", tabindex: editable ? "0" : null, "data-own-keys": editable, "aria-label": editable ? `${label}. Arrow keys move a cross, Enter puts down a point, Space picks up or drops the nearest one, Delete removes it.` : null, role: editable ? "application" : null }, canvas, overlay);
   let points = [];
   let view = [-3, 3, -3, 3];
@@ -64,6 +65,7 @@ export function field({ label, onEdit, editable }) {
     const context = canvas.getContext("2d");
     context.clearRect(0, 0, GRID, GRID);
     clear(lines);
+    clear(rings);
     if (regression) drawCurve(machines[0], about, epsilon);
     else if (machines.length === 1) drawOne(context, palette, machines[0], about);
     else if (machines.length) drawVotes(context, palette, machines, about);
@@ -73,7 +75,7 @@ export function field({ label, onEdit, editable }) {
       if (shape.getAttribute("class") !== look) shape.setAttribute("class", look);
       if (!pair) return;
       const at = `translate(${px(points[n][0])} ${py(points[n][1])})`;
-      lines.append(s("circle", { class: "pair", r: 12, transform: at }), s("text", { class: "pair", x: 14, y: -8, transform: at }, pair));
+      rings.append(s("circle", { class: "pair", r: 12, transform: at }), s("text", { class: "pair", x: 14, y: -8, transform: at }, pair));
     });
   };
 

@@ -16,6 +16,8 @@ export function start({ rooms, load, connect, recording }) {
   const header = h("header", {}, h("span", { class: "brand" }, "maxmargin lab"), menu, link, recording ? opener(again, (text) => tell(text)) : null);
   document.body.replaceChildren(header, message, h("div", { class: "intro" }, title, sentence), waiting, root, details);
 
+  document.body.classList.toggle("recorded", recording !== null);
+
   const tell = (text) => {
     message.textContent = text ?? "";
     message.hidden = !text;
@@ -25,6 +27,7 @@ export function start({ rooms, load, connect, recording }) {
   let current = null;
   let written = "";
   let writing = null;
+  let pending = null;
 
   /** Play another recording of the same room. */
   function again(next) {
@@ -36,6 +39,7 @@ export function start({ rooms, load, connect, recording }) {
   }
 
   function copyLink(event) {
+    pending?.();
     navigator.clipboard?.writeText(location.href);
     event.target.textContent = "Copied";
     setTimeout(() => (event.target.textContent = "Copy link"), 1500);
@@ -44,15 +48,17 @@ export function start({ rooms, load, connect, recording }) {
   /** Write the address once changes pause: browsers slow down those who write often. */
   function remember(name, state) {
     clearTimeout(writing);
-    writing = setTimeout(() => {
-      if (current !== name) return;
+    pending = () => {
+      pending = null;
       written = address.write(name, state);
       history.replaceState(null, "", written);
-    }, 200);
+    };
+    writing = setTimeout(() => pending?.(), 200);
   }
 
   async function show(name, state) {
     clearTimeout(writing);
+    pending = null;
     const room = rooms.find((one) => one.name === name) ?? rooms[0];
     leave?.();
     leave = null;
@@ -77,7 +83,8 @@ export function start({ rooms, load, connect, recording }) {
       /** Change the state; the address follows. */
       keep(patch) {
         Object.assign(lab.state, patch);
-        if (!recording) remember(room.name, lab.state);
+        // An answer may come after the visitor has left the room.
+        if (!recording && current === room.name) remember(room.name, lab.state);
       },
       /** The Python lines behind the view. */
       code: (text) => (code.textContent = text),

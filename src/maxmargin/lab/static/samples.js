@@ -42,6 +42,11 @@ export function samplePanel({ lab, plane, onChange, most, usual }) {
   };
   const empty = button("Clear", () => change({ points: [] }), { title: "remove all points" });
   const element = h("div", { class: "controls", role: "group", "aria-label": "points" }, which, size, again, pen, empty);
+  /** Whether clicks put down points. */
+  element.editing = (on) => {
+    plane.fixed = !on;
+    pen.hidden = empty.hidden = !on;
+  };
   element.edited = (points) => {
     rows = points;
     change({ points });

@@ -51,15 +51,15 @@ export function mount(root, lab) {
   const members = h("tbody");
   const set = h("table", { class: "listing" }, h("thead", {}, h("tr", {}, ["point", "α", "at"].map((text) => h("th", { scope: "col" }, text)))), members);
   const dual = chart({ label: "Dual value", xLabel: "part of the work", yLabel: "dual value" });
-  const size = chart({ label: "Support set", xLabel: "part of the work", yLabel: "members", height: 150 });
+  const size = chart({ label: "Size of the support set", xLabel: "part of the work", yLabel: "members", height: 150 });
   const learned = chart({ label: "Share of the pool classified correctly, by labels known", xLabel: "labels", yLabel: "accuracy", height: 170 });
   const note = h("p", { class: "note" });
   root.append(
     ...(lab.recorded ? [] : [panel, controls, asking]), steps, said,
     h("div", { class: "columns" },
       h("section", { class: "panel" }, plane, note),
-      h("section", { class: "panel" }, numbers, learned, dual, size),
-      h("section", { class: "panel" }, h("h2", {}, "Support set"), h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "support set" }, set)),
+      h("section", { class: "panel" }, numbers, learned, dual),
+      h("section", { class: "panel" }, h("h2", {}, "Support set"), h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-label": "support set" }, set), size),
     ),
   );
 
@@ -90,7 +90,7 @@ export function mount(root, lab) {
     panel.take(found.points);
     lab.code(found.code);
     asking.hidden = !active();
-    plane.fixed = active();
+    panel.editing(!active());
     note.textContent = lab.recorded ? "" : active() ? "Hollow points have unknown labels; click one to give its label yourself, or answer the query (large ring)." : HINT;
     const starts = found.frames.map((frame, k) => [frame, k]).filter(([frame]) => frame.kind === "process").map(([, k]) => k);
     steps.setLast(found.frames.length - 1, starts);

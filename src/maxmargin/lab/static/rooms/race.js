@@ -29,7 +29,7 @@ export function mount(root, lab) {
   const measure = choice({ label: "against", options: [["at_step", "steps"], ["at_evaluations", "kernel values"]], value: state.against ?? "at_step", onChange: (against) => { lab.keep({ against }); draw(frames.step); } });
   const racers = h("div", { class: "racers" });
   const frames = stepper({ last: FRAMES, onStep: draw, perSecond: 30 });
-  const plot = chart({ label: "distance of the dual value from the optimum", height: 260, width: 640 });
+  const plot = chart({ label: "distance of the dual value from the optimum", height: 220, width: 480 });
   const track = h("div", { class: "lanes" });
   const ended = onTheme(() => found && draw(frames.step));
 

@@ -43,6 +43,7 @@ export function mount(root, lab) {
   const errors = chart({ label: "duality gap and violation", xLabel: "step" });
   const matrix = gram();
   const figures = h("table", { class: "figures" });
+  const hint = lab.recorded ? null : h("p", { class: "note" }, "Click to put down a point, drag to move one, shift and click to delete it.");
   const summary = h("p", { class: "note", role: "status", "data-value": "summary" });
   const detail = h("div", { class: "columns" });
   const reason = h("div", { class: "why" }, h("h2", {}, "Why this pair"), why);
@@ -54,7 +55,8 @@ export function mount(root, lab) {
   );
   root.append(
     ...[sources, controls].filter(Boolean),
-    h("div", { class: "stage" }, h("section", { class: "panel plane" }, plane, tasks), h("section", { class: "panel side" }, steps, h("div", { class: "facts" }, h("div", {}, figures, summary), plot), reason)),
+    steps,
+    h("div", { class: "stage" }, h("section", { class: "panel plane" }, ...[plane, hint, tasks].filter(Boolean)), h("section", { class: "panel side" }, h("div", { class: "facts" }, h("div", {}, figures, summary), plot), reason)),
     detail,
   );
   tasks.hidden = true;
@@ -120,10 +122,18 @@ export function mount(root, lab) {
   const regression = () => REGRESSIONS.includes(state.machine);
   const look = (marked) => ({ regression: regression(), epsilon: state.machine === "epsilon_svr" ? (state.epsilon ?? 0.1) : 0, marked });
 
-  function showMachines(found) {
+  /** What a request is about, whatever is asked of it. */
+  const subject = ({ action, start, step, ...fields }) => JSON.stringify(fields);
+
+  function showMachines(found, asked) {
     if (found.points !== state.points.length) return;
     warm = found.alpha;
     machines = found.machines.map((one) => ({ ...one, points: one.samples.map((n) => state.points[n]) }));
+    // Its steps may be there already: they tell more.
+    if (trace?.subject === subject(asked)) {
+      draw(steps.step);
+      return;
+    }
     lab.code(found.code);
     drawMachines();
     const one = found.machines[0];
@@ -138,10 +148,12 @@ export function mount(root, lab) {
   }
 
   function showTrace(found, asked) {
-    if (asked.points.length !== state.points.length) return;
+    // Something may have changed meanwhile; its own answer is on the way.
+    if (subject(asked) !== subject(state)) return;
     const unpack = (name) => (found[name] ? unpacked(found[name]) : null);
     trace = {
       ...found,
+      subject: subject(asked),
       last: found.steps.length,
       alpha: unpack("alpha"),
       gradient: unpack("gradient"),
@@ -208,6 +220,11 @@ export function mount(root, lab) {
   }
 
   function drawPlane(coef, now, pair, left, place, isBound) {
+    // At the end, all machines of three classes vote.
+    if (steps.step === trace.last && trace.tasks.length > 1 && machines.length > 1) {
+      drawMachines();
+      return;
+    }
     const n = trace.samples.length;
     const one = { points: trace.samples.map((sample) => state.points[sample]), coef, intercept: now.intercept, classes: trace.machine.classes };
     plane.show([one], about(), look((sample) => {

@@ -177,6 +177,7 @@ export function mount(root, lab) {
     return [
       s("path", { class: "line trail", d }),
       ...(walk.noisy ? [] : path.map((row, at) => s("circle", { class: "visited", cx: mx(row.log_C), cy: my(row.log_gamma), r: 2.6 }, s("title", {}, `evaluation ${at + 1}: ${shown(row.value)}`)))),
+      s("circle", { class: "bestring under", cx: mx(Math.log10(walk.best.C)), cy: my(Math.log10(walk.best.gamma)), r: 10 }),
       s("circle", { class: "bestring", cx: mx(Math.log10(walk.best.C)), cy: my(Math.log10(walk.best.gamma)), r: 10 }),
       s("circle", { class: "here", cx: mx(now.log_C), cy: my(now.log_gamma), r: 6 }),
     ];
