@@ -92,8 +92,9 @@ def comparison_table(
         signs = [
             "" if other == name else comparison_sign(errors[name], errors[other]) for other in names
         ]
-        theirs = iter(was.get("signs", [""] * (len(STRATEGIES) - 1)))
-        marks = ["" if other == name else next(theirs) for other in STRATEGIES]
+        theirs = list(was.get("signs", ()))
+        if theirs:
+            theirs.insert(names.index(name), "")
         rows.append(
             [
                 f"{STRATEGIES.get(name, name)} ({names.index(name) + 1})",
@@ -102,7 +103,7 @@ def comparison_table(
                 own["mean"],
                 own["deviation"],
                 own["median"],
-                " ".join(f"`{sign or '–'}`" for sign in marks) if was else None,
+                " ".join(f"`{sign or '–'}`" for sign in theirs) or None,
                 " ".join(f"`{sign or '–'}`" for sign in signs),
             ]
         )
