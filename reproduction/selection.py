@@ -35,6 +35,8 @@ SHORTENED = {
 AUTO = "AutoSVC"
 # With fewer trials than this the printed deviation stands in for that of ours.
 FEWEST = 3
+# Trials that "reproduced" takes.
+ENOUGH = 5
 
 
 def shortened(metric: str) -> str:
@@ -158,13 +160,13 @@ def ranks_agree(
     return agreeing, total
 
 
-def judged(counts: Mapping[str, int], agreeing: int, total: int) -> Verdict:
+def judged(counts: Mapping[str, int], agreeing: int, total: int, trials: int) -> Verdict:
     """Numbers agree where no more means are outside two standard errors than chance puts there;
     the pattern agrees where four fifths of the significant comparisons have their direction."""
     cells = sum(counts.values())
     numbers = cells - counts["within"] <= binom.ppf(0.95, cells, 0.05)
     pattern = agreeing >= 0.8 * total
-    if numbers and pattern:
+    if numbers and pattern and trials >= ENOUGH:
         return Verdict.REPRODUCED
     return Verdict.PATTERN if numbers or pattern else Verdict.DIFFERS
 
@@ -172,7 +174,7 @@ def judged(counts: Mapping[str, int], agreeing: int, total: int) -> Verdict:
 JUDGED = (
     "The verdict: *reproduced* where no more means are outside two standard errors than chance "
     "puts there (at level 0.05) and four fifths of the printed significant comparisons have the "
-    "same direction here, *pattern reproduced* where one of both holds."
+    "same direction here, in at least five trials; *pattern reproduced* where one of both holds."
 )
 
 

@@ -91,4 +91,6 @@ def test_printed_deviation_stands_in_where_trials_are_few():
 )
 def test_verdict_needs_numbers_and_directions(within, agreeing, verdict):
     counts = {"within": within, "lower": 25 - within, "higher": 0}
-    assert selection.judged(counts, agreeing, 41) is verdict
+    assert selection.judged(counts, agreeing, 41, 5) is verdict
+    few = selection.judged(counts, agreeing, 41, 4)
+    assert few is (Verdict.PATTERN if verdict is Verdict.REPRODUCED else verdict)
