@@ -83,6 +83,7 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
             if start == "grid":
                 own[AUTO] = results[start][name][AUTO]
             tables.append(comparison_table(own, printed[name], f"**{name}**, {caption}"))
+    trials = len(results["grid"]["chess"]["kta"])
     counts = {start: agreement(results[start], printed) for start in STARTS}
     agreeing, total = ranks_agree(results["single"], printed)
     gained = [
@@ -105,7 +106,7 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
     notes = [
         "The standard error is that of the difference of both means, ours and the printed one.",
         JUDGED,
-        power_note(len(results["grid"]["chess"]["kta"])),
+        power_note(trials),
         *(repaired if gained else ()),
         "The thesis does not print where its searches start; a single start here is Jaakkola's "
         "width and C = 1/(variance in feature space).",
@@ -113,7 +114,7 @@ def show_artificial_distributions(results: Json, printed: Json) -> Page:
         "support vectors are assumed to stay as they are); its page beside the one that trains "
         "again without each support vector is [figure 9.1](figure-9-1.md).",
     ]
-    verdict = judged(single, agreeing, total)
+    verdict = judged(single, agreeing, total, trials)
     return Page(verdict, reason, tables, notes)
 
 
@@ -209,7 +210,8 @@ def show_benchmark(results: Json, printed: Json) -> Page:
         f"ones, {counts['lower']} are lower and {counts['higher']} higher; {agreeing} of {total} "
         "printed significant comparisons have the same direction."
     )
-    verdict = judged(counts, agreeing, total)
+    trials = len(next(iter(results.values()))["kta"])
+    verdict = judged(counts, agreeing, total, trials)
     worst = max(
         (
             (float(np.mean(results[name][s])) - printed[name][s]["error"], name, s)
@@ -231,7 +233,7 @@ def show_benchmark(results: Json, printed: Json) -> Page:
         f"single point. It prints {len(failing)} standard deviations above {FAILURE}, where some "
         f"searches failed; {returning} of them return here.",
         JUDGED,
-        power_note(len(next(iter(results.values()))["kta"])),
+        power_note(trials),
         "Splits of one set overlap, so that the tests treat dependent trials as independent ones; "
         "the thesis says the same of its tables.",
         "`span-bound` is the fixed-support approximation, see [figure 9.1](figure-9-1.md).",

@@ -26,7 +26,7 @@ example: Any = gene_starts
 TRAINING = 400
 KERNELS, METHODS = example.KERNELS, example.METHODS
 # Parts of the example's searches, which are short themselves, unless FULL.
-PART = 0.1
+PART = 0.5
 MOST = 12
 
 

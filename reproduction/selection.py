@@ -35,6 +35,8 @@ SHORTENED = {
 AUTO = "AutoSVC"
 # With fewer trials than this the printed deviation stands in for that of ours.
 FEWEST = 3
+# Trials that "reproduced" takes.
+ENOUGH = 5
 
 
 def shortened(metric: str) -> str:
@@ -92,8 +94,9 @@ def comparison_table(
         signs = [
             "" if other == name else comparison_sign(errors[name], errors[other]) for other in names
         ]
-        theirs = iter(was.get("signs", [""] * (len(STRATEGIES) - 1)))
-        marks = ["" if other == name else next(theirs) for other in STRATEGIES]
+        theirs = list(was.get("signs", ()))
+        if theirs:
+            theirs.insert(names.index(name), "")
         rows.append(
             [
                 f"{STRATEGIES.get(name, name)} ({names.index(name) + 1})",
@@ -102,7 +105,7 @@ def comparison_table(
                 own["mean"],
                 own["deviation"],
                 own["median"],
-                " ".join(f"`{sign or '–'}`" for sign in marks) if was else None,
+                " ".join(f"`{sign or '–'}`" for sign in theirs) or None,
                 " ".join(f"`{sign or '–'}`" for sign in signs),
             ]
         )
@@ -157,13 +160,13 @@ def ranks_agree(
     return agreeing, total
 
 
-def judged(counts: Mapping[str, int], agreeing: int, total: int) -> Verdict:
+def judged(counts: Mapping[str, int], agreeing: int, total: int, trials: int) -> Verdict:
     """Numbers agree where no more means are outside two standard errors than chance puts there;
     the pattern agrees where four fifths of the significant comparisons have their direction."""
     cells = sum(counts.values())
     numbers = cells - counts["within"] <= binom.ppf(0.95, cells, 0.05)
     pattern = agreeing >= 0.8 * total
-    if numbers and pattern:
+    if numbers and pattern and trials >= ENOUGH:
         return Verdict.REPRODUCED
     return Verdict.PATTERN if numbers or pattern else Verdict.DIFFERS
 
@@ -171,7 +174,7 @@ def judged(counts: Mapping[str, int], agreeing: int, total: int) -> Verdict:
 JUDGED = (
     "The verdict: *reproduced* where no more means are outside two standard errors than chance "
     "puts there (at level 0.05) and four fifths of the printed significant comparisons have the "
-    "same direction here, *pattern reproduced* where one of both holds."
+    "same direction here, in at least five trials; *pattern reproduced* where one of both holds."
 )
 
 

@@ -59,6 +59,13 @@ def test_comparison_has_signs_of_row_against_column():
     assert rows[1][-1] == "`>>>` `–`"
 
 
+def test_methods_that_the_thesis_does_not_have_stand_without_print():
+    errors = {**trials(0.2), selection.AUTO: [0.1] * 5}
+    *rows, last = selection.comparison_table(errors, table(0.2), "").rows
+    assert rows[1][-2] == "`<` `–` `<` `<` `<`"
+    assert last[-2] is None
+
+
 def test_verdict_follows_from_the_errors():
     printed = {"a": {name: printed_row(signs=["0.5"] * 4) for name in selection.STRATEGIES}}
     printed["a"]["kta"]["signs"] = ["<"] * 4
@@ -84,4 +91,6 @@ def test_printed_deviation_stands_in_where_trials_are_few():
 )
 def test_verdict_needs_numbers_and_directions(within, agreeing, verdict):
     counts = {"within": within, "lower": 25 - within, "higher": 0}
-    assert selection.judged(counts, agreeing, 41) is verdict
+    assert selection.judged(counts, agreeing, 41, 5) is verdict
+    few = selection.judged(counts, agreeing, 41, 4)
+    assert few is (Verdict.PATTERN if verdict is Verdict.REPRODUCED else verdict)
