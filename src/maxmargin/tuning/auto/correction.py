@@ -109,7 +109,7 @@ class Correction:
             self.status = "time_limit"
             return None
         weight = self.data.weight / self.data.weight.mean()
-        losses = weight * self.losses(self.model, self.data.held_X, self.data.held_y)
+        losses: Float = weight * self.losses(self.model, self.data.held_X, self.data.held_y)
         self.tried.append((C, float(losses.mean())))
         self._tell()
         return losses
