@@ -1,12 +1,17 @@
 """Tune and train at n = 10,000, d = 1,000: 10 folds × 50 values of C with a Gaussian kernel.
 
 python -m benchmarks.tuning_path --peers
+python -m benchmarks.tuning_path --profile 1     # where the time of some folds on a9a goes
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
+import os
+import pstats
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +20,7 @@ from sklearn.svm import SVC as Peer
 
 from maxmargin import SVC
 from maxmargin.kernels import Gaussian
-from maxmargin.tuning import Split, cross_validate_C, median_gamma
+from maxmargin.tuning import Split, cross_validate_C, folds, median_gamma
 
 TARGET = 120.0
 # Of a GPU system and of scikit-learn, as published.
@@ -56,17 +61,41 @@ def path(n: int, d: int, peers: bool) -> None:
 def against_sklearn(X: Any, y: Any, gamma: float) -> None:
     """Two folds and three values of C, both libraries."""
     C = np.array([0.1, 1.0, 10.0])
-    folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))[:2]
+    parts = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))[:2]
     began = time.perf_counter()
     theirs = [
-        cross_val_score(Peer(C=c, gamma=gamma, cache_size=2000), X, y, cv=folds).mean() for c in C
+        cross_val_score(Peer(C=c, gamma=gamma, cache_size=2000), X, y, cv=parts).mean() for c in C
     ]
     peer = time.perf_counter() - began
     began = time.perf_counter()
-    ours = cross_validate_C(Gaussian(gamma), X, y, C, splits=[Split(*fold) for fold in folds])
+    ours = cross_validate_C(Gaussian(gamma), X, y, C, splits=[Split(*fold) for fold in parts])
     own = time.perf_counter() - began
     print(f"2 folds × 3 C: scikit-learn {peer:.1f} s, ours {own:.1f} s, ratio {peer / own:.1f}")
     print(f"accuracies {np.round(theirs, 4)} and {np.round(1 - ours.mean, 4)}")
+
+
+def splits_of(y: Any) -> list[Split]:
+    """Ten folds with the shares of the classes."""
+    return folds(np.unique(y, return_inverse=True)[1].astype(np.float64), 10, 0)
+
+
+def profile(count: int, samples: int) -> None:
+    """Seconds of the processor by function, for some of 10 folds × 50 C on the first of a9a."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    held = np.load(Path(os.environ.get("MAXMARGIN_DATA", beside), "a9a.npz"))
+    X, y = held["X_train"][:samples].astype(np.float64), held["y_train"][:samples]
+    kernel, C = Gaussian(1.0 / X.shape[1]), np.logspace(-3, 3, 50)
+    splits = splits_of(y)[:count]
+    # Compiles what is to be timed, which is other code than that of small parts.
+    cross_validate_C(kernel, X[:5000], y[:5000], C[::10], splits=splits_of(y[:5000])[:1])
+    profiler = cProfile.Profile(time.process_time)
+    profiler.runcall(cross_validate_C, kernel, X, y, C, splits=splits)
+    table = pstats.Stats(profiler)
+    seconds: float = getattr(table, "total_tt")  # noqa: B009
+    print(f"a9a, {len(X):,} samples, {count} of 10 folds × {C.size} C: {seconds:.1f} CPU seconds")
+    rows = sorted(table.stats.items(), key=lambda row: -row[1][2])  # type: ignore[attr-defined]
+    for (file, _, name), (_, calls, own, _, _) in rows[:12]:
+        print(f"{own / seconds:6.1%} {own:8.2f} s {calls:8} calls  {Path(file).stem}.{name}")
 
 
 def main() -> None:
@@ -74,7 +103,12 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true", help="scikit-learn on a reduced grid")
     parser.add_argument("--samples", type=int, default=10_000)
     parser.add_argument("--features", type=int, default=1_000)
+    parser.add_argument("--profile", type=int, metavar="FOLDS", help="of so many folds on a9a")
+    parser.add_argument("--first", type=int, default=16_100, help="samples of a9a")
     options = parser.parse_args()
+    if options.profile:
+        profile(options.profile, options.first)
+        return
     path(options.samples, options.features, options.peers)
 
 
