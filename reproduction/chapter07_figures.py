@@ -259,16 +259,19 @@ def show_recent_sets(results: Json, _: Json) -> Page:
     header = ("data", *(f"steps N={n}" for n in first), *(f"time N={n}" for n in first))
     steps, seconds = middle["steps"], middle["seconds"]
     holds = seconds[20] > SLOWER and seconds[20] > seconds[2] and steps[2] <= 1.0
+    last = [curve["seconds"][20] for curve in curves.values()]
     found = "slower" if seconds[20] > SLOWER else "not clearly slower"
     return Page(
         Verdict.PATTERN if holds else Verdict.DIFFERS,
         f"In the median over sets, N = 2 and 3 take {steps[2]:.2f} and {steps[3]:.2f} of the steps "
         f"of N = 1 and {seconds[2]:.2f} and {seconds[3]:.2f} of its time; N = 20 takes "
-        f"{steps[20]:.2f} of its steps and {seconds[20]:.2f} of its time: it is {found}.",
+        f"{steps[20]:.2f} of its steps and {seconds[20]:.2f} of its time: it is {found} in the "
+        f"median, with {min(last):.2f} to {max(last):.2f} over sets.",
         [Table(header, rows)],
         [
             "Only sets whose printed runtime exceeds 0.1 s, as in the thesis, and which were run "
-            "in full size here."
+            "in full size here. CPU times were taken on a machine with other work: single points "
+            "are far off, see the load below.",
         ],
         draw=draw,
         size=(9.0, 4.0),

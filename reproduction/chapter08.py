@@ -174,7 +174,7 @@ def show_one_epoch(results: Json, values: Json) -> Page:
             "printed, and the number cannot depend on the solver by a factor of five.",
             "Partitions of banana and noise of USPS+N are drawn anew. The threshold of `OnlineSVC` "
             "is the one of least loss on the support set, not the middle of the violating interval "
-            "as in LASVM: rates after one epoch are better than printed for that reason.",
+            "as in LASVM; so rates and primal values after one epoch need not be those printed.",
         ],
     )
 
