@@ -117,8 +117,8 @@ def test_too_many_messages_end_the_connection(lab):
                 connection.send(text)
             while True:
                 connection.recv(timeout=20)
-        assert connection.close_code == 1008
-        assert connection.close_reason == "too many messages"
+        assert connection.protocol.close_code == 1008
+        assert connection.protocol.close_reason == "too many messages"
 
 
 def test_a_long_run_of_one_client_does_not_hold_up_another(lab):
