@@ -43,9 +43,10 @@ class Worker:
         return self.pipe.recv() if self.pipe.poll(seconds) else None
 
     def end(self) -> None:
+        """End the process. A thread that waits on the pipe wakes up; to close the pipe under it
+        could let it wait for ever, so that is left to the end of this object."""
         self.process.kill()
         self.process.join(5)
-        self.pipe.close()
 
 
 class Workers:
