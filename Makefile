@@ -31,7 +31,7 @@ OLDEST := tests/test_oldest.py tests/kernels/test_kernel_values.py \
   tests/kernels/vector/test_standard.py tests/dual tests/data tests/models \
   tests/estimators/test_sklearn_checks.py tests/estimators/linear/test_sklearn.py \
   tests/tuning/test_optimizers.py tests/report/test_html.py \
-  tests/cli/test_choices.py tests/cli/test_commands.py
+  tests/cli/test_choices.py tests/cli/test_commands.py tests/lab/test_server.py
 
 .PHONY: demo test test-nojit test-oldest docs docs-test release bench reproduce clean
 

@@ -10,7 +10,7 @@ import pytest
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("cli", "plot", "tune", "onnx")
+EXTRAS = ("cli", "plot", "tune", "onnx", "lab")
 MINIMUM = re.compile(r"([\w-]+)>=([\d.]+)$")
 
 

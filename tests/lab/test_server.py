@@ -111,14 +111,17 @@ def test_oversize_messages_end_the_connection(lab):
 
 def test_too_many_messages_end_the_connection(lab):
     text = json.dumps({"id": 1, "room": "nothing", "request": {}})
+    answers = 0
     with dial(lab) as connection:
         with suppress(ConnectionClosed):
             for _ in range(2000):
                 connection.send(text)
             while True:
                 connection.recv(timeout=20)
-        assert connection.close_code == 1008
-        assert connection.close_reason == "too many messages"
+                answers += 1
+        assert answers < 1000
+        # What was still on its way may cut the farewell short.
+        assert connection.protocol.close_code in (1006, 1008)
 
 
 def test_a_long_run_of_one_client_does_not_hold_up_another(lab):

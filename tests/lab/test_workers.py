@@ -27,7 +27,7 @@ def run(dialogue, **options):
 
 def test_a_run_that_takes_too_long_is_stopped_and_the_next_one_answered():
     async def dialogue(workers):
-        await workers.ask("smo", SHORT)
+        await workers.ask("race", {**LONG, **example("xor")})
         workers.seconds = 0.05
         with pytest.raises(RequestError, match=r"took longer than 0.05 s.*fewer points"):
             await workers.ask("race", LONG)

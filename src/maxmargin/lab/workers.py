@@ -16,7 +16,8 @@ from .rooms import NAMES, RequestError, answer, example
 
 # Seconds that an answer may take, and processes there may be.
 LONGEST, MOST = 30.0, 4
-# Seconds until a process is ready: it imports the library, and on a new machine compiles it.
+# Seconds until a process is ready, and for the first answer of a room: on a new machine both
+# compile parts of the library, once.
 STARTING = 300.0
 READY = "ready"
 
@@ -43,9 +44,10 @@ class Worker:
         return self.pipe.recv() if self.pipe.poll(seconds) else None
 
     def end(self) -> None:
+        """End the process. A thread that waits on the pipe wakes up; to close the pipe under it
+        could let it wait for ever, so that is left to the end of this object."""
         self.process.kill()
         self.process.join(5)
-        self.pipe.close()
 
 
 class Workers:
@@ -56,6 +58,7 @@ class Workers:
         self.free = asyncio.Semaphore(most)
         self.idle: list[Worker] = []
         self.busy: set[Worker] = set()
+        self.compiled: set[str] = set()  # rooms that have answered
         self._keep_spare()
 
     async def ask(self, room: str, request: Any) -> dict[str, Any]:
@@ -66,8 +69,9 @@ class Workers:
             self.idle.remove(worker)
             self.busy.add(worker)
             self._keep_spare()
+            seconds = self.seconds if room in self.compiled else STARTING
             try:
-                found = await asyncio.to_thread(worker.ask, room, request, self.seconds)
+                found = await asyncio.to_thread(worker.ask, room, request, seconds)
             except (asyncio.CancelledError, RequestError):
                 self._end(worker)
                 raise
@@ -79,7 +83,7 @@ class Workers:
             if found is None:
                 self._end(worker)
                 raise RequestError(
-                    f"this took longer than {self.seconds:g} s and was stopped: "
+                    f"this took longer than {seconds:g} s and was stopped: "
                     "try fewer points, a smaller C or a larger tol"
                 )
             self.busy.discard(worker)
@@ -87,6 +91,7 @@ class Workers:
         kind, value = found
         if kind == "error":
             raise RequestError(value)
+        self.compiled.add(room)
         result: dict[str, Any] = value
         return result
 

@@ -1,5 +1,7 @@
 """The lab in Chromium, for the tests of its rooms."""
 
+import base64
+import json
 import subprocess
 import sys
 import time
@@ -7,7 +9,7 @@ import time
 import pytest
 
 from docs.checks.browser import CHROMIUM, Browser
-from maxmargin.lab.rooms import answer, example
+from maxmargin.lab.rooms import answer, rooms
 
 ROOMS = ("coordinate", "online", "tuning", "trees", "lagrange", "losses")
 
@@ -84,6 +86,18 @@ class Page:
             f"slider.value = {value}; slider.dispatchEvent(new Event('input')); }})()"
         )
 
+    def link(self, step):
+        """The hash of the address, once it has this step: it is written when changes pause."""
+        end = time.monotonic() + 60.0
+        while True:
+            place = self.ask("location.hash.slice(1)")
+            packed = place.partition("/")[2]
+            state = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)) or b"{}"
+            if json.loads(state).get("step") == step:
+                return place
+            assert time.monotonic() < end, f"the address never has step {step}: {state!r}"
+            time.sleep(0.05)
+
     def step(self):
         return int(self.ask("document.querySelector('.stepper input').value"))
 
@@ -93,8 +107,9 @@ def lab_page():
     if CHROMIUM is None:
         pytest.skip("chromium is absent: apt install chromium")
     # An answer of the server may take 30 s: what has to be compiled for it is compiled here.
-    for room in ROOMS:
-        answer(room, example(room))
+    for room in rooms():
+        if room.name in ROOMS:
+            answer(room.name, room.example)
     server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
     browser = Browser()
     try:

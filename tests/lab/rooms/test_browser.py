@@ -86,7 +86,7 @@ def test_keys_step_and_the_link_keeps_the_step(lab_page, name):
     page.press("ArrowRight")
     assert page.step() == 2
     facts = page.facts()
-    page.open(page.ask("location.hash.slice(1)"))
+    page.open(page.link(step=2))
     page.until("document.querySelector('.stepper input').value === '2'")
     assert page.facts() == facts
 
