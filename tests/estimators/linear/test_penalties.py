@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
 from scipy.special import logsumexp
 from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.linear_model import Lasso as OtherLasso
@@ -237,6 +238,34 @@ def test_hinge_without_penalty_is_the_hard_margin_of_separable_classes():
     assert model.certificate_.primal == pytest.approx(0.0, abs=1e-5)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_squared_hinge_without_penalty_has_the_least_loss(fit_intercept, seed):
+    X, y = classes(apart=0.2, seed=seed)
+    weight = np.random.default_rng(seed).uniform(0.1, 3.0, len(y))
+    model = LinearSVC(C=np.inf, fit_intercept=fit_intercept).fit(X, y, sample_weight=weight)
+    A = np.column_stack([X, np.ones(len(X))]) if fit_intercept else X
+    signed = np.where(y == 1, 1.0, -1.0)[:, None] * A
+
+    def loss(v):
+        slack = np.maximum(0.0, 1.0 - signed @ v)
+        return weight @ slack**2, -2.0 * signed.T @ (weight * slack)
+
+    best = minimize(loss, np.zeros(A.shape[1]), jac=True, options={"gtol": 1e-10}).fun
+    assert model.status_ == "converged"
+    assert model.certificate_.primal == pytest.approx(best, rel=1e-9)
+    assert model.certificate_.relative_gap <= 1e-10
+    assert model.certificate_.violation <= 1e-8
+
+
+def test_squared_hinge_without_penalty_is_the_hard_margin_of_separable_classes():
+    X, y = classes(apart=0.5)
+    X = X + 4.0 * np.where(y == 1, 1.0, -1.0)[:, None]
+    model = LinearSVC(C=np.inf).fit(X, y)
+    hard = SVC(kernel="linear", C=np.inf, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(model.coef_, hard.coef_, rtol=1e-4, atol=1e-6)
+
+
 def test_hinge_without_penalty_has_the_least_loss_of_others():
     X, y = classes(apart=0.2)
     model = LinearSVC(loss="hinge", C=np.inf).fit(X, y)
@@ -251,7 +280,7 @@ def test_hinge_without_penalty_has_the_least_loss_of_others():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (LinearSVC(C=np.inf), "C of LinearSVC must be finite, got inf: it needs loss='hinge'"),
+        (LinearSVC(C=np.inf, penalty="l1"), "C of LinearSVC must be finite, got inf: it needs"),
         (SoftmaxRegression(C=np.inf), "C of SoftmaxRegression must be finite"),
         (LogisticRegression(C=np.inf, intercept_scaling=1.0), "intercept_scaling must be None"),
         (Lasso(alpha=0.0), "alpha of Lasso must be a number in"),

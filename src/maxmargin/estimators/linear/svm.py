@@ -32,8 +32,8 @@ class LinearSVC(LinearClassifier):
         Duality gap relative to the objective at the end.
     C : float or "auto", default=1.0
         Weight of the loss beside the penalty; "auto" chooses it by five-fold cross-validation
-        along a warm path. `numpy.inf`, with the hinge, leaves the penalty out: the shortest of all
-        models with the least loss, and of separable classes the one with a hard margin.
+        along a warm path. `numpy.inf` leaves the penalty out: a model with the least loss (of the
+        hinge the shortest), and of separable classes the one with a hard margin.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one machine for each class against the rest, or the joint
         problem of Crammer and Singer, which knows neither `penalty` nor `loss`.
@@ -150,11 +150,11 @@ class LinearSVC(LinearClassifier):
             )
 
     def _check_without_penalty(self) -> None:
-        plain = self.loss == "hinge" and self.multi_class == "ovr" and self.penalty == "l2"
+        plain = self.multi_class == "ovr" and self.penalty == "l2"
         if not plain or self.intercept_scaling is not None:
             raise p.ParameterError(
-                "C of LinearSVC must be finite, got inf: it needs loss='hinge', penalty='l2', "
-                "multi_class='ovr' and intercept_scaling=None"
+                "C of LinearSVC must be finite, got inf: it needs penalty='l2', multi_class='ovr' "
+                "and intercept_scaling=None"
             )
 
     def _loss_name(self) -> str:

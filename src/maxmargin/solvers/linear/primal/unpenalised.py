@@ -5,6 +5,8 @@
 - squared loss: least squares by the generalised inverse.
 - logistic loss: Newton's method. Where a plane separates the classes (even with samples of both on
   it) the loss falls for ever as w grows, and there is no solution: a linear program tells.
+- squared hinge: Newton's method, whose steps are least-squares fits to the samples inside the
+  margin. Separable classes have the machine with a hard margin, as with the hinge.
 - hinge: a linear program has the least loss; the shortest of its models is that of ½‖w‖² with a
   finite C that is large enough. Of separable classes it is the machine with a hard margin.
 
@@ -23,7 +25,7 @@ from scipy.optimize import linprog
 from ....dual.certificate import Certificate
 from ..certificate import loss_values, violations
 from ..data.chunked import ChunkedMatrix, dense
-from ..losses import LOGISTIC, Float, Loss
+from ..losses import LOGISTIC, Float, Loss, hinge
 from ..records import Budget, LinearProblem
 from .linear_program import run_linear_program
 
@@ -33,6 +35,8 @@ Found = tuple[Float, float, Float, str, Certificate]
 MOST_STEPS, ORTHOGONAL = 200, 1e-9
 # Newton's method goes on to this gap: the last steps cost nothing.
 FINISHED = 1e-17
+# A loss below this part of that of w = 0 is none: the classes are separable.
+SEPARATED = 1e-24
 # Samples above a plane by more than this are separated by it.
 ABOVE = 1e-7
 # The largest C tried for the hard margin, in units of the first one, and the factor between two.
@@ -50,8 +54,10 @@ def run_unpenalised(problem: LinearProblem, tol: float, budget: Budget) -> Found
     A = design(problem)
     if problem.loss.kind == LOGISTIC:
         return logistic_model(problem, A, tol, budget)
-    if problem.loss.smooth:
+    if problem.loss.smooth and np.isneginf(problem.loss.lower).all():
         return least_squares(problem, A)
+    if problem.loss.smooth:
+        return least_squared_hinge(problem, A, tol, budget)
     return least_hinge(problem, A, tol, budget)
 
 
@@ -166,8 +172,49 @@ def certified(loss: Loss, A: Float, model: Float, beta: Float) -> tuple[Certific
     gap = float(remains.sum()) + abs(float(z @ feasible))
     if infeasibility > ORTHOGONAL:
         gap = primal  # nothing is known but that losses are not negative
-    slope = float(np.abs(violations(loss, residual, feasible)).max(initial=0.0))
+    # The projection moves β off its bounds by its rounding.
+    moved = ORTHOGONAL * float(np.abs(feasible).max(initial=0.0))
+    near = np.where(feasible - loss.lower <= moved, loss.lower, feasible)
+    near = np.where(loss.upper - feasible <= moved, loss.upper, near)
+    slope = float(np.abs(violations(loss, residual, near)).max(initial=0.0))
     return Certificate(primal, primal - gap, gap, slope, infeasibility), feasible
+
+
+def least_squared_hinge(problem: LinearProblem, A: Float, tol: float, budget: Budget) -> Found:
+    """Newton's method; of separable classes the machine with a hard margin."""
+    loss, size = problem.loss, np.abs(A).max(axis=0)
+    size = np.where(size > 0, size, 1.0)
+    scaled, y, root = A / size, loss.target, np.sqrt(1.0 / loss.ridge)
+    model, slack, status = np.zeros(A.shape[1]), np.ones(y.size), ""
+    first = value = 0.5 * float(root @ root)
+    while True:
+        if value <= SEPARATED * first:
+            hard = problem._replace(loss=hinge(y, 0.5 / loss.ridge))
+            return least_hinge(hard, A, tol, budget)
+        certificate, feasible = certified(loss, scaled, model, y * slack / loss.ridge)
+        if certificate.relative_gap <= FINISHED:
+            status = "converged"
+        status = status or budget.ended() or ("precision" if budget.steps >= MOST_STEPS else "")
+        if status:
+            break
+        inside = slack > 0
+        target = (root * y * slack)[inside]
+        step = np.linalg.lstsq(root[inside, None] * scaled[inside], target, rcond=None)[0]
+        length, before = 1.0, value
+        while length > 1e-10:
+            slack = np.maximum(1.0 - y * (scaled @ (model + length * step)), 0.0)
+            value = 0.5 * float((root * slack) @ (root * slack))
+            if value < before:
+                break
+            length *= 0.5
+        else:
+            status, value = "precision", before
+            break
+        model, budget.steps = model + length * step, budget.steps + 1
+    if status == "precision" and certificate.relative_gap <= tol:
+        status = "converged"
+    w, b = parted(problem, model / size)
+    return w, b, feasible, status, certificate
 
 
 def least_hinge(problem: LinearProblem, A: Float, tol: float, budget: Budget) -> Found:
