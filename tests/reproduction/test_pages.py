@@ -9,6 +9,8 @@ import pytest
 from reproduction import items, pages
 from reproduction.runs import RESULTS
 
+# Items whose results have indices of samples, which cannot be changed without an error.
+INDICES = {"figure-4.1", "report-figure-4"}
 COMPUTED = [item for item in items.items().values() if pages.Shown(item).page is not None]
 
 
@@ -51,8 +53,9 @@ def test_numbers_of_a_page_change_with_the_results(item, tmp_path):
     before = pages.page_text(pages.Shown(item))
     record["results"] = changed(record["results"], cycle((2, 3, 4, 5, 6)))
     (tmp_path / f"{item.results_key}.json").write_text(json.dumps(record), "utf-8")
-    try:
-        after = pages.page_text(pages.Shown(item, tmp_path))
-    except (IndexError, KeyError, ValueError):
+    if item.key in INDICES:
+        with pytest.raises(IndexError):
+            pages.Shown(item, tmp_path)
         return
+    after = pages.page_text(pages.Shown(item, tmp_path))
     assert re.findall(r"\d+", before) != re.findall(r"\d+", after)
