@@ -271,7 +271,8 @@ def show_recent_sets(results: Json, _: Json) -> Page:
         [
             "Only sets whose printed runtime exceeds 0.1 s, as in the thesis, and which were run "
             "in full size here. CPU times were taken on a machine with other work: single points "
-            "are far off, see the load below.",
+            "are far off, see the load below. The median is so close to the limit of the verdict "
+            f"({SLOWER}) that a quiet machine may change it.",
         ],
         draw=draw,
         size=(9.0, 4.0),

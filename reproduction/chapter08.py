@@ -96,7 +96,7 @@ def described(model: Any, task: Task) -> Json:
 # ---- Table 8.1 -----------------------------------------------------------------------------------
 
 
-@computes("table-8.1", repetitions=3, full=10)
+@computes("table-8.1", repetitions=6, full=10)
 def one_epoch(run: Run) -> Json:
     """One epoch with both selections, and the batch machine, over partitions or orders."""
     work = {}

@@ -2,12 +2,15 @@
 
 import json
 import re
+from itertools import cycle
 
 import pytest
 
 from reproduction import items, pages
 from reproduction.runs import RESULTS
 
+# Items whose results have indices of samples, which cannot be changed without an error.
+INDICES = {"figure-4.1", "report-figure-4"}
 COMPUTED = [item for item in items.items().values() if pages.Shown(item).page is not None]
 
 
@@ -32,15 +35,15 @@ def test_results_say_where_they_come_from():
         assert "processor" in record["machine"]
 
 
-def doubled(value):
-    """Results with every number changed; names of data sets and such stay."""
+def changed(value, factors):
+    """Results with every number multiplied, by other factors each; names and such stay."""
     if isinstance(value, dict):
-        return {name: doubled(part) for name, part in value.items()}
+        return {name: changed(part, factors) for name, part in value.items()}
     if isinstance(value, list):
-        return [doubled(part) for part in value]
+        return [changed(part, factors) for part in value]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
-    return 2 * value + 1 if isinstance(value, int) else 2.0 * value + 0.5
+    return next(factors) * value + (1 if isinstance(value, int) else 0.5)
 
 
 @pytest.mark.parametrize("item", COMPUTED, ids=lambda item: item.key)
@@ -48,10 +51,11 @@ def test_numbers_of_a_page_change_with_the_results(item, tmp_path):
     """What a page says of our computation comes from the results: change these, it changes."""
     record = json.loads((RESULTS / f"{item.results_key}.json").read_text("utf-8"))
     before = pages.page_text(pages.Shown(item))
-    record["results"] = doubled(record["results"])
+    record["results"] = changed(record["results"], cycle((2, 3, 4, 5, 6)))
     (tmp_path / f"{item.results_key}.json").write_text(json.dumps(record), "utf-8")
-    try:
-        after = pages.page_text(pages.Shown(item, tmp_path))
-    except (IndexError, KeyError, ValueError):
+    if item.key in INDICES:
+        with pytest.raises(IndexError):
+            pages.Shown(item, tmp_path)
         return
+    after = pages.page_text(pages.Shown(item, tmp_path))
     assert re.findall(r"\d+", before) != re.findall(r"\d+", after)
