@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from maxmargin import solve
-from maxmargin.dual import certify_expansion, epsilon_svr, hinge, squared_hinge
+from maxmargin.dual import certify_expansion, epsilon_svr, hinge, nu_svc, nu_svr, squared_hinge
 from maxmargin.kernels import Gaussian
-from maxmargin.solvers.no_bias import PaddedGram, largest_sum, padded
+from maxmargin.solvers.no_bias import MappedGram, largest_sum, padded
 
 
 def problems(seed, n=40):
@@ -116,7 +116,8 @@ def test_unlimited_boxes_leave_the_sum_unlimited():
 
 def test_the_padded_matrix_has_zeros_where_the_additional_sample_is():
     X = np.random.default_rng(0).normal(size=(9, 2))
-    gram = PaddedGram(Gaussian(0.7).bind(X))
+    places = np.append(np.arange(9), -1)
+    gram = MappedGram(Gaussian(0.7).bind(X), places, np.ones(10))
     K = np.zeros((10, 10))
     K[:9, :9] = Gaussian(0.7)(X)
     np.testing.assert_allclose(gram.matrix(), K, atol=1e-15)
@@ -131,3 +132,64 @@ def test_the_padded_matrix_has_zeros_where_the_additional_sample_is():
     np.testing.assert_allclose(
         gram.matrix_among(np.array([2, 9])), K[np.ix_([2, 9], [2, 9])], atol=1e-15
     )
+
+
+def test_a_mapped_matrix_repeats_samples_with_signs():
+    X = np.random.default_rng(0).normal(size=(5, 2))
+    places, signs = np.array([3, 0, 3, 4]), np.array([1.0, -1.0, -1.0, 1.0])
+    K = Gaussian(0.7)(X)[np.ix_(places, places)] * np.outer(signs, signs)
+    gram = MappedGram(Gaussian(0.7).bind(X), places, signs)
+    np.testing.assert_allclose(gram.matrix(), K, atol=1e-15)
+    np.testing.assert_array_equal(gram.diagonal(), np.ones(4))
+    np.testing.assert_allclose(gram.rows(np.array([2, 0])), K[[2, 0]], atol=1e-15)
+    part = gram.among(np.array([2, 1]))
+    np.testing.assert_allclose(part.matrix(), K[np.ix_([2, 1], [2, 1])], atol=1e-15)
+
+
+def nu_problems(seed, n=30):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    labels = np.where(X[:, 0] + rng.normal(size=n) > 0.8, 1.0, -1.0)
+    labels[:2] = [1, -1]
+    weight = rng.choice([0.5, 1.0, 3.0], n)
+    return X, {
+        "classes": nu_svc(labels, 0.4, weight, intercept=False).problem,
+        "regression": nu_svr(3.0 + np.sin(X[:, 1]), 0.4, weight, intercept=False).problem,
+    }
+
+
+def summed_optimum(problem, K):
+    """The dual value with the sum of |α| by SciPy's trust-region method."""
+    signs = np.where(problem.group == 0, 1.0, -1.0)
+    Q = np.tile(K, (problem.copies, problem.copies)) * np.outer(signs, signs)
+    linear, total = signs * problem.linear, problem.totals[0] - problem.totals[1]
+    size = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
+    found = minimize(
+        lambda b: (0.5 * b @ Q @ b - linear @ b, Q @ b - linear),
+        np.minimum(size, total / size.sum() * size),
+        jac=True,
+        bounds=list(zip(np.zeros(size.size), size)),
+        constraints={"type": "eq", "fun": lambda b: b.sum() - total, "jac": np.ones_like},
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 2000},
+    )
+    return -found.fun
+
+
+@pytest.mark.parametrize("name", ["classes", "regression"])
+@pytest.mark.parametrize("driver", ["full", "rows", "blocks"])
+def test_nu_machines_demand_the_sum_of_sizes_alone(name, driver):
+    X, made = nu_problems(0)
+    problem, gram = made[name], Gaussian(0.5).bind(X)
+    found = solve(problem, gram, driver=driver, tol=1e-9)
+    assert found.status == "converged"
+    K = gram.matrix()
+    assert found.dual == pytest.approx(summed_optimum(problem, K), rel=1e-6)
+    total = problem.totals[0] - problem.totals[1]
+    assert np.abs(found.alpha).sum() == pytest.approx(total)
+    assert found.bias[0] == -found.bias[1]
+    proof = certify_expansion(problem, found.alpha, K @ problem.per_sample(found.alpha))
+    assert proof.gap <= 1e-7 * abs(proof.dual)
+    assert proof.infeasibility <= 1e-14
+    again = solve(problem, gram, driver=driver, tol=1e-6, alpha=found.alpha)
+    assert again.steps == 0

@@ -186,7 +186,11 @@ def _gap(
                 bias = _bias_within(problem, residual, hard, bias)
         else:
             stretch = np.inf
-    totals = problem.totals if problem.biased else problem.sums(alpha)
+    totals = problem.totals
+    if not problem.biased:
+        totals = problem.sums(alpha)
+        if totals.size == 2:  # their difference is demanded
+            totals[0] += np.diff(totals)[0] - np.diff(problem.totals)[0]
     gap, infeasibility = gap_and_infeasibility(
         problem.linear, problem.lower, problem.upper, problem.ridge, problem.group,
         totals, alpha, f, bias,

@@ -17,8 +17,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import as_penalties, as_vector
 from .certificate import Certificate
-from .machines import Machine, _one_group, _penalties, _vector, read_plain
+from .machines import Machine, _one_group, read_plain
 from .problem import Float
 
 
@@ -34,8 +35,8 @@ def least_squares(targets: ArrayLike, C: ArrayLike) -> Machine:
     >>> least_squares(np.array([0.0, 1.0]), C=4.0).problem.ridge
     array([0.25, 0.25])
     """
-    t = _vector("targets", targets)
-    penalty = _penalties("C", C, t.size)
+    t = as_vector("targets", targets)
+    penalty = as_penalties("C", C, t.size)
     unlimited = np.where(penalty > 0, np.inf, 0.0)
     ridge = np.divide(1.0, penalty, out=np.zeros_like(penalty), where=penalty > 0)
     problem = _one_group(t, -unlimited + 0.0, unlimited, ridge)

@@ -27,7 +27,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .passes import are_two_classes
+from .arguments import (
+    as_fraction,
+    as_labels,
+    as_penalties,
+    as_vector,
+    require_both_classes,
+    two_classes,
+)
 from .problem import ROUNDING, DualProblem, Float
 
 
@@ -103,7 +110,7 @@ def hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine:
     >>> hinge(np.array([1.0, -1.0]), C=2.0).problem.upper
     array([2., 0.])
     """
-    labels, penalty = _classes(y, C)
+    labels, penalty = two_classes(y, C)
     problem = _one_group(labels, *_signed_box(labels, penalty), biased=intercept)
     return Machine("hinge", problem, read_plain)
 
@@ -126,7 +133,7 @@ def squared_hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine
     -------
     Machine
     """
-    labels, penalty = _classes(y, C)
+    labels, penalty = two_classes(y, C)
     present = penalty > 0
     ridge = np.divide(0.5, penalty, out=np.zeros_like(penalty), where=present)
     lower, upper = _signed_box(labels, np.where(present, np.inf, 0.0))
@@ -146,9 +153,9 @@ def hard_margin(y: ArrayLike) -> Machine:
     -------
     Machine
     """
-    labels = _labels(y)
+    labels = as_labels(y)
     unlimited = np.full(labels.size, np.inf)
-    _require_both_classes(labels, unlimited)
+    require_both_classes(labels, unlimited)
     return Machine("hard_margin", _one_group(labels, *_signed_box(labels, unlimited)), read_plain)
 
 
@@ -170,8 +177,8 @@ def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float, intercept: bool = Tr
     -------
     Machine
     """
-    targets = _vector("y", y)
-    penalty = _penalties("C", C, targets.size, finite=True)
+    targets = as_vector("y", y)
+    penalty = as_penalties("C", C, targets.size, finite=True)
     epsilon = float(epsilon)
     if not (np.isfinite(epsilon) and epsilon >= 0):
         raise ValueError(f"epsilon must be finite and not negative, got {epsilon}")
@@ -185,7 +192,9 @@ def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float, intercept: bool = Tr
     return Machine("epsilon_svr", problem, partial(read_plain, epsilon=epsilon))
 
 
-def nu_svc(y: ArrayLike, nu: float, weight: ArrayLike | None = None) -> Machine:
+def nu_svc(
+    y: ArrayLike, nu: float, weight: ArrayLike | None = None, intercept: bool = True
+) -> Machine:
     """½‖w‖² − ν·Σweight·ρ + Σ weight_i max(0, ρ − y_i f(x_i)) → min over f and ρ.
 
     Free positives have gradient b − ρ, free negatives b + ρ. The function read back is f/ρ, whose
@@ -199,23 +208,29 @@ def nu_svc(y: ArrayLike, nu: float, weight: ArrayLike | None = None) -> Machine:
         In (0, 1].
     weight : array of shape (samples,), optional
         Of each sample; 1 by default.
+    intercept : bool
+        Whether f has one.
 
     Returns
     -------
     Machine
     """
-    labels = _labels(y)
-    nu = _fraction(nu)
-    present = _penalties("weight", 1.0 if weight is None else weight, labels.size, finite=True)
-    _require_both_classes(labels, present)
+    labels = as_labels(y)
+    nu = as_fraction(nu)
+    present = as_penalties("weight", 1.0 if weight is None else weight, labels.size, finite=True)
+    require_both_classes(labels, present)
     smaller = min(present[labels > 0].sum(), present[labels < 0].sum())
     largest = 2.0 * float(smaller / present.sum())
-    if nu > largest * (1.0 + ROUNDING):
+    if intercept and nu > largest * (1.0 + ROUNDING):
         raise ValueError(
             f"specified nu is infeasible: got {nu:g}, but with this balance of classes at most "
             f"{largest:g} is possible; choose nu no larger than that"
         )
     half = min(0.5 * nu * present.sum(), smaller)
+    totals = np.array([half, -half])
+    if not intercept:  # any two sums will do, as long as their difference is ν Σ weight
+        first = min(nu * present.sum(), present[labels > 0].sum())
+        totals = np.array([first, first - nu * present.sum()])
     lower, upper = _signed_box(labels, present)
     problem = DualProblem(
         linear=np.zeros(labels.size),
@@ -223,13 +238,14 @@ def nu_svc(y: ArrayLike, nu: float, weight: ArrayLike | None = None) -> Machine:
         upper=upper,
         ridge=np.zeros(labels.size),
         group=(labels < 0).astype(np.int64),
-        totals=np.array([half, -half]),
+        totals=totals,
         samples=labels.size,
+        biased=intercept,
     )
     return Machine("nu_svc", problem, _read_rescaled)
 
 
-def nu_svr(y: ArrayLike, nu: float, C: ArrayLike) -> Machine:
+def nu_svr(y: ArrayLike, nu: float, C: ArrayLike, intercept: bool = True) -> Machine:
     """½‖w‖² + Σ C_i (ν·ε + max(0, |y_i − f(x_i)| − ε)) → min over f and ε ≥ 0.
 
     Free variables above the tube have gradient b + ε, those below b − ε.
@@ -242,20 +258,23 @@ def nu_svr(y: ArrayLike, nu: float, C: ArrayLike) -> Machine:
         In (0, 1].
     C : float, or array of shape (samples,)
         Price of an error, one for all samples or one each.
+    intercept : bool
+        Whether f has one.
 
     Returns
     -------
     Machine
     """
-    targets = _vector("y", y)
-    nu = _fraction(nu)
-    penalty = _penalties("C", C, targets.size, finite=True)
+    targets = as_vector("y", y)
+    nu = as_fraction(nu)
+    penalty = as_penalties("C", C, targets.size, finite=True)
     half = 0.5 * nu * penalty.sum()
     problem = _two_copies(
         linear=np.tile(targets, 2),
         penalty=penalty,
         group=np.repeat(np.arange(2), targets.size),
         totals=np.array([half, -half]),
+        biased=intercept,
     )
     return Machine("nu_svr", problem, _read_tube)
 
@@ -271,9 +290,9 @@ def one_class(weight: int | ArrayLike, nu: float) -> Machine:
         Number of samples, each of weight 1, or the weights.
     nu : float
     """
-    entries = _vector("weight", np.ones(int(weight)) if isinstance(weight, Integral) else weight)
-    present = _penalties("weight", entries, entries.size)
-    nu = _fraction(nu)
+    entries = as_vector("weight", np.ones(int(weight)) if isinstance(weight, Integral) else weight)
+    present = as_penalties("weight", entries, entries.size)
+    nu = as_fraction(nu)
     zeros = np.zeros(present.size)
     total = present.sum()
     problem = _one_group(zeros, zeros, present, total=min(nu * total, total))
@@ -290,7 +309,7 @@ def enclosing_ball(diagonal: ArrayLike) -> Machine:
     diagonal : array of shape (samples,)
         k(x_i, x_i).
     """
-    half = 0.5 * _vector("diagonal", diagonal)
+    half = 0.5 * as_vector("diagonal", diagonal)
     unlimited = np.full(half.size, np.inf)
     problem = _one_group(half, np.zeros(half.size), unlimited, total=1.0)
     return Machine("enclosing_ball", problem, read_plain)
@@ -383,70 +402,3 @@ def _signed_box(labels: Float, size: Float) -> tuple[Float, Float]:
     """Between 0 and y·size."""
     signed = labels * size + 0.0  # no −0.0
     return np.minimum(signed, 0.0), np.maximum(signed, 0.0)
-
-
-def _vector(name: str, values: ArrayLike) -> Float:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or not array.size:
-        raise ValueError(f"{name} must be a vector with an entry a sample, got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} contains NaN or infinity")
-    return array
-
-
-def _classes(y: ArrayLike, C: ArrayLike) -> tuple[Float, Float]:
-    """Labels and penalties of two classes, both present."""
-    labels, penalty = np.asarray(y, dtype=np.float64), np.asarray(C, dtype=np.float64)
-    plain = labels.ndim == 1 and labels.shape == penalty.shape
-    if not (plain and are_two_classes(labels, penalty)):
-        labels = _labels(y)
-        penalty = _penalties("C", C, labels.size)
-        _require_both_classes(labels, penalty)
-    return labels, penalty
-
-
-def _labels(y: ArrayLike) -> Float:
-    labels = _vector("y", y)
-    other = np.abs(labels) != 1.0
-    if other.any():
-        raise ValueError(
-            f"y must hold labels -1 and +1 only, got {labels[other].min():g}: encode the classes"
-        )
-    return labels
-
-
-def _penalties(name: str, values: ArrayLike, samples: int, finite: bool = False) -> Float:
-    entries = np.asarray(values, dtype=np.float64)
-    if np.isnan(entries).any():
-        raise ValueError(f"{name} contains NaN")
-    if entries.ndim == 0:
-        if entries <= 0:
-            raise ValueError(f"{name} must be positive, got {entries}")
-        entries = np.full(samples, float(entries))
-    if entries.shape != (samples,):
-        raise ValueError(
-            f"{name} must be one number or one for each of the {samples} samples, "
-            f"got shape {entries.shape}"
-        )
-    if (entries < 0).any():
-        raise ValueError(f"{name} must not be negative, got {entries.min()}")
-    if not (entries > 0).any():
-        raise ValueError(f"{name} must be positive for at least one sample, got only zeros")
-    if finite and np.isinf(entries).any():
-        raise ValueError(f"{name} must be finite for this machine, got infinity: use a large value")
-    return entries
-
-
-def _require_both_classes(labels: Float, penalty: Float) -> None:
-    for label in (-1, 1):
-        if not (penalty[labels == label] > 0).any():
-            raise ValueError(
-                f"y must hold both classes, -1 and +1, with positive weight; there is no {label:+d}"
-            )
-
-
-def _fraction(nu: float) -> float:
-    nu = float(nu)
-    if not 0 < nu <= 1:
-        raise ValueError(f"nu must be in (0, 1], got {nu}")
-    return nu

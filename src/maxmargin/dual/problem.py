@@ -46,6 +46,7 @@ class DualProblem:
     biased : bool
         Whether there is a bias. Without one it is 0, `totals` are not demanded, and α is optimal
         when no variable that may rise has a positive gradient, and none that may fall a negative.
+        Of two groups, α ≥ 0 and α ≤ 0, the difference of `totals` is demanded: the sum of |α|.
     """
 
     linear: Float
@@ -148,6 +149,11 @@ class DualProblem:
         return not (least.any() or most.any() or (first != second).any() or (up > down).any())
 
     @property
+    def signs(self) -> Float:
+        """+1 for the variables of the first group, −1 for those of others."""
+        return np.where(self.group == 0, 1.0, -1.0)
+
+    @property
     def constrained(self) -> bool:
         """Whether a loss is a constraint: an infinite bound without ridge."""
         return bool(self.traits & CONSTRAINED)
@@ -208,6 +214,15 @@ class DualProblem:
         """Both in one pass."""
         bias = np.zeros(self.totals.size)
         if not self.biased:
+            if self.totals.size == 2:
+                s, multiplier = self.signs, np.zeros(1)
+                one = np.zeros(self.size, dtype=np.int64)
+                box = (
+                    np.where(s > 0, self.lower, -self.upper),
+                    np.where(s > 0, self.upper, -self.lower),
+                )
+                found: float = meeting(s * alpha, s * gradient, *box, one, multiplier)
+                return np.array([multiplier[0], -multiplier[0]]), found
             rising, falling = gradient[self.can_rise(alpha)], -gradient[self.can_fall(alpha)]
             return bias, float(max(rising.max(initial=0.0), falling.max(initial=0.0)))
         violation: float = meeting(alpha, gradient, self.lower, self.upper, self.group, bias)
@@ -231,6 +246,10 @@ class DualProblem:
         if not np.isfinite(alpha).all():
             raise ValueError("alpha contains NaN or infinity")
         alpha = np.clip(alpha, self.lower, self.upper)
+        if not self.biased and self.totals.size == 2:
+            s, total = self.signs, float(self.totals[0] - self.totals[1])
+            box = np.where(s > 0, self.lower, -self.upper), np.where(s > 0, self.upper, -self.lower)
+            return s * _with_sum(s * alpha, *box, total)
         if not self.biased:
             return alpha
         for g, total in enumerate(self.totals):

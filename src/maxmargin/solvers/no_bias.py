@@ -7,13 +7,17 @@ kernel values are all 0, whose variable is free, takes up whatever the others su
 
 Its gradient is 0 wherever α is. As it may rise and fall, the bias at the optimum is 0, and a pair
 of any variable with it is a step of that variable alone.
+
+The machines with ν demand the sums of two groups, one of variables α ≥ 0 and one of α ≤ 0. Without
+a bias what is left of this is Σ|α|: with the signs s of the groups, β = s·α has one sum, and the
+Gram matrix is s_a s_b K_ab. Its multiplier λ is that of the first group, −λ that of the second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,67 +30,110 @@ from .result import Solution
 MOST_REMEMBERED = 3
 
 
-class PaddedGram(Gram):
-    """The Gram matrix of some samples and of one more whose kernel values are all 0.
+class Columns(NamedTuple):
+    """Where samples stand among some columns, which different ones these are, which of them is at
+    each place, and with which sign."""
+
+    at: Int
+    names: Int
+    inverse: Int
+    signs: Float
+
+
+class MappedGram(Gram):
+    """A Gram matrix whose rows and columns are samples of another, each with a sign, or a sample
+    whose kernel values are all 0.
 
     Parameters
     ----------
     inner : Gram
         Of the samples.
-    places : int array, optional
-        Which of them each row belongs to, −1 for the additional one; by default all in their order,
-        then that one.
+    places : int array
+        Which of them each row belongs to, −1 for the one with zeros.
+    signs : float array
+        ±1 for each row.
     """
 
-    def __init__(self, inner: Gram, places: Int | None = None) -> None:
+    def __init__(self, inner: Gram, places: Int, signs: Float) -> None:
         super().__init__(inner.kernel, inner.X, inner.dtype)
-        self.inner = inner
-        self.places = np.append(np.arange(inner.n), -1) if places is None else places
-        self.n = self.places.size
-        self._remembered: list[tuple[Any, Int, Int]] = []
+        self.inner, self.places, self.signs = inner, places, signs
+        self.n = places.size
+        self._remembered: list[tuple[Any, Columns]] = []
 
     def rows(self, indices: Any, columns: Any = None, out: Any = None) -> NDArray[Any]:
-        own = self.places[np.asarray(indices)]
-        at, names = self._columns(columns)
+        chosen, right = np.asarray(indices), self._columns(columns)
         width = self.n if columns is None else len(columns)
-        block = np.zeros((own.size, width), self.dtype) if out is None else out
+        block = np.zeros((chosen.size, width), self.dtype) if out is None else out
         block[...] = 0.0
-        present = np.flatnonzero(own >= 0)
-        if present.size and names.size:
-            block[np.ix_(present, at)] = self.inner.rows(own[present], names)
+        left = self._found(chosen)
+        if left.at.size and right.at.size:
+            values = self.inner.rows(left.names, right.names)
+            values = values[np.ix_(left.inverse, right.inverse)]
+            block[np.ix_(left.at, right.at)] = values * np.outer(left.signs, right.signs)
         return block
 
-    def _columns(self, columns: Any) -> tuple[Int, Int]:
-        """Where the samples among these columns stand, and which they are; the same arrays for the
-        same columns, as `Gram.rows` asks for."""
-        for known, at, names in self._remembered:
-            if known is columns:
-                return at, names
-        own = self.places if columns is None else self.places[np.asarray(columns)]
+    def _found(self, chosen: Int) -> Columns:
+        own = self.places[chosen]
         at = np.flatnonzero(own >= 0)
-        found = (columns, at, own[at])
-        self._remembered = [found, *self._remembered][:MOST_REMEMBERED]
-        return found[1:]
+        names, inverse = np.unique(own[at], return_inverse=True)
+        return Columns(at, names, inverse.ravel(), self.signs[chosen[at]])
+
+    def _columns(self, columns: Any) -> Columns:
+        """The same arrays for the same columns, as `Gram.rows` asks for."""
+        for known, found in self._remembered:
+            if known is columns:
+                return found
+        found = self._found(np.arange(self.n) if columns is None else np.asarray(columns))
+        self._remembered = [(columns, found), *self._remembered][:MOST_REMEMBERED]
+        return found
 
     def diagonal(self) -> Float:
         values = np.append(self.inner.diagonal(), 0.0)
         return values[self.places]
 
     def matrix(self, pause: Callable[[], object] | None = None) -> NDArray[Any]:
-        matrix = np.zeros((self.n, self.n), self.dtype)
-        at = np.flatnonzero(self.places >= 0)
-        matrix[np.ix_(at, at)] = self.inner.matrix_among(self.places[at], pause)
+        found, matrix = self._columns(None), np.zeros((self.n, self.n), self.dtype)
+        values = self.inner.matrix_among(found.names, pause)[np.ix_(found.inverse, found.inverse)]
+        matrix[np.ix_(found.at, found.at)] = values * np.outer(found.signs, found.signs)
         return matrix
 
-    def among(self, samples: Any) -> PaddedGram:
-        own = self.places[np.asarray(samples)]
-        at = np.flatnonzero(own >= 0)
-        places = np.full(own.size, -1)
-        places[at] = np.arange(at.size)
-        return PaddedGram(self.inner.among(own[at]), places)
+    def among(self, samples: Any) -> MappedGram:
+        chosen = np.asarray(samples)
+        found, places = self._found(chosen), np.full(chosen.size, -1)
+        places[found.at] = found.inverse
+        return MappedGram(self.inner.among(found.names), places, self.signs[chosen])
 
     def release(self) -> None:
         self.inner.release()
+
+
+class Posed(NamedTuple):
+    """A problem with a bias in place of one without, its Gram matrix, and where to begin."""
+
+    problem: DualProblem
+    gram: Gram
+    start: Float | None
+
+
+def posed(problem: DualProblem, gram: Gram, alpha: Float | None) -> Posed:
+    """The problem with a bias of one without."""
+    start = None if alpha is None else problem.feasible(alpha)
+    if problem.totals.size == 2:
+        s = problem.signs
+        one = DualProblem(
+            linear=s * problem.linear,
+            lower=np.where(s > 0, problem.lower, -problem.upper),
+            upper=np.where(s > 0, problem.upper, -problem.lower),
+            ridge=problem.ridge,
+            group=np.zeros(problem.size, dtype=np.int64),
+            totals=np.array([problem.totals[0] - problem.totals[1]]),
+            samples=problem.size,
+        )
+        mapped = MappedGram(gram, problem.index, s)
+        return Posed(one, mapped, None if start is None else s * start)
+    places = np.append(np.arange(gram.n), -1)
+    mapped = MappedGram(gram, places, np.ones(places.size))
+    return Posed(padded(problem, start), mapped, padded_start(problem, start))
 
 
 def padded(problem: DualProblem, start: Float | None) -> DualProblem:
@@ -137,16 +184,20 @@ def padded_start(problem: DualProblem, alpha: Float | None) -> Float | None:
     return with_one_more(problem, alpha, added)
 
 
-def without_padding(problem: DualProblem, found: Solution) -> Solution:
-    """The solution of the problem without a bias, from that of the padded one."""
-    inside = (problem.copies, problem.samples + 1)
-    alpha = found.alpha.reshape(inside)[:, :-1].ravel()
-    gradient = found.gradient.reshape(inside)[:, :-1].ravel()
+def read_back(problem: DualProblem, found: Solution) -> Solution:
+    """The solution of the problem without a bias, from that of the one posed."""
+    if problem.totals.size == 2:
+        alpha, gradient = problem.signs * found.alpha, problem.signs * found.gradient
+    else:
+        inside = (problem.copies, problem.samples + 1)
+        alpha = found.alpha.reshape(inside)[:, :-1].ravel()
+        gradient = found.gradient.reshape(inside)[:, :-1].ravel()
+    bias, violation = problem.bias_and_violation(alpha, gradient)
     return replace(
         found,
         alpha=alpha,
         gradient=gradient,
-        bias=np.zeros(1),
+        bias=bias,
         dual=problem.value(alpha, gradient),
-        violation=problem.violation(alpha, gradient),
+        violation=violation,
     )

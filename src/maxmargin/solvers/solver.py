@@ -19,7 +19,7 @@ from .drivers import continuation
 from .drivers.decomposition import BlockRun
 from .drivers.full import TOO_MANY_ROWS, PairRun
 from .interrupt import Interrupt, deferred_interrupts
-from .no_bias import PaddedGram, padded, padded_start, without_padding
+from .no_bias import posed, read_back
 from .plan import Plan, planned
 from .result import Progress, Solution
 from .settings import Settings, default_steps
@@ -124,9 +124,8 @@ def solve(
         raise ValueError(f"the Gram matrix has {gram.n} samples, the problem {problem.samples}")
     if problem.biased:
         return optimum(problem, gram, settings, driver, alpha)
-    start = None if alpha is None else problem.feasible(alpha)
-    border, begin = padded(problem, start), padded_start(problem, start)
-    return without_padding(problem, optimum(border, PaddedGram(gram), settings, driver, begin))
+    other = posed(problem, gram, alpha)
+    return read_back(problem, optimum(other.problem, other.gram, settings, driver, other.start))
 
 
 def optimum(

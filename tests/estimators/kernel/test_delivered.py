@@ -340,7 +340,7 @@ def test_violation_of_a_tube_that_was_searched_for_is_that_of_nu_svr():
 
 
 def test_a_scale_that_float32_cannot_hold_is_computed_in_float64():
-    X = np.array([[0.0], [1e-45], [3e-45], [1.5e-45]], np.float32)
+    X = np.array([[0.0], [1.4e-45], [4.2e-45], [5.6e-45]], np.float32)
     model = SVC(gamma=1.6e89).fit(X, [0, 0, 1, 1])
     np.testing.assert_array_equal(model.predict(X), [0, 0, 1, 1])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from maxmargin import SVC, SVR, LinearSVC, LinearSVR
+from maxmargin import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR
 from maxmargin.estimators.parameters import ParameterError
 from maxmargin.models import load, save
 
@@ -132,7 +132,54 @@ def test_warm_starts_go_on_without():
     assert model.certificate_.dual == pytest.approx(cold.certificate_.dual, rel=1e-4)
 
 
-@pytest.mark.parametrize("model", [SVC, SVR])
+@pytest.mark.parametrize("model", [SVC, SVR, NuSVC, NuSVR])
 def test_other_values_are_refused(model):
     with pytest.raises(ParameterError, match="fit_intercept"):
         model(fit_intercept="no").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_nu_gives_the_C_of_the_machine_that_it_is():
+    X, y = two_classes()
+    nu = NuSVC(nu=0.4, gamma=0.3, fit_intercept=False, tol=1e-7, gap=1e-9).fit(X, y)
+    assert nu.status_ == "converged"
+    np.testing.assert_array_equal(nu.intercept_, [0.0])
+    C = np.abs(nu.dual_coef_).max()  # 1/ρ
+    plain = SVC(C=C, gamma=0.3, fit_intercept=False, tol=1e-7, gap=1e-9).fit(X, y)
+    np.testing.assert_allclose(nu.decision_function(X), plain.decision_function(X), atol=1e-5)
+
+
+def test_nu_is_not_limited_by_the_smaller_class():
+    X, y = two_classes()
+    y[:] = "a"
+    y[:10] = "b"
+    with pytest.raises(ValueError, match="infeasible"):
+        NuSVC(nu=0.5).fit(X, y)
+    model = NuSVC(nu=0.5, fit_intercept=False).fit(X, y)
+    assert model.status_ == "converged"
+    rho = 1.0 / np.abs(model.dual_coef_).max()
+    assert rho * np.abs(model.dual_coef_).sum() == pytest.approx(0.5 * len(y))
+
+
+def test_nu_svr_finds_the_tube_of_svr():
+    X, _ = two_classes()
+    targets = 1.0 + np.sin(X[:, 0]) + 0.3 * np.random.default_rng(1).normal(size=len(X))
+    model = NuSVR(nu=0.3, C=5.0, gamma=0.3, fit_intercept=False, tol=1e-7, gap=1e-9).fit(X, targets)
+    np.testing.assert_array_equal(model.intercept_, [0.0])
+    settings = {"gamma": 0.3, "fit_intercept": False, "tol": 1e-7, "gap": 1e-9}
+    other = SVR(C=5.0, epsilon=model.epsilon_, **settings).fit(X, targets)
+    np.testing.assert_allclose(model.predict(X), other.predict(X), atol=1e-5)
+    assert np.abs(model.dual_coef_).sum() == pytest.approx(0.3 * 5.0 * len(X))
+
+
+def test_nu_svr_finds_tubes_of_no_width():
+    X = np.random.default_rng(3).normal(size=(30, 2))
+    model = NuSVR(nu=1.0, C=1e4, gamma=1.0, fit_intercept=False).fit(X, X[:, 0])
+    assert model.epsilon_ <= 1e-3
+    assert model.certificate_.relative_gap <= 1e-4 or model.status_ == "precision"
+
+
+def test_weights_of_classes_scale_the_C_that_nu_finds():
+    X, y = two_classes()
+    model = NuSVC(nu=0.3, fit_intercept=False, class_weight="balanced").fit(X, y)
+    assert model.status_ == "converged"
+    np.testing.assert_array_equal(model.intercept_, [0.0])

@@ -225,6 +225,8 @@ class NuSVC(KernelClassifier):
         In (0, 1], and at most twice the share of the smaller class. Where this holds for some
         pairs of classes and not for others, ν is taken as a fraction of the largest possible value
         in the others, with a warning.
+    fit_intercept : bool, default=True
+        Whether f has an intercept. Without one it is 0, and ν may be anything up to 1.
     class_weight : dict or "balanced", default=None
         Without it, ν determines a price C = 1/ρ of errors. With it, this C is multiplied by the
         weight of each class, and the machine is that of `SVC`.
@@ -252,6 +254,7 @@ shape_fit_, support_, support_vectors_
         self,
         *,
         nu: Any = 0.5,
+        fit_intercept: Any = True,
         kernel: Any = "rbf",
         degree: Any = 3,
         gamma: Any = "scale",
@@ -278,6 +281,7 @@ shape_fit_, support_, support_vectors_
         n_jobs: Any = None,
     ) -> None:
         self.nu = nu
+        self.fit_intercept = fit_intercept
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -303,7 +307,14 @@ shape_fit_, support_, support_vectors_
         self.callback = callback
         self.n_jobs = n_jobs
 
-    _rules: ClassVar[Any] = {"nu": partial(p.check_number, low=0, high=1, closed="right")}
+    _rules: ClassVar[Any] = {
+        "nu": partial(p.check_number, low=0, high=1, closed="right"),
+        "fit_intercept": p.check_boolean,
+    }
+
+    @property
+    def _has_free_intercept(self) -> bool:
+        return bool(self.fit_intercept)
 
     def _targets(self, y: Any, weight: Any) -> tuple[Any, np.ndarray]:
         try:
@@ -313,13 +324,13 @@ shape_fit_, support_, support_vectors_
 
     def _machine(self, labels: Any, weight: Any, factor: Any, strict: Any = False) -> Machine:
         del factor
-        largest = largest_nu(labels, weight)
+        largest = largest_nu(labels, weight) if self.fit_intercept else 1.0
         possible = self.nu if strict or self.nu <= largest else self.nu * largest
-        return nu_svc(labels, possible, weight)
+        return nu_svc(labels, possible, weight, bool(self.fit_intercept))
 
     def _tasks(self, samples: Any, trainer: Any) -> Any:
         tasks = super()._tasks(samples, trainer)
-        if len(tasks) > 1:
+        if len(tasks) > 1 and self.fit_intercept:
             self._check_nu(samples, tasks)
         return tasks
 
@@ -355,7 +366,7 @@ shape_fit_, support_, support_vectors_
                 continue
             C = 1.0 / outcome.expansion.rho
             indices = np.arange(samples.size) if task.indices is None else task.indices
-            remake = partial(weighted_hinge, C=C)
+            remake = partial(weighted_hinge, C=C, intercept=bool(self.fit_intercept))
             factor = self.class_weight_[codes[indices]]
             machine = remake(labels_of(task.machine), samples.weight[indices], factor)
             start = C * outcome.solution.alpha
@@ -370,7 +381,7 @@ def largest_nu(labels: np.ndarray, weight: np.ndarray) -> float:
 
 
 def weighted_hinge(
-    labels: Any, weight: Any, factor: Any, strict: Any = False, *, C: Any
+    labels: Any, weight: Any, factor: Any, strict: Any = False, *, C: Any, intercept: bool
 ) -> Machine:
     del strict
-    return hinge(labels, C * factor * weight)
+    return hinge(labels, C * factor * weight, intercept)

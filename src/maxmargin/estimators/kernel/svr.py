@@ -235,6 +235,8 @@ class NuSVR(KernelRegressor):
         In (0, 1].
     C : float, default=1.0
         Price of an error, positive and finite.
+    fit_intercept : bool, default=True
+        Whether f has an intercept. Without one it is 0.
     kernel, degree, gamma, coef0, shrinking, tol, gap, cache_size, verbose, max_iter, solver, \
 selection, planning, precision, max_seconds, warm_start, callback
         As of `SVC`.
@@ -259,6 +261,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         self,
         *,
         nu: Any = 0.5,
+        fit_intercept: Any = True,
         C: Any = 1.0,
         kernel: Any = "rbf",
         degree: Any = 3,
@@ -279,6 +282,7 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         callback: Any = None,
     ) -> None:
         self.nu = nu
+        self.fit_intercept = fit_intercept
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -301,10 +305,15 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
     _rules: ClassVar[Any] = {
         "nu": partial(p.check_number, low=0, high=1, closed="right"),
         "C": partial(p.check_number, low=0),
+        "fit_intercept": p.check_boolean,
     }
 
+    @property
+    def _has_free_intercept(self) -> bool:
+        return bool(self.fit_intercept)
+
     def _machine(self, targets: Any, weight: Any) -> Machine:
-        return nu_svr(targets, self.nu, self.C * weight)
+        return nu_svr(targets, self.nu, self.C * weight, bool(self.fit_intercept))
 
     def _solved(self, samples: Any, tasks: Any, trainer: Any) -> Any:
         """As posed, if that is soon done; else by way of `SVR`.
@@ -324,7 +333,8 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
             return outcomes
         if outcome.finished and outcome.expansion.epsilon > NARROW * self.tol:
             return outcomes
-        found = TubeSearch(self.C * samples.weight, self.nu, samples.y, trainer).run(tasks[0])
+        penalty, own = self.C * samples.weight, bool(self.fit_intercept)
+        found = TubeSearch(penalty, self.nu, samples.y, trainer, own).run(tasks[0])
         if not found.outcome.finished:
             shown = found.outcome.certificate
             feasible = shown.infeasibility <= FEASIBLE

@@ -52,11 +52,13 @@ class Tried(NamedTuple):
 
 
 class TubeSearch:
-    """Looks for the ε of ν-SVR between 0 and half the range of the targets."""
+    """Looks for the ε of ν-SVR between 0 and the width at which nothing is left outside."""
 
-    def __init__(self, penalty: Float, nu: float, targets: Float, trainer: Trainer) -> None:
+    def __init__(
+        self, penalty: Float, nu: float, targets: Float, trainer: Trainer, intercept: bool = True
+    ) -> None:
         self.penalty, self.nu, self.targets, self.trainer = penalty, nu, targets, trainer
-        self.total = nu * float(penalty.sum())
+        self.total, self.intercept = nu * float(penalty.sum()), intercept
 
     def run(self, task: Task) -> Tube:
         """The tube; where some ε-SVR cannot be solved to the end, what it came to."""
@@ -64,7 +66,8 @@ class TubeSearch:
         if not low.solved or low.excess <= ROUNDING * self.total:
             return self._certified(low)
         nothing = low._replace(coef=np.zeros_like(low.coef), excess=-self.total)
-        high = nothing._replace(epsilon=0.5 * float(np.ptp(self.targets)))
+        widest = 0.5 * np.ptp(self.targets) if self.intercept else np.abs(self.targets).max()
+        high = nothing._replace(epsilon=float(widest))
         for _ in range(MOST_TRIES):
             share = low.excess / (low.excess - high.excess)
             share = min(max(share, LEAST_CUT), 1.0 - LEAST_CUT)
@@ -89,7 +92,7 @@ class TubeSearch:
         return Tried(epsilon, float(np.abs(coef).sum()) - self.total, coef, task, outcome)
 
     def _task(self, task: Task, epsilon: float, coef: Float) -> Task:
-        machine = epsilon_svr(self.targets, self.penalty, epsilon)
+        machine = epsilon_svr(self.targets, self.penalty, epsilon, self.intercept)
         start = np.append(np.maximum(coef, 0.0), np.minimum(coef, 0.0))
         return task._replace(machine=machine, start=start)
 
@@ -122,7 +125,7 @@ class TubeSearch:
     def _violation(self, tried: Tried) -> float:
         """That of ν-SVR, whose pairs never cross the tube; where time is up that of ε-SVR, which is
         no smaller."""
-        problem = nu_svr(self.targets, self.nu, self.penalty).problem
+        problem = nu_svr(self.targets, self.nu, self.penalty, self.intercept).problem
         alpha = self.trainer.delivered(tried.task, tried.outcome.solution.alpha)
         exact = self.trainer.grams.exact(tried.task.indices)
         try:
