@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .passes import are_two_classes
 from .problem import Float
 
 
@@ -16,17 +15,6 @@ def as_vector(name: str, values: ArrayLike) -> Float:
     if not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity")
     return array
-
-
-def two_classes(y: ArrayLike, C: ArrayLike) -> tuple[Float, Float]:
-    """Labels and penalties of two classes, both present."""
-    labels, penalty = np.asarray(y, dtype=np.float64), np.asarray(C, dtype=np.float64)
-    plain = labels.ndim == 1 and labels.shape == penalty.shape
-    if not (plain and are_two_classes(labels, penalty)):
-        labels = as_labels(y)
-        penalty = as_penalties("C", C, labels.size)
-        require_both_classes(labels, penalty)
-    return labels, penalty
 
 
 def as_labels(y: ArrayLike) -> Float:

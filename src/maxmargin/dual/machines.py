@@ -27,14 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import (
-    as_fraction,
-    as_labels,
-    as_penalties,
-    as_vector,
-    require_both_classes,
-    two_classes,
-)
+from .arguments import as_fraction, as_labels, as_penalties, as_vector, require_both_classes
+from .passes import are_two_classes
 from .problem import ROUNDING, DualProblem, Float
 
 
@@ -110,7 +104,7 @@ def hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine:
     >>> hinge(np.array([1.0, -1.0]), C=2.0).problem.upper
     array([2., 0.])
     """
-    labels, penalty = two_classes(y, C)
+    labels, penalty = _two_classes(y, C)
     problem = _one_group(labels, *_signed_box(labels, penalty), biased=intercept)
     return Machine("hinge", problem, read_plain)
 
@@ -133,7 +127,7 @@ def squared_hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine
     -------
     Machine
     """
-    labels, penalty = two_classes(y, C)
+    labels, penalty = _two_classes(y, C)
     present = penalty > 0
     ridge = np.divide(0.5, penalty, out=np.zeros_like(penalty), where=present)
     lower, upper = _signed_box(labels, np.where(present, np.inf, 0.0))
@@ -396,6 +390,17 @@ def _two_copies(
         samples=penalty.size,
         biased=biased,
     )
+
+
+def _two_classes(y: ArrayLike, C: ArrayLike) -> tuple[Float, Float]:
+    """Labels and penalties of two classes, both present."""
+    labels, penalty = np.asarray(y, dtype=np.float64), np.asarray(C, dtype=np.float64)
+    plain = labels.ndim == 1 and labels.shape == penalty.shape
+    if not (plain and are_two_classes(labels, penalty)):
+        labels = as_labels(y)
+        penalty = as_penalties("C", C, labels.size)
+        require_both_classes(labels, penalty)
+    return labels, penalty
 
 
 def _signed_box(labels: Float, size: Float) -> tuple[Float, Float]:
