@@ -69,8 +69,10 @@ class Pool:
     def take(self, size: int) -> Pages:
         """Pages for `size` bytes: the smallest kept ones that suffice, or new ones."""
         with self.lock:
-            enough = [kept for kept in self.kept if len(kept.pages) >= size]
-            best = min(enough, key=_length, default=None)
+            best = None
+            for kept in self.kept:
+                if size <= len(kept.pages) and not (best and len(best.pages) <= len(kept.pages)):
+                    best = kept
             if best is not None:
                 self.kept.remove(best)
             warm = size if best is None else max(size, best.warm)
@@ -203,10 +205,6 @@ def release_memory() -> None:
 def kept_between_fits() -> int:
     worker = os.getpid() != _process or multiprocessing.parent_process() is not None
     return 0 if worker else KEPT
-
-
-def _length(kept: Pages) -> int:
-    return len(kept.pages)
 
 
 def _fresh(size: int) -> mmap.mmap:
