@@ -456,9 +456,14 @@ def openml(server, monkeypatch):
         for path, content in {**contents, download: text}.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content)
-        monkeypatch.setattr(_openml, "_DATA_INFO", f"{address}/description?{{}}")
-        monkeypatch.setattr(_openml, "_DATA_FEATURES", f"{address}/features?{{}}")
-        monkeypatch.setattr(_openml, "_DATA_QUALITIES", f"{address}/qualities?{{}}")
+        start = f"{address}/"
+        if hasattr(_openml, "_OPENML_PREFIX"):  # which older versions put before each address
+            monkeypatch.setattr(_openml, "_OPENML_PREFIX", start)
+            monkeypatch.setattr(_openml, "_DATA_FILE", "data/v1/download/{}/served.arff")
+            start = ""
+        monkeypatch.setattr(_openml, "_DATA_INFO", f"{start}description?{{}}")
+        monkeypatch.setattr(_openml, "_DATA_FEATURES", f"{start}features?{{}}")
+        monkeypatch.setattr(_openml, "_DATA_QUALITIES", f"{start}qualities?{{}}")
 
     return serve_set
 
