@@ -153,6 +153,21 @@ class DualProblem:
         """+1 for the variables of the first group, −1 for those of others."""
         return np.where(self.group == 0, 1.0, -1.0)
 
+    @cached_property
+    def in_sizes(self) -> DualProblem:
+        """Of two groups, α ≥ 0 and α ≤ 0, without a bias: the problem of |α|, which has one sum.
+        Its Gram matrix has the signs of both variables as factors."""
+        s = self.signs
+        return DualProblem(
+            linear=s * self.linear,
+            lower=np.where(s > 0, self.lower, -self.upper),
+            upper=np.where(s > 0, self.upper, -self.lower),
+            ridge=self.ridge,
+            group=np.zeros(self.size, dtype=np.int64),
+            totals=np.array([self.totals[0] - self.totals[1]]),
+            samples=self.size,
+        )
+
     @property
     def constrained(self) -> bool:
         """Whether a loss is a constraint: an infinite bound without ridge."""
@@ -215,14 +230,9 @@ class DualProblem:
         bias = np.zeros(self.totals.size)
         if not self.biased:
             if self.totals.size == 2:
-                s, multiplier = self.signs, np.zeros(1)
-                one = np.zeros(self.size, dtype=np.int64)
-                box = (
-                    np.where(s > 0, self.lower, -self.upper),
-                    np.where(s > 0, self.upper, -self.lower),
-                )
-                found: float = meeting(s * alpha, s * gradient, *box, one, multiplier)
-                return np.array([multiplier[0], -multiplier[0]]), found
+                s = self.signs
+                bias, found = self.in_sizes.bias_and_violation(s * alpha, s * gradient)
+                return np.array([bias[0], -bias[0]]), found
             rising, falling = gradient[self.can_rise(alpha)], -gradient[self.can_fall(alpha)]
             return bias, float(max(rising.max(initial=0.0), falling.max(initial=0.0)))
         violation: float = meeting(alpha, gradient, self.lower, self.upper, self.group, bias)
@@ -247,9 +257,7 @@ class DualProblem:
             raise ValueError("alpha contains NaN or infinity")
         alpha = np.clip(alpha, self.lower, self.upper)
         if not self.biased and self.totals.size == 2:
-            s, total = self.signs, float(self.totals[0] - self.totals[1])
-            box = np.where(s > 0, self.lower, -self.upper), np.where(s > 0, self.upper, -self.lower)
-            return s * _with_sum(s * alpha, *box, total)
+            return self.signs * self.in_sizes.feasible(self.signs * alpha)
         if not self.biased:
             return alpha
         for g, total in enumerate(self.totals):

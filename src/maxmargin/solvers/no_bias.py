@@ -119,18 +119,8 @@ def posed(problem: DualProblem, gram: Gram, alpha: Float | None) -> Posed:
     """The problem with a bias of one without."""
     start = None if alpha is None else problem.feasible(alpha)
     if problem.totals.size == 2:
-        s = problem.signs
-        one = DualProblem(
-            linear=s * problem.linear,
-            lower=np.where(s > 0, problem.lower, -problem.upper),
-            upper=np.where(s > 0, problem.upper, -problem.lower),
-            ridge=problem.ridge,
-            group=np.zeros(problem.size, dtype=np.int64),
-            totals=np.array([problem.totals[0] - problem.totals[1]]),
-            samples=problem.size,
-        )
-        mapped = MappedGram(gram, problem.index, s)
-        return Posed(one, mapped, None if start is None else s * start)
+        mapped = MappedGram(gram, problem.index, problem.signs)
+        return Posed(problem.in_sizes, mapped, None if start is None else problem.signs * start)
     places = np.append(np.arange(gram.n), -1)
     mapped = MappedGram(gram, places, np.ones(places.size))
     return Posed(padded(problem, start), mapped, padded_start(problem, start))

@@ -145,7 +145,7 @@ class KernelMachine(CertifiedMachine):
     @property
     def _has_free_intercept(self) -> bool:
         """Whether Σα = 0, so that inputs may be centred."""
-        return True
+        return bool(getattr(self, "fit_intercept", True))
 
     def _at_origin(
         self,

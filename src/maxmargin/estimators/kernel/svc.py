@@ -206,10 +206,6 @@ class SVC(KernelClassifier):
         loss = squared_hinge if self.loss == "squared_hinge" else hinge
         return loss(labels, self.C * factor * weight, bool(self.fit_intercept))
 
-    @property
-    def _has_free_intercept(self) -> bool:
-        return bool(self.fit_intercept)
-
 
 class NuSVC(KernelClassifier):
     """Support vector classification with ν in place of C::
@@ -311,10 +307,6 @@ shape_fit_, support_, support_vectors_
         "nu": partial(p.check_number, low=0, high=1, closed="right"),
         "fit_intercept": p.check_boolean,
     }
-
-    @property
-    def _has_free_intercept(self) -> bool:
-        return bool(self.fit_intercept)
 
     def _targets(self, y: Any, weight: Any) -> tuple[Any, np.ndarray]:
         try:

@@ -178,10 +178,6 @@ warm_start, callback
         "fit_intercept": p.check_boolean,
     }
 
-    @property
-    def _has_free_intercept(self) -> bool:
-        return bool(self.fit_intercept)
-
     def _machine(self, targets: Any, weight: Any) -> Machine:
         C = FIRST_LIMIT * spread(targets) if np.isinf(self.C) else self.C
         return epsilon_svr(targets, C * weight, self.epsilon, bool(self.fit_intercept))
@@ -307,10 +303,6 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         "C": partial(p.check_number, low=0),
         "fit_intercept": p.check_boolean,
     }
-
-    @property
-    def _has_free_intercept(self) -> bool:
-        return bool(self.fit_intercept)
 
     def _machine(self, targets: Any, weight: Any) -> Machine:
         return nu_svr(targets, self.nu, self.C * weight, bool(self.fit_intercept))
