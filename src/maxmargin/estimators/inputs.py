@@ -284,7 +284,7 @@ def weighted_variance(X: Any, weight: np.ndarray) -> float:
         return _without_rounding(variance, 1e-15 * mean**2)
     step = max(1, VARIANCE_BLOCK // X.shape[1])
     parts = [slice(start, start + step) for start in range(0, X.shape[0], step)]
-    mean = sum(weight[p] @ X[p].sum(axis=1, dtype=np.float64) for p in parts) / total
+    mean = sum((weight[p] @ X[p]).sum() for p in parts) / total
     squares = 0.0
     for p in parts:
         centred = X[p].astype(np.float64) - mean

@@ -51,9 +51,10 @@ _process = os.getpid()
 
 
 class Pages(NamedTuple):
-    """A mapping of memory, and the number of its bytes that may be resident."""
+    """A mapping of memory, where it begins, and the number of its bytes that may be resident."""
 
     pages: mmap.mmap
+    address: int
     warm: int
 
 
@@ -78,9 +79,10 @@ class Pool:
             warm = size if best is None else max(size, best.warm)
             self.leased += warm
             self.peak = max(self.peak, self.leased)
-            self.trim()
+            if self.kept:
+                self.trim()
         try:
-            return Pages(_fresh(size) if best is None else best.pages, warm)
+            return _fresh(size) if best is None else best._replace(warm=warm)
         except BaseException:
             self.leased -= warm
             raise
@@ -99,12 +101,13 @@ class Pool:
         excess = sum(map(_warm, self.kept)) - may_stay
         self.kept.sort(key=_warm, reverse=True)
         while excess > 0:
-            pages, warm = self.kept.pop(0)
-            stays = max(0, warm - excess) // LARGE_PAGE * LARGE_PAGE
-            excess -= warm - stays
+            largest = self.kept.pop(0)
+            stays = max(0, largest.warm - excess) // LARGE_PAGE * LARGE_PAGE
+            excess -= largest.warm - stays
             if stays:
+                pages = largest.pages
                 pages.madvise(mmap.MADV_DONTNEED, stays, len(pages) - stays)
-                self.kept.insert(0, Pages(pages, stays))
+                self.kept.insert(0, largest._replace(warm=stays))
 
     def begin(self) -> None:
         with self.lock:
@@ -163,12 +166,11 @@ class Lease:
 
     def __init__(self, kept: Pages, size: int) -> None:
         self.kept = kept
-        address = np.frombuffer(kept.pages, dtype=np.uint8).ctypes.data
         self.__array_interface__ = {
             "version": 3,
             "shape": (size,),
             "typestr": "|u1",
-            "data": (address, False),
+            "data": (kept.address, False),
         }
 
     def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
@@ -207,7 +209,7 @@ def kept_between_fits() -> int:
     return 0 if worker else KEPT
 
 
-def _fresh(size: int) -> mmap.mmap:
+def _fresh(size: int) -> Pages:
     try:
         pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
@@ -217,7 +219,7 @@ def _fresh(size: int) -> mmap.mmap:
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # not supported by this kernel
             pages.madvise(mmap.MADV_HUGEPAGE)
-    return pages
+    return Pages(pages, np.frombuffer(pages, dtype=np.uint8).ctypes.data, size)
 
 
 def free_memory(swap: bool = False, system: Path = Path("/")) -> float:

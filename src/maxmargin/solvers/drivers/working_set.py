@@ -102,7 +102,7 @@ class Active:
     copies : int
         Variables a sample; variable a belongs to sample ``a % size``.
     samples : int array
-        Which samples of the problem these are.
+        Which samples of the problem these are, `size` of them.
     rows : FullRows, CachedRows or BlockRowCache
         One column per sample.
     folded : bool
@@ -111,7 +111,7 @@ class Active:
 
     def __init__(self, v: r.Variables, copies: int, samples: Int, rows: Rows, folded: bool) -> None:
         self.v, self.copies, self.samples, self.rows = v, copies, samples, rows
-        self.folded = folded
+        self.size, self.folded = samples.size, folded
 
     @classmethod
     def of(
@@ -161,10 +161,6 @@ class Active:
         begin(v)
         return cls(v, copies, samples, rows, folded)
 
-    @property
-    def size(self) -> int:
-        return self.samples.size
-
     def names(self) -> Int:
         """Ascending identifiers of the variables that are the same in every set."""
         return (self.samples + MOST_SAMPLES * np.arange(self.copies)[:, None]).ravel()
@@ -176,7 +172,7 @@ class Active:
     def part(self, keep: Int, rows: Rows) -> Active:
         """The samples `keep` (indices into this set) alone."""
         a = self.variables_of(keep)
-        v = r.Variables._make(array.take(a, axis=-1) for array in self.v)
+        v = r.Variables(*[array.take(a, axis=-1) for array in self.v])
         return Active(v, self.copies, self.samples[keep], rows, self.folded)
 
     def write(self, alpha: Float, gradient: Float) -> None:
