@@ -22,7 +22,7 @@ from .data.matrix import DenseMatrix, Matrix, SparseMatrix
 from .losses import LOGISTIC, Float, Loss, in_type
 from .records import Intercept, LinearProblem
 
-# Problems with more entries, zeros included, are certified in float64.
+# Problems with more entries, zeros included, are certified in float64 in any case.
 PRECISE_ENTRIES = 200_000
 # Up to this many dual variables are made to sum to zero to the last bit; beyond, rounding is
 # negligible.
@@ -30,17 +30,39 @@ EXACTLY_SUMMED = 20_000
 
 
 def certify_linear(
-    problem: LinearProblem, w: Float, b: float, beta: Float
+    problem: LinearProblem, w: Float, b: float, beta: Float, tol: float = 0.0
 ) -> tuple[Certificate, Float]:
-    """The certificate, and the feasible β that it refers to."""
+    """The certificate, and the feasible β that it refers to.
+
+    What rounding may have hidden is part of the gap. If float64 cannot show that the relative gap
+    is within `tol`, small problems are computed again in extended precision.
+    """
+    beta = feasible(problem.loss, problem.intercept, beta)
+    kind = widest_kind(problem.matrix)
+    if tol > 0.0 and kind is not np.float64:
+        found = _certified(problem, w, b, beta, np.float64)
+        if found[0].relative_gap <= tol:
+            return found
+    return _certified(problem, w, b, beta, kind)
+
+
+def widest_kind(matrix: Matrix) -> Any:
+    """The widest type of numbers that a certificate may be computed in."""
+    small = isinstance(matrix, DenseMatrix | SparseMatrix)
+    return np.longdouble if small and matrix.n * matrix.d <= PRECISE_ENTRIES else np.float64
+
+
+def _certified(
+    problem: LinearProblem, w: Float, b: float, beta: Float, kind: Any
+) -> tuple[Certificate, Float]:
+    """The certificate computed in numbers of this kind, for a feasible β."""
     intercept = problem.intercept
     free = intercept.fitted and intercept.penalty == 0.0
-    beta = feasible(problem.loss, intercept, beta)
-    products = precise_products(problem.matrix, w, beta, free)
+    products = products_in(kind, problem.matrix, w, beta, free)
     if problem.penalty == "l1":
         beta = beta / excess_pull(products, intercept, beta)
-        products = precise_products(problem.matrix, w, beta, free)
-    loss, kind = in_type(problem.loss, products.kind), products.kind
+        products = products_in(kind, problem.matrix, w, beta, free)
+    loss = in_type(problem.loss, kind)
     w, w_beta, total = w.astype(kind), products.combined, products.total
     if problem.penalty == "l1":
         size = np.abs(w).sum()
@@ -90,7 +112,7 @@ def square(x: Any) -> Any:
 
 class Products(NamedTuple):
     """Xw, Σ β_i x_i and Σ β_i, with what rounding may have added to each output and to the length
-    of the second, whose terms have this length in sum; computed in numbers of this kind."""
+    of the second, whose terms have this length in sum."""
 
     margins: Any
     combined: Any
@@ -98,19 +120,17 @@ class Products(NamedTuple):
     errors: Float
     error: float
     terms: float
-    kind: Any
 
 
-def precise_products(matrix: Matrix, w: Float, beta: Float, free: bool) -> Products:
-    """The products of a certificate, of small problems in extended precision where there is any.
+def products_in(kind: Any, matrix: Matrix, w: Float, beta: Float, free: bool) -> Products:
+    """The products of a certificate, in float64 or in extended precision.
 
     The solver's own w = Σ β_i x_i would agree with itself to the last bit and hide its rounding.
     Where Σ β_i = 0, for the sake of a free intercept, the mean of the samples adds none.
     """
-    kind: Any = np.float64
     total = beta.sum(dtype=np.longdouble)
-    if isinstance(matrix, DenseMatrix | SparseMatrix) and matrix.n * matrix.d <= PRECISE_ENTRIES:
-        kind, total = np.longdouble, np.longdouble(math.fsum(beta))
+    if kind is np.longdouble:
+        total = np.longdouble(math.fsum(beta))
         X = dense(matrix).astype(kind)
         margins, mean = X @ w.astype(kind), X.mean(axis=0) if free else kind(0.0)
         X -= mean
@@ -122,7 +142,7 @@ def precise_products(matrix: Matrix, w: Float, beta: Float, free: bool) -> Produ
     eps = float(np.finfo(kind).eps)
     errors = eps * float(np.linalg.norm(w)) * np.sqrt(matrix.squared_norms)
     terms = float(np.abs(beta) @ lengths)
-    return Products(margins, combined, total, errors, eps * terms, terms, kind)
+    return Products(margins, combined, total, errors, eps * terms, terms)
 
 
 def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:

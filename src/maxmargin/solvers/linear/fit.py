@@ -37,7 +37,7 @@ from .records import (
 FREE_INTERCEPT = Intercept(True)
 SOLVERS = ("auto", "newton", "coordinate")
 # Problems with fewer entries are solved to the last digit, at negligible cost.
-POLISHED_ENTRIES = 200_000
+POLISHED_ENTRIES = 20_000
 POLISHED, POLISH_STEPS, POLISH_PATIENCE = 1e-15, 60, 10
 # The run aims at this fraction of the tolerance, because the certificate is recomputed with other
 # rounding.

@@ -42,6 +42,12 @@ class Loss(NamedTuple):
         return self.kind == LOGISTIC or bool((self.ridge > 0).all())
 
     @property
+    def quadratic(self) -> bool:
+        """Whether ℓ is quadratic everywhere."""
+        unbounded = np.isinf(self.lower).all() and np.isinf(self.upper).all()
+        return self.kind == QUADRATIC and self.epsilon == 0.0 and bool(unbounded)
+
+    @property
     def height(self) -> Float:
         """upper − lower: the C of a sample where the box is finite."""
         return self.upper - self.lower
@@ -66,6 +72,8 @@ class Loss(NamedTuple):
 
 def in_type(loss: Loss, kind: Any) -> Loss:
     """The losses as numbers of another type."""
+    if loss.target.dtype == kind:
+        return loss
     return loss._replace(
         **{name: getattr(loss, name).astype(kind) for name in ("target", "lower", "upper", "ridge")}
     )

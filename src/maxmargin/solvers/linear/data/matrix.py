@@ -145,11 +145,12 @@ class DenseMatrix:
         def part(start: int, stop: int) -> tuple[Float, Float]:
             own, total = np.zeros((self.d, self.d)), np.zeros(self.d)
             for some in self.blocks(start, stop):
-                X = self.X[rows[some]].astype(np.float64, copy=False)
-                weighted = X * coef[some, None]
-                own += weighted.T @ X
-                total += weighted.sum(axis=0)
+                X = self.X[some if whole else rows[some]].astype(np.float64, copy=False)
+                own += (X * coef[some, None]).T @ X
+                total += coef[some] @ X
             return own, total
+
+        whole = len(rows) == self.n and bool((np.diff(rows) == 1).all())
 
         parts = even_parts(len(rows), len(rows) * self.d, self.d**2)
         for own, total in run_parts(part, parts):

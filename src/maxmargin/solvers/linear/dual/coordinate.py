@@ -38,6 +38,8 @@ RECENTRED = 0.3
 EPOCHS, MOST_EPOCHS, WIDE = 2, 12, 20
 # Interval between checks: this fraction of the epochs or of the work so far, whichever is more.
 LOOK = 0.2
+# Fraction of the cost of Newton's method that is tried before its prediction counts.
+TRIED = 0.1
 # A gap above this fraction of the objective is no evidence of the rate of convergence.
 TELLING_GAP = 0.5
 # All variables are reactivated if the gap has not fallen to this fraction between checks.
@@ -177,7 +179,7 @@ def constant_feature(problem: LinearProblem) -> float:
         return 0.0
     norm = float(problem.matrix.squared_norms.mean())
     typical = norm if norm > 0.0 else 1.0
-    return 1.0 / intercept.penalty if intercept.penalty > 0.0 else 0.02 * typical
+    return 1.0 / intercept.penalty if intercept.penalty > 0.0 else 0.1 * typical
 
 
 def run_coordinate(
@@ -241,6 +243,8 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
     descent = CoordinateDescent(problem, None, Switches(order="blocks"), budget.check)
     work = matrix.n if problem.loss.smooth and not wide else EPOCHS * matrix.n
     outlook = Outlook(tol)
+    if problem.loss.quadratic and not wide:
+        return descent, ""  # a single Newton step solves it
     while True:
         # A check costs as much as an epoch, so the longer the run, the rarer it is.
         done, begun = 0, budget.steps
@@ -265,7 +269,8 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
         if budget.asked_to_stop(primal, gap, support, descent.count):
             return descent, "stopped"
         rows = outlook.rows(done, descent.range, gap / max(abs(primal), gap))
-        if 2.0 * matrix.row_cost.product * rows > newton_cost(problem, descent.beta):
+        row, newton = 2.0 * matrix.row_cost.product, newton_cost(problem, descent.beta)
+        if row * rows > newton and row * outlook.work > TRIED * newton:
             return descent, ""
         if outlook.stuck:
             descent.reactivate_all()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....dual.certificate import Certificate
-from ..certificate import precise_products, square
+from ..certificate import products_in, square, widest_kind
 from ..data.chunked import dense
 from ..data.matrix import Matrix
 from ..data.units import Units
@@ -75,12 +75,11 @@ def certify_joint(
     """The certificate, recomputed from the data, and the feasible β that it refers to."""
     rows = np.arange(problem.codes.size)
     free = problem.intercept.fitted and problem.intercept.penalty == 0.0
-    beta = feasible_joint(problem, beta)
+    beta, kind = feasible_joint(problem, beta), widest_kind(problem.matrix)
     products = [
-        precise_products(problem.matrix, w, column, free)
+        products_in(kind, problem.matrix, w, column, free)
         for w, column in zip(W, np.ascontiguousarray(beta.T))
     ]
-    kind = products[0].kind
     W, b = W.astype(kind), b.astype(kind)
     wrong = beta.astype(kind)
     wrong[rows, problem.codes] = 0.0

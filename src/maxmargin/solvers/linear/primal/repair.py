@@ -31,7 +31,7 @@ def repaired(
     problem: LinearProblem, w: Float, b: float, beta: Float, tol: float
 ) -> tuple[Float, float, Float, Certificate]:
     """w, b and β with a smaller gap if one is found, and the certificate."""
-    certificate, beta = certify_linear(problem, w, b, beta)
+    certificate, beta = certify_linear(problem, w, b, beta, tol)
     best = w, b, beta, certificate
     if not certificate.gap <= certificate.primal:
         # Rounding has made β useless: with β = 0 the gap is the objective, which may favour w = 0.
