@@ -16,16 +16,17 @@ import realdata
 
 SETS = ("news20", "a9a", "w8a", "mnist-1-7", "covtype")
 # Not part of the targets.
-MORE = ("normal", "breast", "wide", "wide-sparse", "correlated")
+MORE = ("normal", "long", "breast", "wide", "wide-sparse", "text-2000", "correlated")
 
 
 def load(name: str) -> tuple[Any, np.ndarray]:
     """Inputs, dense or CSR as people have them, and labels −1 and +1.
 
-    news20: the first ten groups against the rest, counts scaled to length 1. covtype: class 2
-    against the rest, standardised. breast: 569 samples that ship with scikit-learn, standardised.
-    The others are made up: normal inputs, correlated ones, more features than samples, and rows of
-    some 55 among 50,000 features, all with noisy labels.
+    news20: the first ten groups against the rest, counts scaled to length 1; text-2000: 2,000 of
+    these documents. covtype: class 2 against the rest, standardised. breast: 569 samples that ship
+    with scikit-learn, standardised. The others are made up: normal inputs (long: 19,000 of 10
+    features), correlated ones, more features than samples, and rows of some 55 among 50,000
+    features, all with noisy labels.
     """
     match name:
         case "news20":
@@ -33,6 +34,10 @@ def load(name: str) -> tuple[Any, np.ndarray]:
             X = sparse.csr_array(normalize(X))
             X.sort_indices()
             return X, np.where(group < 10, 1, -1)
+        case "text-2000":
+            X, y = load("news20")
+            some = np.random.default_rng(0).choice(y.size, 2000, replace=False)
+            return X[np.sort(some)], y[np.sort(some)]
         case "a9a" | "w8a":
             X, y = realdata.load(name)
             return sparse.csr_array(X), y
@@ -49,9 +54,14 @@ def load(name: str) -> tuple[Any, np.ndarray]:
         case "breast":
             X, kind = load_breast_cancer(return_X_y=True)
             return (X - X.mean(axis=0)) / X.std(axis=0), np.where(kind == 1, 1, -1)
-        case "normal" | "wide" | "correlated":
+        case "normal" | "long" | "wide" | "correlated":
             rng = np.random.default_rng(0)
-            n, d = {"normal": (300_000, 50), "wide": (1000, 3000), "correlated": (5000, 100)}[name]
+            n, d = {
+                "normal": (300_000, 50),
+                "long": (19_000, 10),
+                "wide": (1000, 3000),
+                "correlated": (5000, 100),
+            }[name]
             X = rng.standard_normal((n, d))
             noise = 3.0 * rng.standard_normal(n)
             if name == "correlated":
