@@ -50,7 +50,7 @@ PROBLEMS = {
     "polynomial": lambda: SVC(kernel="poly", C=0.1, coef0=1.0).fit(*blobs(1500, 20)),
     "squared hinge": lambda: SVC(loss="squared_hinge", C=1.0).fit(*blobs(1800, 20)),
     "many classes": lambda: SVC(C=10.0).fit(*blobs(1500, 12, classes=6)),
-    "few classes": lambda: SVC(C=10.0, n_jobs=2).fit(*blobs(3300, 20, classes=3)),
+    "few classes": lambda: SVC(C=10.0).fit(*blobs(3300, 20, classes=3)),
     "SVR": lambda: SVR(C=1.0, epsilon=0.1).fit(*regression(1500)),
     "one class": lambda: OneClassSVM(nu=0.3).fit(blobs(1600, 15)[0]),
     "online": lambda: OnlineSVC(C=1.0, random_state=0).fit(*blobs(1200, 20)),

@@ -8,8 +8,16 @@ from maxmargin.data import chess_board
 from maxmargin.dual import hinge
 from maxmargin.kernels import Gaussian, Linear
 from maxmargin.models import load, save
+from maxmargin.runtime.parallel import single_threaded_blas
 from maxmargin.solvers import costs, solve
-from maxmargin.solvers.plan import DRIVERS, Plan, planned, shared_by_pairs, stage_sizes
+from maxmargin.solvers.plan import (
+    DRIVERS,
+    Plan,
+    planned,
+    shared_by_pairs,
+    side_by_side,
+    stage_sizes,
+)
 from maxmargin.solvers.settings import Settings
 
 PLAIN = {
@@ -139,3 +147,19 @@ def test_the_plan_stays_on_the_model_but_not_in_its_file(tmp_path):
     assert SVC(solver="rows").fit(X, y).solution_.plan.driver == "rows"
     save(model, tmp_path / "m.mm")
     assert load(tmp_path / "m.mm").estimator.solution_.plan is None
+
+
+@pytest.mark.parametrize(
+    ("largest", "budget", "taken", "together"),
+    [(1000, 64e6, 0, 4), (1000, 63e6, 0, 1), (1000, 100e6, 40e6, 1)],
+)
+def test_as_many_problems_as_threads_run_together_if_their_matrices_fit(
+    largest, budget, taken, together
+):
+    with single_threaded_blas(own=4):
+        assert side_by_side(largest, budget, taken) == together
+
+
+def test_problems_run_one_by_one_in_a_single_thread():
+    with single_threaded_blas(own=1):
+        assert side_by_side(10, 1e9, 0) == 1

@@ -270,6 +270,13 @@ def keeps_matrix(samples: int, itemsize: int, driver: str, budget: float) -> boo
     return driver in ("auto", "full") and fits
 
 
+def side_by_side(largest: int, budget: float, taken: float) -> int:
+    """Number of problems that are solved at the same time if the user has not said: one per thread,
+    provided that the matrices of all of them fit. Results do not depend on it."""
+    threads = own_threads()
+    return threads if 16.0 * threads * largest**2 <= budget - taken else 1
+
+
 def row_budget(budget: float, taken: float, jobs: int) -> float:
     """Bytes for the rows of one of `jobs` problems, from a budget of which `taken` are used."""
     return costs.ROWS_SHARE * max(0.0, budget - taken) / jobs

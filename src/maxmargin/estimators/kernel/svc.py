@@ -91,7 +91,8 @@ class SVC(KernelClassifier):
     callback : callable, default=None
         Called with a `maxmargin.solvers.Progress` now and then; a true answer ends the fit.
     n_jobs : int, default=None
-        Threads for several problems (pairs of classes, folds of `probability`).
+        Threads for several problems (pairs of classes, folds of `probability`); None is as many
+        as NumPy's BLAS has, if memory for all of them is within `cache_size`.
 
     Attributes
     ----------

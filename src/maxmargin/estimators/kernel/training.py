@@ -87,7 +87,8 @@ class Trainer:
         delivered: Callable[[Task, Float], Float] = lambda _, alpha: alpha,
     ) -> None:
         self.grams, self.settings, self.clock = grams, settings, clock
-        self.reporter, self.jobs, self.delivered = reporter, jobs, delivered
+        self.reporter, self.delivered = reporter, delivered
+        self.jobs = self.threads = jobs  # for which memory is planned; that are used
         self.offset = 0.0  # what is added to the intercept in the end
         self.stopped = threading.Event()
         self.interrupted = False
@@ -96,10 +97,12 @@ class Trainer:
     def run(self, tasks: Sequence[Task]) -> list[Outcome]:
         """The outcome of every task; of those not reached, the point where they begin.
 
-        After Ctrl-C `interrupted` is set. KeyboardInterrupt is raised only where no task has made
-        any progress.
+        After Ctrl-C `interrupted` is set; only if no task has progressed, it is raised.
         """
         outcomes = self._small_ones(tasks)
+        if self.jobs == 1 and len(tasks) > 1 and not self.reporter.heard:
+            largest = max(task.machine.problem.size for task in tasks)
+            self.threads = plan.side_by_side(largest, self.settings.cache_bytes, self.taken)
         pending = [k for k, outcome in enumerate(outcomes) if not (outcome and outcome.finished)]
         while pending and not self.stopped.is_set():
             self._round(tasks, pending, outcomes)
@@ -177,7 +180,7 @@ class Trainer:
             if self.stopped.is_set():
                 return
             with lock:
-                share = min(1.0, self.jobs * costs[k] / sum(costs.values()))
+                share = min(1.0, self.threads * costs[k] / sum(costs.values()))
                 del costs[k]
             task, earlier = tasks[k], outcomes[k]
             if earlier is not None:
@@ -194,7 +197,7 @@ class Trainer:
     def each(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
         """Do the work for every item, in threads if there are any; Ctrl-C ends it."""
         try:
-            if self.jobs == 1 or len(items) == 1:
+            if self.threads == 1 or len(items) == 1:
                 for item in items:
                     if not self.interrupted:
                         work(item)
@@ -208,7 +211,7 @@ class Trainer:
             with interrupted_when(self.stopped.is_set), single_threaded_blas(own=1):
                 work(item)
 
-        with ThreadPoolExecutor(self.jobs) as pool:
+        with ThreadPoolExecutor(self.threads) as pool:
             futures = [pool.submit(work_until_stopped, item) for item in items]
             try:
                 wait(futures)
@@ -280,7 +283,7 @@ class Trainer:
         if task.classes is not None:
             first, second = task.samples
             return self.grams.of_pair(task.classes, (first, second), self._pause)
-        return self.grams.of(task.indices) if task.samples else self.grams.whole(self.jobs == 1)
+        return self.grams.of(task.indices) if task.samples else self.grams.whole(self.threads == 1)
 
     def _listener(self, number: int, name: str) -> Callable[[Any], Any] | None:
         heard = self.reporter.listen(number, name)
