@@ -34,6 +34,8 @@ def parts_of(work: Any, entries: int, sums: int = 0) -> list[tuple[int, int]]:
 def even_parts(rows: int, entries: int, sums: int = 0) -> list[tuple[int, int]]:
     """Ranges with equal numbers of rows."""
     count = _count(entries, sums)
+    if count == 1:
+        return [(0, rows)]
     edges = [round(k * rows / count) for k in range(count + 1)]
     return [(a, b) for a, b in pairwise(edges) if a < b] or [(0, rows)]
 
