@@ -17,16 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dual.certificate import Certificate
+from .costs import COSTS
 from .data.chunked import dense
 from .data.matrix import DenseMatrix, Matrix, SparseMatrix
 from .losses import LOGISTIC, Float, Loss, in_type
 from .records import Intercept, LinearProblem
-
-# Problems with more entries, zeros included, are certified in float64.
-PRECISE_ENTRIES = 200_000
-# Up to this many dual variables are made to sum to zero to the last bit; beyond, rounding is
-# negligible.
-EXACTLY_SUMMED = 20_000
 
 
 def certify_linear(
@@ -109,7 +104,10 @@ def precise_products(matrix: Matrix, w: Float, beta: Float, free: bool) -> Produ
     """
     kind: Any = np.float64
     total = beta.sum(dtype=np.longdouble)
-    if isinstance(matrix, DenseMatrix | SparseMatrix) and matrix.n * matrix.d <= PRECISE_ENTRIES:
+    if (
+        isinstance(matrix, DenseMatrix | SparseMatrix)
+        and matrix.n * matrix.d <= COSTS.small_entries
+    ):
         kind, total = np.longdouble, np.longdouble(math.fsum(beta))
         X = dense(matrix).astype(kind)
         margins, mean = X @ w.astype(kind), X.mean(axis=0) if free else kind(0.0)
@@ -145,7 +143,7 @@ def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
             break
         share = missing / np.count_nonzero(chosen)
         beta = np.where(chosen, beta + np.clip(share, -np.abs(slack), np.abs(slack)), beta)
-    for _ in range(3 if beta.size <= EXACTLY_SUMMED else 0):
+    for _ in range(3 if beta.size <= COSTS.exactly_summed else 0):
         missing = -math.fsum(beta)
         if missing == 0.0 or not np.isfinite(missing):
             break
