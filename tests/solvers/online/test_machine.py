@@ -190,7 +190,7 @@ def test_a_large_support_set_is_met_by_fewer_examples_at_a_time():
     """The clock is looked at after each chunk, which takes about as long whatever the set."""
     X = np.zeros((1000, 50))
     sizes = [online.chunk_size(KERNEL, X, members) for members in (0, 1000, 10_000, 100_000)]
-    assert sizes[0] == online.CHUNK
+    assert sizes[0] == online.SIZES.chunk
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] * 100_000 * 80 <= online.SIZES.chunk_work
     assert online.chunk_size(KERNEL, X, 10**9) == 1
