@@ -25,8 +25,8 @@ pytestmark = pytest.mark.usefixtures("client")
 @pytest.fixture(autouse=True)
 def few_first(monkeypatch):
     """Begin with so few samples that several rounds are needed."""
-    monkeypatch.setattr(sharded_driver, "FIRST", 100)
-    monkeypatch.setattr(sharded_driver, "FEWEST_CANDIDATES", 50)
+    small = sharded_driver.RULES._replace(first=100, fewest_candidates=50)
+    monkeypatch.setattr(sharded_driver, "RULES", small)
 
 
 def spread(values, rows=190):

@@ -26,8 +26,8 @@ def client():
 
 
 def test_killed_workers_do_not_change_the_result(client, monkeypatch):
-    monkeypatch.setattr(sharded_driver, "FIRST", 200)
-    monkeypatch.setattr(sharded_driver, "FEWEST_CANDIDATES", 100)
+    small = sharded_driver.RULES._replace(first=200, fewest_candidates=100)
+    monkeypatch.setattr(sharded_driver, "RULES", small)
     killed = []
 
     def kill_one_after_each_of_two_rounds(progress):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,11 +19,21 @@ from .vectors import Vectors
 TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
 KINDS = ("number", "time", "category")
 IMPUTATIONS = ("median",)
-# A column of texts is an identifier where more than this part of them, and at least so many, are
-# different.
-IDENTIFIER_SHARE, FEWEST_IDENTIFIERS = 0.5, 21
-# Tables with more features than this, most of them 0, become sparse.
-LARGEST_DENSE, SPARSE_BELOW = 1000, 0.1
+
+
+class Rules(NamedTuple):
+    """How columns of a table become features."""
+
+    # A column of texts is an identifier where more than this part of them, and at least so many,
+    # are different.
+    identifier_share: float = 0.5
+    fewest_identifiers: int = 21
+    # Tables with more features than this, most of them 0, become sparse.
+    largest_dense: int = 1000
+    sparse_below: float = 0.1
+
+
+RULES = Rules()
 # Features of vectors with fewer entries than features.
 MOST_FEATURES = 1 << 25
 
@@ -261,7 +271,7 @@ def _schema_of_table(
     columns = [filled(data, column, notes) for column in columns]
     width = sum(column.width for column in columns)
     share = len(columns) / width
-    thin = width > LARGEST_DENSE and share < SPARSE_BELOW
+    thin = width > RULES.largest_dense and share < RULES.sparse_below
     schema = Schema(tuple(columns), goal, np.zeros(width), np.ones(width), thin)
     return schema, tuple(notes)
 
@@ -311,7 +321,9 @@ def described(data: Table, name: str, included: bool = False) -> tuple[Column | 
         refuse_mistakes(data, name)
     texts = as_texts(series)
     categories = sorted({*texts.tolist()} - {""})
-    if not included and len(categories) >= max(IDENTIFIER_SHARE * data.samples, FEWEST_IDENTIFIERS):
+    if not included and len(categories) >= max(
+        RULES.identifier_share * data.samples, RULES.fewest_identifiers
+    ):
         note = f"{name!r} is left out: {len(categories)} of {data.samples} texts are different"
         return None, note
     return Column(name, "category", tuple(categories)), f"{name!r} has {len(categories)} categories"
@@ -344,7 +356,7 @@ def encoded(data: Table, column: Column) -> Any:
         rows = np.flatnonzero(codes >= 0)
         shape = (data.samples, column.width)
         one_hot = sparse.csr_array((np.ones(rows.size), (rows, codes[rows])), shape=shape)
-        return one_hot if column.width > LARGEST_DENSE else one_hot.toarray()
+        return one_hot if column.width > RULES.largest_dense else one_hot.toarray()
     values = numbers(data, column)
     values[gone] = np.nan if column.fill is None else column.fill
     if not np.isfinite(values).all():

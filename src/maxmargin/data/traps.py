@@ -12,7 +12,7 @@ A column listed as included is taken in any case.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,25 @@ from numpy.typing import NDArray
 from .readers import Table
 from .sources import DataError
 
-# Rows below which nothing is concluded.
-FEWEST_ROWS = 20
+
+class Rules(NamedTuple):
+    """When a column is suspected of telling the target."""
+
+    # Rows below which nothing is concluded.
+    fewest_rows: int = 20
+    # Part of the values of such a column that are different: rows may have been copied.
+    unique: float = 0.95
+    # Part of the present cells that are numbers where the others count as mistakes.
+    mostly_numbers: float = 0.9
+    # Rows, as a part of all, that may be out of order where a column nearly tells the target.
+    out_of_order: float = 0.005
+    # Correlations of a measurement with a column that is it, and that nearly is.
+    same: float = 1.0 - 1e-12
+    nearly_same: float = 0.9999
+
+
+RULES = Rules()
+
 # Names of columns that number rows, or end with them after "_".
 NUMBERING = (
     "id",
@@ -36,14 +53,6 @@ NUMBERING = (
     "uid",
     "unnamed: 0",
 )
-# Part of the values of such a column that are different: rows may have been copied.
-UNIQUE = 0.95
-# Part of the present cells that are numbers where the others count as mistakes.
-MOSTLY_NUMBERS = 0.9
-# Rows, as a part of all, that may be out of order where a column nearly tells the target.
-OUT_OF_ORDER = 0.005
-# Correlations of a measurement with a column that is it, and that nearly is.
-SAME, NEARLY_SAME = 1.0 - 1e-12, 0.9999
 
 
 def columns_left_out(
@@ -52,7 +61,7 @@ def columns_left_out(
     """Reasons for leaving columns out, by name, and notes about others."""
     reasons: dict[str, str] = {}
     warnings: list[str] = []
-    if data.samples < FEWEST_ROWS:
+    if data.samples < RULES.fewest_rows:
         return reasons, warnings
     goal = None if target is None else _values(data.frame[target])
     for name in names:
@@ -89,8 +98,8 @@ def numbers_rows(name: str, series: Any, values: NDArray[Any]) -> bool:
     called = name.strip().lower()
     named = called in NUMBERING or called.rsplit("_", 1)[-1] in NUMBERING or called.endswith(" id")
     if (steps == 1).all() or (steps == -1).all():
-        return named or values.size >= 2 * FEWEST_ROWS
-    return named and np.unique(values).size >= UNIQUE * values.size
+        return named or values.size >= 2 * RULES.fewest_rows
+    return named and np.unique(values).size >= RULES.unique * values.size
 
 
 def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
@@ -100,7 +109,7 @@ def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
             return ""
         with np.errstate(all="ignore"):
             r = abs(float(np.corrcoef(values.astype(float), target.astype(float))[0, 1]))
-        return "same" if r >= SAME else "nearly" if r >= NEARLY_SAME else ""
+        return "same" if r >= RULES.same else "nearly" if r >= RULES.nearly_same else ""
     codes, own = (np.unique(each, return_inverse=True)[1].ravel() for each in (values, target))
     classes, kinds = int(own.max()) + 1, int(codes.max()) + 1
     if kinds == classes >= 2 and np.unique(codes * classes + own).size == classes:
@@ -111,11 +120,11 @@ def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
     np.add.at(counts, (codes, own), 1)
     mixed = own.size - int(counts.max(axis=1).sum())
     changes = int(np.count_nonzero(np.diff(counts.argmax(axis=1))))
-    return "nearly" if mixed + changes <= classes - 1 + OUT_OF_ORDER * own.size else ""
+    return "nearly" if mixed + changes <= classes - 1 + RULES.out_of_order * own.size else ""
 
 
 def is_measurement(target: NDArray[Any]) -> bool:
-    return target.dtype.kind in "iuf" and np.unique(target).size > FEWEST_ROWS
+    return target.dtype.kind in "iuf" and np.unique(target).size > RULES.fewest_rows
 
 
 def refuse_mistakes(data: Table, name: str) -> None:
@@ -137,7 +146,7 @@ def mistakes(data: Table, name: str) -> list[tuple[int, str]]:
         return []
     as_numbers = series.str.strip_chars().cast(polars.Float64, strict=False)
     present, valid = series.len() - series.null_count(), series.len() - as_numbers.null_count()
-    if valid < FEWEST_ROWS or valid == present or valid < MOSTLY_NUMBERS * present:
+    if valid < RULES.fewest_rows or valid == present or valid < RULES.mostly_numbers * present:
         return []
     return no_numbers(series)
 
@@ -160,7 +169,7 @@ def in_lines(data: Table, cells: list[tuple[int, str]]) -> str:
 
 def refuse_target(data: Table, name: str, included: Sequence[str]) -> None:
     """Raise `DataError` for a target from which nothing can be learned."""
-    if name in included or data.samples < FEWEST_ROWS:
+    if name in included or data.samples < RULES.fewest_rows:
         return
     refuse_mistakes(data, name)
     series = data.frame[name]

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from maxmargin.kernels.vector.exp import LOWEST32, LOWEST64, exponential
+from maxmargin.kernels.vector.exp import DOUBLE, SINGLE, exponential
 
 FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
 @FLOATS
 def test_values_are_those_of_numpy_to_two_units_in_the_last_place(dtype):
-    lowest = float(LOWEST32 if dtype == np.float32 else LOWEST64)
+    lowest = float((SINGLE if dtype == np.float32 else DOUBLE).lowest)
     x = np.linspace(lowest, 0.0, 200_003).astype(dtype)[1:].reshape(2, -1)
     expected = np.exp(x.astype(np.longdouble))
     exponential(x)

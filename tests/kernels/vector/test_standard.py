@@ -217,8 +217,9 @@ def test_blocks_larger_than_one_pass_are_seamless(name, monkeypatch):
     kernel, _ = naive.PAIRS[name]
     W = RANDOM.normal(size=(5, 8))
     whole, derivative = kernel(A, B), kernel.gradient(A, B, W)
-    for size in ("EMBEDDED_SIZE", "EMBEDDED_SIZE_FOR_FEW", "GRADIENT_SIZE"):
-        monkeypatch.setattr(inner_product, size, 2 * naive.FEATURES)
+    names = ("embedded_size", "embedded_size_for_few", "gradient_size")
+    small = inner_product.SIZES._replace(**dict.fromkeys(names, 2 * naive.FEATURES))
+    monkeypatch.setattr(inner_product, "SIZES", small)
     monkeypatch.setattr(inner_product, "LANES", 1)
     np.testing.assert_allclose(kernel(A, B), whole, rtol=1e-14)
     np.testing.assert_allclose(kernel.gradient(A, B, W), derivative, rtol=1e-12)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.kernels import Gaussian, Linear
-from maxmargin.kernels.vector.base import TILE_ROWS
+from maxmargin.kernels.vector.base import SIZES
 from maxmargin.kernels.vector.strides import CACHE_LINE, place_tile, uneven_step
 
 
@@ -34,7 +34,7 @@ def test_rows_of_a_tile_are_an_odd_number_of_cache_lines_apart(itemsize):
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.1), Linear()])
-@pytest.mark.parametrize("n", [3, TILE_ROWS, TILE_ROWS + 1, 3 * TILE_ROWS - 5])
+@pytest.mark.parametrize("n", [3, SIZES.tile_rows, SIZES.tile_rows + 1, 3 * SIZES.tile_rows - 5])
 @pytest.mark.parametrize("features", [2, 30])
 def test_a_matrix_of_tiles_is_symmetric_and_holds_the_values_of_the_kernel(kernel, n, features):
     X = np.random.default_rng(n).normal(size=(n, features))

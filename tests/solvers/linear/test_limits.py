@@ -105,8 +105,8 @@ def test_the_joint_machine_ends_soon_after_its_time(limit, clock):
 
 def test_conjugate_gradients_look_at_the_clock(clock, monkeypatch):
     """More features than a Cholesky factor is worth: one step is many iterations."""
-    monkeypatch.setattr(systems, "MOST_SAMPLES", 10)
-    monkeypatch.setattr(systems, "MOST_FEATURES", 10)
+    few = systems.COSTS._replace(most_samples=10, most_features=10)
+    monkeypatch.setattr(systems, "COSTS", few)
     rng = np.random.default_rng(0)
     X = sp.random_array((600, 4000), density=0.01, rng=rng, format="csr")
     loss = CLASSIFICATION["logistic"](rng.choice([-1.0, 1.0], 600), np.full(600, 1e4))

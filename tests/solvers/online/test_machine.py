@@ -190,9 +190,9 @@ def test_a_large_support_set_is_met_by_fewer_examples_at_a_time():
     """The clock is looked at after each chunk, which takes about as long whatever the set."""
     X = np.zeros((1000, 50))
     sizes = [online.chunk_size(KERNEL, X, members) for members in (0, 1000, 10_000, 100_000)]
-    assert sizes[0] == online.CHUNK
+    assert sizes[0] == online.SIZES.chunk
     assert sizes == sorted(sizes, reverse=True)
-    assert sizes[-1] * 100_000 * 80 <= online.CHUNK_WORK
+    assert sizes[-1] * 100_000 * 80 <= online.SIZES.chunk_work
     assert online.chunk_size(KERNEL, X, 10**9) == 1
     assert online.chunk_size(Oligo(), ["ACGT"], 100_000) == 1
 
@@ -201,7 +201,7 @@ def test_examples_of_the_only_class_wait_for_the_other_one():
     X = np.arange(300.0)[:, None] / 100
     machine = OnlineMachine(KERNEL, OnlineSettings())
     machine.learn(X, np.ones(300), np.ones(300))
-    assert machine.size == online.WAITING
+    assert machine.size == online.SIZES.waiting
     assert machine.bias == 1.0
     machine.learn(X[:1] - 1.0, -np.ones(1), np.ones(1), np.array([300]))
     assert machine.dual > 0
@@ -343,7 +343,7 @@ def test_a_machine_that_has_seen_nothing_is_restored():
 
 def test_ctrl_c_comes_between_chunks(monkeypatch):
     X, labels, bound = problems(64)
-    monkeypatch.setattr(online, "EXPENSIVE_CHUNK", 16)
+    monkeypatch.setattr(online, "SIZES", online.SIZES._replace(expensive_chunk=16))
     calls = []
 
     def pressing(A, B):

@@ -16,8 +16,8 @@ KERNEL = Gaussian(2.0)
 @pytest.fixture(autouse=True)
 def few_first(monkeypatch):
     """Begin with so few samples that several rounds are needed."""
-    monkeypatch.setattr(sharded_driver, "FIRST", 60)
-    monkeypatch.setattr(sharded_driver, "FEWEST_CANDIDATES", 40)
+    small = sharded_driver.RULES._replace(first=60, fewest_candidates=40)
+    monkeypatch.setattr(sharded_driver, "RULES", small)
 
 
 def board(n=600):

@@ -11,14 +11,26 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..sources import COMPRESSED, DataError
 
-ATTEMPTS, PAUSE, TIME_LIMIT = 3, 1.0, 60.0
-CHUNK = 1 << 18
-# No public set here is larger; a server that sends more sends something else.
-LARGEST = 1 << 29
+
+class Limits(NamedTuple):
+    """Limits of a download."""
+
+    # Attempts, and seconds before the second one, twice as long before each further one.
+    attempts: int = 3
+    pause: float = 1.0
+    # Seconds without an answer of the server, and bytes read at a time.
+    time_limit: float = 60.0
+    chunk: int = 1 << 18
+    # No public set here is larger; a server that sends more sends something else.
+    largest: int = 1 << 29
+
+
+LIMITS = Limits()
+
 
 Progress = Callable[[float | None], None]
 
@@ -54,7 +66,7 @@ class Web:
     def raw(self, url: str) -> bytes:
         """The bytes at an address."""
         address = self.address(url)
-        for attempt in range(ATTEMPTS):
+        for attempt in range(LIMITS.attempts):
             try:
                 return self._download(address)
             except urllib.error.HTTPError as error:
@@ -63,8 +75,8 @@ class Web:
                 reason = f"the server answers {error.code}"
             except (urllib.error.URLError, TimeoutError, socket.gaierror, ConnectionError) as error:
                 reason = str(getattr(error, "reason", error))
-            if attempt + 1 < ATTEMPTS:
-                time.sleep(PAUSE * 2**attempt)
+            if attempt + 1 < LIMITS.attempts:
+                time.sleep(LIMITS.pause * 2**attempt)
         raise _failure(address, reason)
 
     def content(self, url: str) -> bytes:
@@ -93,14 +105,14 @@ class Web:
 
     def _download(self, address: str) -> bytes:
         request = urllib.request.Request(address, headers={"User-Agent": "maxmargin"})
-        with urllib.request.urlopen(request, timeout=TIME_LIMIT) as stream:
+        with urllib.request.urlopen(request, timeout=LIMITS.time_limit) as stream:
             length = int(stream.headers.get("Content-Length") or 0)
             parts, size = [], 0
-            while part := stream.read(CHUNK):
+            while part := stream.read(LIMITS.chunk):
                 parts.append(part)
                 size += len(part)
-                if size > LARGEST:
-                    raise _failure(address, f"more than {LARGEST >> 20} MB arrive")
+                if size > LIMITS.largest:
+                    raise _failure(address, f"more than {LIMITS.largest >> 20} MB arrive")
                 self.progress(size / length if length else None)
         if length and size != length:
             raise ConnectionError(f"only {size} of {length} bytes arrived")

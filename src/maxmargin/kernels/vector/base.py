@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -27,19 +27,29 @@ from .embedding import (
     centre_of,
     dense_is_faster,
 )
-from .rare_features import RARE_TOWARDS_UNKNOWN, rare_features, rare_share
+from .rare_features import RULES as RARE
+from .rare_features import rare_features, rare_share
 from .strides import place_tile, uneven_step
 
-# Elements of embedded inputs in memory at a time: enough for GEMM, small beside the inputs.
-EMBEDDED_SIZE = 1 << 21
-# With at most FEW_ROWS rows on the other side the cache matters more than GEMM.
-FEW_ROWS, EMBEDDED_SIZE_FOR_FEW = 64, 1 << 18
-# Rows of a Gram matrix that a thread computes at a time, in its cache.
-TILE_ROWS = 96
-# Entries computed in the time in which another thread wakes up.
-LATE = 16_000
-# Elements of a block of derivatives.
-GRADIENT_SIZE = 1 << 16
+
+class Sizes(NamedTuple):
+    """Sizes of the blocks in which Gram matrices are computed."""
+
+    # Elements of embedded inputs in memory at a time: enough for GEMM, small beside the inputs.
+    embedded_size: int = 1 << 21
+    # With at most `few_rows` rows on the other side the cache matters more than GEMM.
+    few_rows: int = 64
+    embedded_size_for_few: int = 1 << 18
+    # Rows of a Gram matrix that a thread computes at a time, in its cache.
+    tile_rows: int = 96
+    # Entries computed in the time in which another thread wakes up.
+    late: int = 16_000
+    # Elements of a block of derivatives.
+    gradient_size: int = 1 << 16
+
+
+SIZES = Sizes()
+
 
 Points = DensePoints | CSRPoints
 
@@ -76,9 +86,9 @@ class VectorKernel(Kernel):
         dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
         embedding = self._embedding_towards(B, dtype, rare_share(dtype), A)
         block = np.empty((A.shape[0], B.shape[0]), dtype=dtype)
-        size = EMBEDDED_SIZE if A.shape[0] > FEW_ROWS else EMBEDDED_SIZE_FOR_FEW
+        size = SIZES.embedded_size if A.shape[0] > SIZES.few_rows else SIZES.embedded_size_for_few
         features = B.shape[1] if embedding.dense else 1
-        for rows in chunks(A.shape[0], features, EMBEDDED_SIZE):
+        for rows in chunks(A.shape[0], features, SIZES.embedded_size):
             left = embedding(A[rows])
             for columns in chunks(B.shape[0], features, size):
                 self._fill(left, embedding(B[columns]), block[rows, columns])
@@ -90,7 +100,7 @@ class VectorKernel(Kernel):
         """A function that writes the block k(A, B) into an array, for many A; B is prepared once,
         for inputs like `others` if given."""
         B = as_vectors("B", B)
-        share = RARE_TOWARDS_UNKNOWN if others is None else rare_share(dtype)
+        share = RARE.towards_unknown if others is None else rare_share(dtype)
         embedding = self._embedding_towards(B, dtype, share, others)
         right = embedding(B)
 
@@ -165,7 +175,7 @@ class VectorKernel(Kernel):
         W = checked_weights(W, A.shape[0], B.shape[0])
         embedding = self._embedding(B, np.float64, offsets)
         right = embedding(B)
-        for rows in chunks(A.shape[0], max(A.shape[1], B.shape[0]), GRADIENT_SIZE, LANES):
+        for rows in chunks(A.shape[0], max(A.shape[1], B.shape[0]), SIZES.gradient_size, LANES):
             left = embedding(A[rows])
             block = np.empty((len(left), len(right)))
             left.products(right, block)  # type: ignore[arg-type]
@@ -231,12 +241,12 @@ class VectorGram(Gram):
         threads = own_threads() if matrix.size >= WORTH_A_THREAD else 1
         # Tiles go to whichever thread is free; all but the first start late.
         shares: list[list[int]] = [[] for _ in range(threads)]
-        loads = [0] + [LATE] * (threads - 1)
-        for top in range(0, n, TILE_ROWS):
+        loads = [0] + [SIZES.late] * (threads - 1)
+        for top in range(0, n, SIZES.tile_rows):
             least = loads.index(min(loads))
             shares[least].append(top)
-            loads[least] += TILE_ROWS * (n - top)
-        if not self.kernel._fill_matrix(points, matrix, shares, TILE_ROWS):
+            loads[least] += SIZES.tile_rows * (n - top)
+        if not self.kernel._fill_matrix(points, matrix, shares, SIZES.tile_rows):
             self._fill_tiles(points, matrix, shares, pause)
         elif pause is not None:
             pause()
@@ -253,9 +263,10 @@ class VectorGram(Gram):
         n, size = len(points), self.dtype.itemsize
 
         def some_tiles(tops: list[int]) -> None:
-            scratch = np.empty(min(TILE_ROWS, n) * uneven_step(n, size), self.dtype)
+            scratch = np.empty(min(SIZES.tile_rows, n) * uneven_step(n, size), self.dtype)
             for top in tops:
-                left, right = points.take(slice(top, top + TILE_ROWS)), points.take(slice(top, n))
+                left = points.take(slice(top, top + SIZES.tile_rows))
+                right = points.take(slice(top, n))
                 rows, columns = len(left), len(right)
                 step = uneven_step(columns, size)
                 self._block(left, right, scratch[: rows * step].reshape(rows, step)[:, :columns])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,13 +22,22 @@ from .elementwise import chunks
 from .rare_features import RareEntries, entries_of
 from .strides import memory_line
 
-# CSR matrices with at least this density are as fast by GEMM on one core, and faster on more.
-DENSE_SHARE = 0.1
-# Above this size in bytes they stay sparse.
-DENSE_BYTES = 1 << 30
-# Rows of the left factor processed together by the compiled CSR product, and its tile.
+
+class Sizes(NamedTuple):
+    """When sparse inputs are made dense, and tiles of the compiled product."""
+
+    # CSR matrices with at least this density are as fast by GEMM on one core, and faster on more.
+    dense_share: float = 0.1
+    # Above this size in bytes they stay sparse.
+    dense_bytes: int = 1 << 30
+    # Columns of a tile of the compiled CSR product.
+    tile: int = 32
+
+
+SIZES = Sizes()
+# Rows of the left factor that the compiled CSR product processes together.
 LANES = 64
-TILE = 32
+
 
 Offset = Callable[[Array], Array]
 
@@ -184,7 +193,7 @@ class CSRPoints:
             *right._arrays(),
             np.full(features, -1, dtype=np.int32),
             np.zeros((max(1, min(features, int(np.diff(ends).max()))), lanes), dtype),
-            np.empty((TILE, lanes), dtype),
+            np.empty((SIZES.tile, lanes), dtype),
             np.empty(longest, np.int64),
             np.empty(longest, dtype),
             *line,
@@ -324,7 +333,7 @@ def dense_is_faster(X: Inputs) -> bool:
     if not sparse.issparse(X):
         return True
     size = X.shape[0] * X.shape[1]
-    return bool(X.nnz >= DENSE_SHARE * size and 8 * size <= DENSE_BYTES)
+    return bool(X.nnz >= SIZES.dense_share * size and 8 * size <= SIZES.dense_bytes)
 
 
 def centre_of(X: Inputs) -> Array:

@@ -9,7 +9,7 @@ again to clip arguments that are positive by rounding.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -25,40 +25,57 @@ from .elementwise import chunks
 from .strides import memory_line
 
 COMPILED = not config.DISABLE_JIT
-# Below these arguments exp would be subnormal, and 0 is returned.
-LOWEST32, LOWEST64 = float32(-87.3), -708.3
-# Adding these to a number rounds it to an integer in the last bits.
-ROUNDER32, ROUNDER64 = float32(1.5 * 2**23), 1.5 * 2**52
-LOG2_E32, LOG2_E64 = float32(1.4426950408889634), 1.4426950408889634
-# ln 2 in two parts; the first has so few bits that small multiples of it are exact.
-HIGH32, LOW32 = float32(0.693359375), float32(-2.1219444005469057e-4)
-HIGH64, LOW64 = 0.693147180369123816490, 1.90821492927058770002e-10
-# Degree 6 has a relative error of 3e-9 in exp(r), degree 11 of 4e-18.
-A0, A1, A2, A3, A4, A5, A6 = map(
-    float32,
-    (
-        1.0,
-        1.0000000377162138,
-        0.5000000047117758,
-        0.16666415514653275,
-        0.041666352896775157,
-        0.008375126398153336,
-        0.0013941108433972675,
+
+
+class Format(NamedTuple):
+    """Constants of exp in one precision."""
+
+    lowest: Any  # below this argument exp would be subnormal, and 0 is returned
+    rounder: Any  # adding it to a number rounds that to an integer in the last bits
+    log2_e: Any
+    # ln 2 in two parts; the first has so few bits that small multiples of it are exact.
+    high: Any
+    low: Any
+    # Coefficients of exp(r): degree 6 has a relative error of 3e-9, degree 11 of 4e-18.
+    terms: tuple[Any, ...]
+
+
+SINGLE = Format(
+    lowest=float32(-87.3),
+    rounder=float32(1.5 * 2**23),
+    log2_e=float32(1.4426950408889634),
+    high=float32(0.693359375),
+    low=float32(-2.1219444005469057e-4),
+    terms=(
+        float32(1.0),
+        float32(1.0000000377162138),
+        float32(0.5000000047117758),
+        float32(0.16666415514653275),
+        float32(0.041666352896775157),
+        float32(0.008375126398153336),
+        float32(0.0013941108433972675),
     ),
 )
-B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11 = (
-    1.0,
-    1.0,
-    0.50000000000000183855,
-    0.16666666666666680806,
-    0.041666666666488095495,
-    0.0083333333333196006109,
-    0.0013888888952314774652,
-    0.00019841269890047113707,
-    0.000024801485482328492419,
-    2.7557240918578969823e-6,
-    2.7632639639041029749e-7,
-    2.5110037605963777712e-8,
+DOUBLE = Format(
+    lowest=-708.3,
+    rounder=1.5 * 2**52,
+    log2_e=1.4426950408889634,
+    high=0.693147180369123816490,
+    low=1.90821492927058770002e-10,
+    terms=(
+        1.0,
+        1.0,
+        0.50000000000000183855,
+        0.16666666666666680806,
+        0.041666666666488095495,
+        0.0083333333333196006109,
+        0.0013888888952314774652,
+        0.00019841269890047113707,
+        0.000024801485482328492419,
+        2.7557240918578969823e-6,
+        2.7632639639041029749e-7,
+        2.5110037605963777712e-8,
+    ),
 )
 
 
@@ -81,7 +98,7 @@ def _exponential(block: Array) -> None:
     for part in chunks(*block.shape):
         rows = block[part]
         np.minimum(rows, 0.0, out=rows)
-        lowest = LOWEST32 if block.dtype == float32 else LOWEST64
+        lowest = (SINGLE if block.dtype == float32 else DOUBLE).lowest
         np.copyto(rows, -np.inf, where=rows < lowest)
         np.exp(rows, out=rows)
 
@@ -97,28 +114,34 @@ def _capped_exp(x: Any) -> Any:
 
 
 def exp32(x: Any) -> Any:
-    y = LOWEST32 if x < LOWEST32 else x
+    """exp(min(x, 0)) in float32"""
+    lowest, rounder, log2_e, high, low, terms = SINGLE
+    a0, a1, a2, a3, a4, a5, a6 = terms
+    y = lowest if x < lowest else x
     y = float32(0.0) if y > float32(0.0) else y
-    shifted = y * LOG2_E32 + ROUNDER32
-    k = shifted - ROUNDER32
-    r = (y - k * HIGH32) - k * LOW32
-    p = r * (r * (r * (r * (r * (r * A6 + A5) + A4) + A3) + A2) + A1) + A0
+    shifted = y * log2_e + rounder
+    k = shifted - rounder
+    r = (y - k * high) - k * low
+    p = r * (r * (r * (r * (r * (r * a6 + a5) + a4) + a3) + a2) + a1) + a0
     exponent: Any = bits_of(shifted)
     two_to_k: Any = float_of(int32((exponent + int32(127)) << int32(23)))
-    return float32(0.0) if x < LOWEST32 else p * two_to_k
+    return float32(0.0) if x < lowest else p * two_to_k
 
 
 def exp64(x: Any) -> Any:
-    y = LOWEST64 if x < LOWEST64 else x
+    """exp(min(x, 0)) in float64"""
+    lowest, rounder, log2_e, high, low, terms = DOUBLE
+    b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11 = terms
+    y = lowest if x < lowest else x
     y = 0.0 if y > 0.0 else y
-    shifted = y * LOG2_E64 + ROUNDER64
-    k = shifted - ROUNDER64
-    r = (y - k * HIGH64) - k * LOW64
-    p = r * (r * (r * (r * (r * (r * B11 + B10) + B9) + B8) + B7) + B6) + B5
-    p = r * (r * (r * (r * (r * p + B4) + B3) + B2) + B1) + B0
+    shifted = y * log2_e + rounder
+    k = shifted - rounder
+    r = (y - k * high) - k * low
+    p = r * (r * (r * (r * (r * (r * b11 + b10) + b9) + b8) + b7) + b6) + b5
+    p = r * (r * (r * (r * (r * p + b4) + b3) + b2) + b1) + b0
     exponent: Any = bits_of(shifted)
     two_to_k: Any = float_of((exponent + 1023) << 52)
-    return 0.0 if x < LOWEST64 else p * two_to_k
+    return 0.0 if x < lowest else p * two_to_k
 
 
 @inlined_fused

@@ -17,16 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dual.certificate import Certificate
+from .costs import COSTS
 from .data.chunked import dense
 from .data.matrix import DenseMatrix, Matrix, SparseMatrix
 from .losses import LOGISTIC, Float, Loss, in_type
 from .records import Intercept, LinearProblem
-
-# Problems with more entries, zeros included, are certified in float64 in any case.
-PRECISE_ENTRIES = 200_000
-# Up to this many dual variables are made to sum to zero to the last bit; beyond, rounding is
-# negligible.
-EXACTLY_SUMMED = 20_000
 
 
 def certify_linear(
@@ -49,7 +44,7 @@ def certify_linear(
 def widest_kind(matrix: Matrix) -> Any:
     """The widest type of numbers that a certificate may be computed in."""
     small = isinstance(matrix, DenseMatrix | SparseMatrix)
-    return np.longdouble if small and matrix.n * matrix.d <= PRECISE_ENTRIES else np.float64
+    return np.longdouble if small and matrix.n * matrix.d <= COSTS.small_entries else np.float64
 
 
 def _certified(
@@ -165,7 +160,7 @@ def feasible(loss: Loss, intercept: Intercept, beta: Float) -> Float:
             break
         share = missing / np.count_nonzero(chosen)
         beta = np.where(chosen, beta + np.clip(share, -np.abs(slack), np.abs(slack)), beta)
-    for _ in range(3 if beta.size <= EXACTLY_SUMMED else 0):
+    for _ in range(3 if beta.size <= COSTS.exactly_summed else 0):
         missing = -math.fsum(beta)
         if missing == 0.0 or not np.isfinite(missing):
             break

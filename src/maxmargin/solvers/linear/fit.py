@@ -12,6 +12,7 @@ from ...dual.certificate import Certificate
 from ...runtime.parallel import single_threaded_blas
 from ..interrupt import deferred_interrupts
 from .certificate import feasible
+from .costs import COSTS
 from .data.chunked import ChunkedMatrix
 from .data.intercept import settled_intercept
 from .data.matrix import as_matrix
@@ -25,6 +26,7 @@ from .primal.repair import repaired
 from .primal.systems import never
 from .primal.unpenalised import run_unpenalised
 from .records import (
+    ENDING,
     Budget,
     Intercept,
     LinearProblem,
@@ -36,17 +38,6 @@ from .records import (
 
 FREE_INTERCEPT = Intercept(True)
 SOLVERS = ("auto", "newton", "coordinate")
-# Problems with fewer entries are solved to the last digit, at negligible cost.
-POLISHED_ENTRIES = 20_000
-POLISHED, POLISH_STEPS, POLISH_PATIENCE = 1e-15, 60, 10
-# The run aims at this fraction of the tolerance, because the certificate is recomputed with other
-# rounding.
-AIM = 0.95
-# Passes over the data after a run, for the certificate.
-LAST_PASSES = 4
-# Newton steps without a smaller gap after which a run ends with status "precision"; and the same
-# for small problems.
-PATIENCE, PATIENCE_FOR_SMALL = 60, 200
 
 
 def fit_linear(
@@ -126,7 +117,9 @@ def fit_linear(
     problem = LinearProblem(matrix, loss, intercept, penalty)
     by_gap = solver != "coordinate" or stop == "gap"
     limit = np.inf if max_steps is None else max_steps
-    seconds = np.inf if max_seconds is None else max_seconds - LAST_PASSES * matrix.pass_seconds
+    seconds = (
+        np.inf if max_seconds is None else max_seconds - ENDING.last_passes * matrix.pass_seconds
+    )
     if penalty == "none":
         return fit_without_penalty(problem, tol, limit, seconds, callback)
     rows = TraceRows() if trace else None
@@ -137,7 +130,7 @@ def fit_linear(
         budget.unit = units.objective
         own = units.problem(problem)
         begin = None if start is None else units.point(start)
-        aim = AIM * tol if by_gap else tol
+        aim = ENDING.aim * tol if by_gap else tol
         with looking_at_the_clock(own.matrix, budget):
             if penalty == "l1" and not loss.smooth:
                 found = run_linear_program(own, budget)
@@ -214,7 +207,7 @@ def run_newton(
     problem: LinearProblem, start: Point | None, tol: float, budget: Budget, trace: TraceRows | None
 ) -> tuple[Float, float, Float, str]:
     """Newton steps until the gap is within `tol`: w, b, β and the status."""
-    small = problem.matrix.entries <= POLISHED_ENTRIES
+    small = problem.matrix.entries <= COSTS.polished_entries
     if start is None and problem.loss.kind != LOGISTIC:
         descent, status = warm_up(problem, tol, budget)
         status = status or budget.ended()
@@ -230,7 +223,7 @@ def run_newton(
         state = ProximalNewton(problem, *beginning, check=budget.check)
     except OutOfTime:
         return *beginning[:3], budget.ended()
-    polish, patience = Polish(), PATIENCE_FOR_SMALL if small else PATIENCE
+    polish, patience = Polish(), ENDING.patience_for_small if small else ENDING.patience
     best, dual, since, status = np.inf, -np.inf, 0, ""
     while not status:
         support = int(np.count_nonzero(state.dual))
@@ -295,8 +288,8 @@ class Polish:
             self.since = 0 if state.gap < 0.9 * self.gap else self.since
             self.gap = state.gap
             self.best = state.w.copy(), state.b, state.dual_point()
-        done = self.steps > POLISH_STEPS or self.since > POLISH_PATIENCE
-        return "converged" if done or state.gap <= POLISHED * state.objective else ""
+        done = self.steps > ENDING.polish_steps or self.since > ENDING.polish_patience
+        return "converged" if done or state.gap <= ENDING.polished * state.objective else ""
 
 
 def _beginning(problem: LinearProblem, start: Point | None) -> tuple[Float, float, Float, bool]:

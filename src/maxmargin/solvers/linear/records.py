@@ -15,6 +15,28 @@ from .data.matrix import Matrix
 from .losses import Float, Loss
 
 
+class Ending(NamedTuple):
+    """When a run of a linear machine ends."""
+
+    # Small problems are solved on to this relative gap, in at most `polish_steps` more steps, or
+    # `polish_patience` without progress.
+    polished: float = 1e-15
+    polish_steps: int = 60
+    polish_patience: int = 10
+    # The run aims at this fraction of the tolerance, because the certificate is recomputed with
+    # other rounding.
+    aim: float = 0.95
+    # Passes over the data after a run, for the certificate.
+    last_passes: int = 4
+    # Newton steps without a smaller gap after which a run ends with status "precision"; and the
+    # same for small problems.
+    patience: int = 60
+    patience_for_small: int = 200
+
+
+ENDING = Ending()
+
+
 class Intercept(NamedTuple):
     """Whether there is an intercept b, and its weight in the penalty: ½ penalty b², or
     penalty |b| beside ‖w‖₁. A constant feature s with a penalised weight has penalty 1/s²,

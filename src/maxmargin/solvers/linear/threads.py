@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...runtime.parallel import in_turn
+from .costs import COSTS
 
-# Smallest number of entries of a part: fewer are not worth waiting for a possibly busy core.
-WORTH_A_PART = 300_000
 # Largest number of parts, and of numbers in all partial sums.
 MOST_PARTS, MOST_SUMS = 64, 1 << 23
 
@@ -42,7 +41,7 @@ def even_parts(rows: int, entries: int, sums: int = 0) -> list[tuple[int, int]]:
 
 def _count(entries: int, sums: int) -> int:
     """A power of two of parts, so that usual numbers of threads have equal shares."""
-    most = min(MOST_PARTS, entries // max(WORTH_A_PART, 2 * sums), MOST_SUMS // max(sums, 1))
+    most = min(MOST_PARTS, entries // max(COSTS.worth_a_part, 2 * sums), MOST_SUMS // max(sums, 1))
     return 1 << max(int(most).bit_length() - 1, 0)
 
 

@@ -26,14 +26,22 @@ from ..drivers.working_set import Active, marked
 from ..rows.lru import FullRows
 from .step import FaceResult, curvature
 
-# If more than this fraction of the variables has to be fixed, the step is left to pair steps.
-MOST_STOPPED = 0.25
-# Relative shift of the diagonal: rounded Gram matrices are not quite positive definite.
-JITTER = 1e-7
-# Largest number of sets V that are tried.
-MOST_ROUNDS = 10
-# A step has converged if at most this fraction of the spread of the gradients is left.
-CONVERGED = 0.1
+
+class Rules(NamedTuple):
+    """When a projected step goes on, and when its factor is reused."""
+
+    # If more than this fraction of the variables has to be fixed, the step is left to pair steps.
+    most_stopped: float = 0.25
+    # Relative shift of the diagonal: rounded Gram matrices are not quite positive definite.
+    jitter: float = 1e-7
+    # Largest number of sets V that are tried.
+    most_rounds: int = 10
+    # A step has converged if at most this fraction of the spread of the gradients is left.
+    converged: float = 0.1
+
+
+RULES = Rules()
+
 # A factor is reused while at most these fractions of its variables were added later, and have left.
 MOST_BORDERED, MOST_LEFT = 0.15, 0.1
 
@@ -119,14 +127,16 @@ def newton_step(
         return failed
     inside = (lower < reached) & (reached < upper)
     left = levelled(after[inside], group[inside])
-    converged = step < 1.0 or np.abs(left).max(initial=0.0) <= CONVERGED * np.abs(gradient).max()
+    converged = (
+        step < 1.0 or np.abs(left).max(initial=0.0) <= RULES.converged * np.abs(gradient).max()
+    )
     return Attempt(rounds, gain, bool(converged), factor)
 
 
 def new_factor(active: Active, F: Int, dtype: Any) -> tuple[Factor | None, Int]:
     """A new factor of some variables (None if it fails), and its variables."""
     Q = curvature(active, F, dtype=dtype)
-    Q.flat[:: F.size + 1] *= 1.0 + JITTER
+    Q.flat[:: F.size + 1] *= 1.0 + RULES.jitter
     return Factor.of(Q, active.names()[F]), F
 
 
@@ -143,7 +153,7 @@ def grown_factor(active: Active, F: Int, known: Factor) -> tuple[Factor | None, 
     if new.size:
         rows = cast(FullRows, active.rows).matrix[new % active.size]
         corner = curvature(active, new, dtype=known.dtype)
-        corner.flat[:: new.size + 1] *= 1.0 + JITTER
+        corner.flat[:: new.size + 1] *= 1.0 + RULES.jitter
         if not known.border(rows[:, E % active.size].T, corner, names[new]):
             return None, F
     return known, np.append(E, new)
@@ -172,7 +182,7 @@ def stopped_newton(
     c = np.zeros(present.size + stopped.size)
     both = factor.forward(np.column_stack([gradient, B, units(size, stopped)]))
     x, S = both[:, 0], both[:, 1:]
-    for rounds in range(1, MOST_ROUNDS + 1):
+    for rounds in range(1, RULES.most_rounds + 1):
         _, multipliers, trouble = dposv(S.T @ S, S.T @ x - c)
         if trouble:
             return None
@@ -184,7 +194,7 @@ def stopped_newton(
             reaction[stopped] += multipliers[present.size :]
             return d, reaction, rounds
         stopped = np.append(stopped, out)
-        if stopped.size - len(idle) > MOST_STOPPED * size:
+        if stopped.size - len(idle) > RULES.most_stopped * size:
             return None
         S = np.hstack([S, factor.forward(units(size, out))])
         c = np.append(c, np.where(d[out] < lowest[out], lowest[out], highest[out]))

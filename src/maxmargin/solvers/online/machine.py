@@ -38,16 +38,29 @@ from .loop import (
 from .support_set import SupportSet, empty_support
 
 POLICIES = {"second_order": r.SECOND_ORDER, "mvp": r.MVP}
-# Examples per chunk, whose kernel rows are computed by one product, or value by value.
-CHUNK, EXPENSIVE_CHUNK = 512, 64
-# Products, or kernel values computed one by one, per chunk: about a tenth of a second between
-# checks of the clock. An example costs as many as its features and the passes of its steps.
-CHUNK_WORK, EXPENSIVE_CHUNK_WORK, STEP_WORK = 1e8, 2e4, 30
-# Examples of one class kept at zero until the first one of the other class arrives.
-WAITING = 100
-UNLIMITED = 1 << 40
-# A violation up to this multiple of tol counts as within tol, because it is rounded differently.
-ROUNDING = 1.000001
+
+
+class Sizes(NamedTuple):
+    """Sizes of chunks, and limits, of an online machine."""
+
+    # Examples per chunk, whose kernel rows are computed by one product, or value by value.
+    chunk: int = 512
+    expensive_chunk: int = 64
+    # Products, or kernel values computed one by one, per chunk: about a tenth of a second between
+    # checks of the clock. An example costs as many as its features and the passes of its steps.
+    chunk_work: float = 1e8
+    expensive_chunk_work: float = 2e4
+    step_work: int = 30
+    # Examples of one class kept at zero until the first one of the other class arrives.
+    waiting: int = 100
+    unlimited: int = 1 << 40
+    # A violation up to this multiple of tol counts as within tol, because it is rounded
+    # differently.
+    rounding: float = 1.000001
+
+
+SIZES = Sizes()
+
 NEVER_TWICE = np.empty(0, dtype=np.int64)
 
 
@@ -193,7 +206,7 @@ class OnlineMachine(SupportSet):
 
     def _control(self) -> OnlineControl:
         s, scale = self.settings, self.scale or 1.0
-        budget = UNLIMITED if s.budget is None else int(s.budget)
+        budget = SIZES.unlimited if s.budget is None else int(s.budget)
         return OnlineControl(
             selection=POLICIES[s.selection],
             reprocess=int(s.reprocess),
@@ -201,7 +214,7 @@ class OnlineMachine(SupportSet):
             scale=scale,
             floor=max(1e-12, 4.0 * float(np.finfo(self.dtype).eps)) * scale,
             budget=budget,
-            waiting=min(WAITING, budget - 1),
+            waiting=min(SIZES.waiting, budget - 1),
         )
 
     def _reserve(self, more: int) -> None:
@@ -259,7 +272,7 @@ class OnlineMachine(SupportSet):
         s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
         s.fall[:n] = np.where(s.alpha[:n] > s.lower[:n], 0.0, np.inf)
         self.counters[STEPS] += solution.steps
-        if solution.status == "converged" and self.violation > ROUNDING * tol:
+        if solution.status == "converged" and self.violation > SIZES.rounding * tol:
             solution = replace(solution, status="precision")
         self._keep(np.flatnonzero(self._needed()))
         return solution
@@ -374,9 +387,10 @@ def refuse_overflow(kernel: Kernel, X: Any) -> None:
 def chunk_size(kernel: Kernel, X: Any, members: int) -> int:
     """Number of examples per chunk, given the number of support vectors."""
     if not isinstance(kernel, VectorKernel):
-        return int(max(1, min(EXPENSIVE_CHUNK, EXPENSIVE_CHUNK_WORK / max(1, members))))
+        return int(max(1, min(SIZES.expensive_chunk, SIZES.expensive_chunk_work / max(1, members))))
     features = X.nnz / max(1, X.shape[0]) if hasattr(X, "nnz") else X.shape[1]
-    return int(max(1, min(CHUNK, CHUNK_WORK / max(1.0, members * (features + STEP_WORK)))))
+    each = max(1.0, members * (features + SIZES.step_work))
+    return int(max(1, min(SIZES.chunk, SIZES.chunk_work / each)))
 
 
 def _sums(gram: Any, alpha: np.ndarray) -> np.ndarray:

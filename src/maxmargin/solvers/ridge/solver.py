@@ -28,20 +28,32 @@ from .preconditioner import FullFactor, PartialFactor
 from .spectrum import solve_by_spectrum
 from .system import Float, Pause, RidgeSystem, blockwise_product, matrix_product, product
 
-# Up to this many samples a float64 factor is always the fastest method.
-SMALL = 2000
-# Directions of the partial factor, as a fraction of the samples, and at most.
-RANK_SHARE, MOST_RANK = 0.1, 1500
-# Kernels of at most this rank, as a fraction of the samples, are solved by their directions alone.
-LOW_RANK = 0.25
-# Iterations per sample that take as long as a Cholesky factor, and at least.
-ITERATIONS_A_SAMPLE, LEAST_ITERATIONS = 1.0 / 120.0, 20
-# Iteration limit if there is no factor to fall back on.
-MOST_ITERATIONS = 2000
-# A pass that reduces the gap by a smaller factor is the last one: the rest is rounding.
-LEAST_PROGRESS, MOST_PASSES = 4.0, 40
-# A gap below this fraction of ½ Σ w t² is rounding.
-RESOLVED = 1e-26
+
+class Rules(NamedTuple):
+    """Which method solves kernel ridge regression, and when it ends; measured by
+    `python -m benchmarks.ridge`."""
+
+    # Up to this many samples a float64 factor is always the fastest method.
+    small: int = 2000
+    # Directions of the partial factor, as a fraction of the samples, and at most.
+    rank_share: float = 0.1
+    most_rank: int = 1500
+    # Kernels of at most this rank, as a fraction of the samples, are solved by their directions
+    # alone.
+    low_rank: float = 0.25
+    # Iterations per sample that take as long as a Cholesky factor, and at least.
+    iterations_a_sample: float = 1.0 / 120.0
+    least_iterations: int = 20
+    # Iteration limit if there is no factor to fall back on.
+    most_iterations: int = 2000
+    # A pass that reduces the gap by a smaller factor is the last one: the rest is rounding.
+    least_progress: float = 4.0
+    most_passes: int = 40
+    # A gap below this fraction of ½ Σ w t² is rounding.
+    resolved: float = 1e-26
+
+
+RULES = Rules()
 
 
 class Plan(NamedTuple):
@@ -119,14 +131,14 @@ def planned(
     `single` says whether float32 rows can be had, `direct` that the factor itself is wanted.
     """
     n = system.size
-    directions = int(min(rank, max(RANK_SHARE * n, 1), MOST_RANK))
+    directions = int(min(rank, max(RULES.rank_share * n, 1), RULES.most_rank))
     if system.penalty == 0:
         return Plan("spectrum")
     if direct:
         return Plan("cholesky")
-    if n <= SMALL and 8.0 * n * n <= memory:
+    if n <= RULES.small and 8.0 * n * n <= memory:
         return Plan("cholesky")
-    if rank <= LOW_RANK * n and rank <= MOST_RANK:
+    if rank <= RULES.low_rank * n and rank <= RULES.most_rank:
         return Plan("iterative", int(rank))
     if single and 4.0 * n * n <= memory:
         return Plan("mixed", directions)
@@ -250,7 +262,7 @@ class Run:
         right = system.right_sides()
         solved, residual = np.zeros_like(right), right
         best, status = np.inf, "precision"
-        for _ in range(MOST_PASSES):
+        for _ in range(RULES.most_passes):
             aim = self._aim(solved, residual)
             step, ended = self._correction(factor, matrix, residual, aim)
             solved = solved + step
@@ -265,7 +277,7 @@ class Run:
             if share <= 1.0:
                 status = "converged"
                 break
-            if not share * LEAST_PROGRESS < best:
+            if not share * RULES.least_progress < best:
                 break
             best = share
         coef, bias = system.combined(solved)
@@ -280,9 +292,9 @@ class Run:
     ) -> tuple[Float, str | None]:
         if isinstance(factor, FullFactor):
             return factor.solve(residual), self.watch.ended()
-        limit = MOST_ITERATIONS
+        limit = RULES.most_iterations
         if matrix is not None:
-            limit = max(LEAST_ITERATIONS, int(ITERATIONS_A_SAMPLE * self.system.size))
+            limit = max(RULES.least_iterations, int(RULES.iterations_a_sample * self.system.size))
         budget = Budget(limit - self.iterations, matrix is not None, self.watch.ended)
         found = conjugate_gradients(
             lambda B: self._low_precision_product(matrix, B),
@@ -329,7 +341,7 @@ class Run:
         gaps = 0.5 * weight @ (left * left)
         # At the optimum the objective is ½λ t·β; t − b counts, as Σβ = 0.
         objective = 0.5 * system.penalty * np.einsum("ij,ij->j", coef, system.targets - bias)
-        least = RESOLVED * 0.5 * weight @ (system.targets * system.targets)
+        least = RULES.resolved * 0.5 * weight @ (system.targets * system.targets)
         allowed = np.maximum(self.gap * np.abs(objective), least)
         return float(np.max(np.divide(gaps, allowed, out=np.zeros_like(gaps), where=gaps > 0)))
 

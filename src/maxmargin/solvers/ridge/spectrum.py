@@ -17,13 +17,20 @@ from scipy.linalg import eigh
 
 from .system import Float, RidgeSystem
 
-# Eigenvalues below n times this fraction of the largest are rounding.
-ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-# Without penalty, those below this part of the largest count as 0: their inverses would multiply
-# the rounding of the targets by more.
-CUT = 1e-10
-# The bias lies outside the null space where less than this part of it is inside.
-INSIDE = 1e-10
+
+class Rules(NamedTuple):
+    """Which eigenvalues and directions are rounding."""
+
+    # Eigenvalues below n times this fraction of the largest are rounding.
+    rounding: float = 4.0 * float(np.finfo(np.float64).eps)
+    # Without penalty, those below this part of the largest count as 0: their inverses would
+    # multiply the rounding of the targets by more.
+    cut: float = 1e-10
+    # The bias lies outside the null space where less than this part of it is inside.
+    inside: float = 1e-10
+
+
+RULES = Rules()
 
 
 class Spectrum(NamedTuple):
@@ -41,7 +48,7 @@ def solve_by_spectrum(system: RidgeSystem, matrix: Float) -> Spectrum:
     matrix *= root[:, None]
     values, V = eigh(matrix, overwrite_a=True, check_finite=False)
     largest = float(np.abs(values).max(initial=0.0))
-    cut = (ROUNDING * len(values) if system.penalty > 0 else CUT) * largest
+    cut = (RULES.rounding * len(values) if system.penalty > 0 else RULES.cut) * largest
     kept = np.abs(values) > cut
     semidefinite = bool(values[0] >= -cut)
     if system.penalty > 0:
@@ -53,7 +60,7 @@ def solve_by_spectrum(system: RidgeSystem, matrix: Float) -> Spectrum:
     bias = np.zeros(right.shape[1])
     if system.intercept:
         share = inverse
-        if system.penalty == 0 and ones[~kept] @ ones[~kept] > INSIDE * (ones @ ones):
+        if system.penalty == 0 and ones[~kept] @ ones[~kept] > RULES.inside * (ones @ ones):
             share = (~kept).astype(np.float64)
         bias = (ones * share) @ right / ((ones * share) @ ones)
     coef = root[:, None] * (V @ (inverse[:, None] * (right - np.outer(ones, bias))))

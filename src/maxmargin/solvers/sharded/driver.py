@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,26 +34,40 @@ from .pool import Pool
 from .records import Ended, ShardedProgress, ShardedSettings, ShardedSolution, Standing
 from .shard import Proposal, ShardTask, Taken
 
-# Number of first members: at least FIRST, or this share of all samples up to a limit.
-FIRST, FIRST_SHARE, MOST_FIRST = 2000, 0.05, 10_000
-# Candidates per round: this share of the members, between a smallest and a largest number.
-CANDIDATE_SHARE, FEWEST_CANDIDATES, MOST_CANDIDATES = 0.5, 500, 8000
-# Each shard proposes this multiple of its share of the candidates, as violators are not evenly
-# distributed.
-ASKED = 2.0
-# The members are solved to this fraction of the violation of all samples; at first to this fraction
-# of the largest |linear|.
-INNER_SHARE, FIRST_SHARE_OF_LINEAR = 0.1, 0.05
-# Rounds aim at this fraction of the tolerances, because the final certificate is more precise.
-AIM = 0.9
+
+class Rules(NamedTuple):
+    """How rounds over shards choose members and candidates, and when they end."""
+
+    # Number of first members: at least `first`, or this share of all samples up to a limit.
+    first: int = 2000
+    first_share: float = 0.05
+    most_first: int = 10_000
+    # Candidates per round: this share of the members, between a smallest and a largest number.
+    candidate_share: float = 0.5
+    fewest_candidates: int = 500
+    most_candidates: int = 8000
+    # Each shard proposes this multiple of its share of the candidates, as violators are not evenly
+    # distributed.
+    asked: float = 2.0
+    # The members are solved to this fraction of the violation of all samples; at first to this
+    # fraction of the largest |linear|.
+    inner_share: float = 0.1
+    first_share_of_linear: float = 0.05
+    # Rounds aim at this fraction of the tolerances, because the final certificate is more precise.
+    aim: float = 0.9
+    # Rounds without progress after which states are rebuilt in float64, and after which the run
+    # ends.
+    patience: int = 3
+    # A member may be dropped after this many rounds at 0.
+    settled: int = 2
+    # Largest number of certificates, each of which costs a pass over all samples.
+    most_proofs: int = 6
+
+
+RULES = Rules()
+
 # A relative gain of the dual value above this is progress, by bytes of kernel values.
 GAIN = {4: 1e-7, 8: 1e-11}
-# Rounds without progress after which states are rebuilt in float64, and after which the run ends.
-PATIENCE = 3
-# A member may be dropped after this many rounds at 0.
-SETTLED = 2
-# Largest number of certificates, each of which costs a pass over all samples.
-MOST_PROOFS = 6
 
 
 def solve_sharded(
@@ -144,7 +158,7 @@ class ShardedRun:
 
     def first_sample(self) -> list[Taken]:
         """Samples of all shards; more if their boxes are too small for the demanded sums."""
-        most = min(MOST_FIRST, max(FIRST, FIRST_SHARE * self.samples))
+        most = min(RULES.most_first, max(RULES.first, RULES.first_share * self.samples))
         share = min(1.0, most / self.samples)
         while True:
             taken = self.session.sample(share, 2, self.settings.random_state)
@@ -164,17 +178,17 @@ class ShardedRun:
             self.rounds += 1
             self.best = self.pool.at, self.pool.X
             self.save()
-            promised = self.promised(self.standing, AIM * allowance)
+            promised = self.promised(self.standing, RULES.aim * allowance)
             now, worth = self.standing, GAIN[self.dtype.itemsize] * abs(self.standing.dual)
             better = now.violation < 0.95 * best or now.dual > dual + worth
             stale = 0 if better else stale + 1
             best, dual = min(best, now.violation), max(dual, now.dual)
-            if promised or stale > PATIENCE:
+            if promised or stale > RULES.patience:
                 certificate, proposals = self.prove()
                 proofs += 1
                 if self.promised(self.standing, 1.0):
                     return "converged", certificate
-                if (not promised and self.dtype == np.float64) or proofs > MOST_PROOFS:
+                if (not promised and self.dtype == np.float64) or proofs > RULES.most_proofs:
                     return "precision", certificate
                 # The tolerances were met in float32, or with accumulated changes.
                 self.dtype = np.dtype(np.float64)
@@ -196,9 +210,9 @@ class ShardedRun:
         problem = self.pool.restricted(chosen, self.totals, self.task.kernel)
         if np.isinf(self.standing.violation):
             scale = float(np.abs(problem.linear).max(initial=0.0)) or 1.0
-            tol = FIRST_SHARE_OF_LINEAR * scale
+            tol = RULES.first_share_of_linear * scale
         else:
-            tol = INNER_SHARE * self.standing.violation
+            tol = RULES.inner_share * self.standing.violation
         tol = max(tol, 0.5 * allowance * self.floor())
         gram = self.task.kernel.bind(self.pool.inputs(chosen), self.dtype)
         with interrupted_when(self.must_stop):
@@ -252,7 +266,7 @@ class ShardedRun:
         return self.ask(self.dtype)
 
     def ask(self, dtype: Any) -> list[Proposal]:
-        asked = max(16, int(ASKED * self.candidates() / self.shards))
+        asked = max(16, int(RULES.asked * self.candidates() / self.shards))
         deltas = self.pool.deltas()
         changed = sum(int(np.count_nonzero(delta)) for delta in deltas)
         members = self.pool.members()
@@ -307,7 +321,7 @@ class ShardedRun:
         """Drop members that have been at 0 for some rounds, and add the worst violators."""
         at_zero = ~self.pool.at.alpha.any(axis=0)
         self.idle = np.where(at_zero & (self.urgency <= self.standing.violation), self.idle + 1, 0)
-        kept = self.idle < SETTLED
+        kept = self.idle < RULES.settled
         self.pool.keep(kept)
         self.idle, self.urgency = self.idle[kept], self.urgency[kept]
         wanted, found = self.candidates(), np.concatenate([p.violation for p in proposals])
@@ -327,8 +341,8 @@ class ShardedRun:
 
     def candidates(self) -> int:
         """Number of violators that become members in a round."""
-        wanted = int(CANDIDATE_SHARE * len(self.pool))
-        return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, wanted))
+        wanted = int(RULES.candidate_share * len(self.pool))
+        return min(RULES.most_candidates, max(RULES.fewest_candidates, wanted))
 
     def seconds(self) -> float:
         return time.perf_counter() - self.began

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..costs import COSTS
 from ..dual import joint_compiled, sweeps
 from ..losses import Float
 from ..threads import even_parts, parts_of, run_parts
@@ -26,14 +27,10 @@ from . import csr
 # Entries of a block of dense products: about 4 MB of float64, so that clock and signals are checked
 # often and converted copies stay in the cache.
 BLOCK_ENTRIES = 1 << 19
-# A dense matrix with a smaller share of nonzeros than this is compressed.
-DENSE_ABOVE = 0.25
 # Capacity of a compressed matrix, relative to the size extrapolated from some of its rows.
 CAPACITY = 2.0
 # If the largest squared norm is below this, products may underflow.
 VANISHING = 1e-280
-# Nanoseconds for an entry of a dense inner product inside a matrix product.
-DENSE_PRODUCT = 0.05
 
 
 class Cost(NamedTuple):
@@ -66,7 +63,7 @@ class DenseMatrix:
     @property
     def row_cost(self) -> Cost:
         d = self.d
-        return Cost(product=0.6 * d, outer=0.04 * d * d + 2.0 * d, inner=DENSE_PRODUCT * d)
+        return Cost(product=0.6 * d, outer=0.04 * d * d + 2.0 * d, inner=COSTS.dense_product * d)
 
     @property
     def pass_seconds(self) -> float:
@@ -212,7 +209,7 @@ class SparseMatrix:
     @property
     def row_cost(self) -> Cost:
         r = self.entries / max(1, self.n)
-        inner = min(0.8 * r + 2.0, DENSE_PRODUCT * self.d)
+        inner = min(0.8 * r + 2.0, COSTS.dense_product * self.d)
         return Cost(product=r + 4.0, outer=1.5 * r * r + 4.0, inner=inner)
 
     @property
@@ -298,7 +295,7 @@ class SparseMatrix:
         csr.add_outer(self.indptr, self.indices, self.data, coef, rows, gram, border)
 
     def inner(self, left: Any, right: Any) -> Float:
-        if DENSE_PRODUCT * self.d <= self.row_cost.inner:
+        if COSTS.dense_product * self.d <= self.row_cost.inner:
             dense = self._dense(right)
             same = len(left) == len(right) and np.array_equal(left, right)
             return (dense if same else self._dense(left)) @ dense.T
@@ -344,7 +341,7 @@ def as_matrix(X: Any) -> Matrix:
     X = np.asarray(X)
     sample = X[:: max(1, X.shape[0] // 256)]
     density = np.count_nonzero(sample) / max(1, sample.size)
-    if X.size > 1 << 16 and density < DENSE_ABOVE:
+    if X.size > 1 << 16 and density < COSTS.dense_above:
         return _compressed(np.ascontiguousarray(X), density)
     return DenseMatrix(X)
 

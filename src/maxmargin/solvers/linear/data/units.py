@@ -17,23 +17,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....dual.certificate import Certificate
+from ..costs import COSTS
 from ..losses import LOGISTIC, Float, Loss
 from ..records import Intercept, LinearProblem, Point
 from .chunked import ChunkedMatrix, dense
 from .matrix import DenseMatrix
 
-# Lengths and heights within this factor of 1 are kept, and the data is not copied.
-ORDINARY = 2.0**20
-# Samples are shifted if the norm of their mean is this multiple of their spread; smaller for small
-# problems, for which shifting costs nothing.
-FAR, FAR_FOR_SMALL = 100.0, 4.0
-# Matrices with at most this many entries are small; larger sparse ones (zeros included) are not
-# made dense to be shifted.
-SMALL_ENTRIES = 200_000
-# Number of rows used to decide whether samples are far from the origin.
-PROBED = 256
-# Squares below this may underflow, and C in the units of the problem stays above it.
-SMALLEST = 2.0**-800
+
+class Scales(NamedTuple):
+    """When samples are rescaled or shifted."""
+
+    # Lengths and heights within this factor of 1 are kept, and the data is not copied.
+    ordinary: float = 2.0**20
+    # Samples are shifted if the norm of their mean is this multiple of their spread; smaller for
+    # small problems, for which shifting costs nothing.
+    far: float = 100.0
+    far_for_small: float = 4.0
+    # Number of rows used to decide whether samples are far from the origin.
+    probed: int = 256
+    # Squares below this may underflow, and C in the units of the problem stays above it.
+    smallest: float = 2.0**-800
+
+
+SCALES = Scales()
 
 
 class Units(NamedTuple):
@@ -126,7 +132,7 @@ def units_of(problem: LinearProblem) -> Units:
     if loss.kind != LOGISTIC and problem.penalty == "l2":
         middle = float(np.partition(loss.target, loss.target.size // 2)[loss.target.size // 2])
         free = problem.intercept.fitted and problem.intercept.penalty == 0.0
-        if free and abs(middle) > FAR * float(np.abs(loss.target - middle).mean()):
+        if free and abs(middle) > SCALES.far * float(np.abs(loss.target - middle).mean()):
             offset = middle
         height = _power(float(np.abs(loss.target - offset).max(initial=0.0)))
     cost = float((loss.height if np.isfinite(loss.upper).all() else 1.0 / loss.ridge).min())
@@ -146,19 +152,19 @@ def units_of_matrix(matrix: Any, intercept: Intercept, cost: float, penalty: str
         constant = 1.0 / intercept.penalty
         size = float(np.hypot(size, constant if penalty == "l1" else np.sqrt(constant)))
     # In a shorter unit the smallest bound of β would underflow.
-    least = np.sqrt(SMALLEST / cost) if 0.0 < cost < np.inf else 0.0
+    least = np.sqrt(SCALES.smallest / cost) if 0.0 < cost < np.inf else 0.0
     return Units(length=_power(max(size, least) if size > 0.0 else 1.0), shift=shift)
 
 
 def _size(matrix: Any) -> float:
     """The typical length of a sample."""
     mean = float(matrix.squared_norms.mean())
-    return float(np.sqrt(mean)) if SMALLEST <= mean < np.inf else matrix.largest
+    return float(np.sqrt(mean)) if SCALES.smallest <= mean < np.inf else matrix.largest
 
 
 def _power(size: float) -> float:
     """1, or the nearest power of two of a size that is far from it."""
-    if not (size > 0.0) or 1.0 / ORDINARY <= size <= ORDINARY:
+    if not (size > 0.0) or 1.0 / SCALES.ordinary <= size <= SCALES.ordinary:
         return 1.0
     return float(2.0 ** np.round(np.log2(size)))
 
@@ -167,17 +173,17 @@ def _shift(matrix: Any) -> Float | None:
     """The mean of samples that lie far from the origin."""
     if isinstance(matrix, ChunkedMatrix):
         return None
-    small = matrix.n * matrix.d <= SMALL_ENTRIES
+    small = matrix.n * matrix.d <= COSTS.small_entries
     if not isinstance(matrix, DenseMatrix) and not small:
         return None
-    probed = dense(matrix.take(np.arange(0, matrix.n, max(1, matrix.n // PROBED))))
+    probed = dense(matrix.take(np.arange(0, matrix.n, max(1, matrix.n // SCALES.probed))))
     largest = float(np.abs(probed).max(initial=0.0))
     if largest == 0.0:
         return None
     probed = probed / largest
     mean = probed.mean(axis=0)
     spread = probed - mean
-    far = FAR_FOR_SMALL if small else FAR
+    far = SCALES.far_for_small if small else SCALES.far
     if float(mean @ mean) * len(probed) <= far * far * float((spread * spread).sum()):
         return None
     # Differences to one sample are exactly 0 if all are equal, unlike those to a rounded mean.

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..certificate import feasible, square
+from ..costs import COSTS
 from ..data.chunked import ChunkedMatrix
 from ..losses import LOGISTIC
 from ..primal import response
@@ -30,22 +31,27 @@ from . import sweeps
 ORDERS = ("permutation", "blocks", "cyclic")
 BLOCK = 8
 STOPS = ("gap", "range", "step")
-# The pull on a free intercept is restarted when the range of the projected gradient is below this
-# fraction of it.
-RECENTRED = 0.3
-# Before the first Newton step: the work of EPOCHS epochs, in at most MOST_EPOCHS. If there are
-# fewer samples than WIDE times the features, repeated while that is predicted to be faster.
-EPOCHS, MOST_EPOCHS, WIDE = 2, 12, 20
-# Interval between checks: this fraction of the epochs or of the work so far, whichever is more.
-LOOK = 0.2
-# Fraction of the cost of Newton's method that is tried before its prediction counts.
-TRIED = 0.1
-# A gap above this fraction of the objective is no evidence of the rate of convergence.
-TELLING_GAP = 0.5
-# All variables are reactivated if the gap has not fallen to this fraction between checks.
-STUCK = 0.5
-# If the gap decides, all variables are reactivated whenever the range has fallen to this fraction.
-RETURNED = 0.1
+
+
+class Rules(NamedTuple):
+    """How coordinate descent decides."""
+
+    # The pull on a free intercept is restarted when the range of the projected gradient is below
+    # this fraction of it.
+    recentred: float = 0.3
+    # Interval between checks: this fraction of the epochs or of the work so far, whichever is more.
+    look: float = 0.2
+    # A gap above this fraction of the objective is no evidence of the rate of convergence.
+    telling_gap: float = 0.5
+    # All variables are reactivated if the gap has not fallen to this fraction between checks.
+    stuck: float = 0.5
+    # If the gap decides, all variables are reactivated whenever the range has fallen to this
+    # fraction.
+    returned: float = 0.1
+
+
+RULES = Rules()
+
 # Default seed of the permutations; any odd number works.
 SEED = 88172645463325252
 
@@ -98,7 +104,7 @@ class CoordinateDescent:
         intercept = self.problem.intercept
         if intercept.fitted and intercept.penalty == 0.0:
             pull = self.kappa * float(self.beta.sum())
-            if self.range <= RECENTRED * abs(pull):
+            if self.range <= RULES.recentred * abs(pull):
                 self.b += pull
                 self.reactivate_all()
         if self.switches.order == "permutation":
@@ -226,7 +232,7 @@ def run_coordinate(
             if descent.whole or switches.stop == "gap":
                 return descent, "converged"
             descent.reactivate_all()
-        elif switches.stop == "gap" and descent.range < RETURNED * widest:
+        elif switches.stop == "gap" and descent.range < RULES.returned * widest:
             descent.reactivate_all()
             widest = descent.range
 
@@ -239,17 +245,17 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
     or one if the loss is smooth and Newton's method needs few steps anyway.
     """
     matrix = problem.matrix
-    wide = matrix.n < WIDE * matrix.d
+    wide = matrix.n < COSTS.wide * matrix.d
     descent = CoordinateDescent(problem, None, Switches(order="blocks"), budget.check)
-    work = matrix.n if problem.loss.smooth and not wide else EPOCHS * matrix.n
+    work = matrix.n if problem.loss.smooth and not wide else COSTS.epochs * matrix.n
     outlook = Outlook(tol)
     if problem.loss.quadratic and not wide:
         return descent, ""  # a single Newton step solves it
     while True:
         # A check costs as much as an epoch, so the longer the run, the rarer it is.
         done, begun = 0, budget.steps
-        while done < max(work, LOOK * outlook.work):
-            if budget.steps - begun >= max(MOST_EPOCHS, LOOK * begun) or budget.ended():
+        while done < max(work, RULES.look * outlook.work):
+            if budget.steps - begun >= max(COSTS.most_epochs, RULES.look * begun) or budget.ended():
                 break
             done += descent.count
             try:
@@ -270,7 +276,7 @@ def warm_up(problem: LinearProblem, tol: float, budget: Budget) -> tuple[Coordin
             return descent, "stopped"
         rows = outlook.rows(done, descent.range, gap / max(abs(primal), gap))
         row, newton = 2.0 * matrix.row_cost.product, newton_cost(problem, descent.beta)
-        if row * rows > newton and row * outlook.work > TRIED * newton:
+        if row * rows > newton and row * outlook.work > COSTS.tried * newton:
             return descent, ""
         if outlook.stuck:
             descent.reactivate_all()
@@ -290,13 +296,13 @@ class Outlook:
         """Rows to visit, at the current rate, from a gap as large as the objective to the
         tolerance."""
         self.work += work
-        self.stuck = bool(self.seen) and gap > STUCK * self.seen[-1][2]
+        self.stuck = bool(self.seen) and gap > RULES.stuck * self.seen[-1][2]
         self.seen.append((self.work, spread, gap))
         then, spread_then, gap_then = next(s for s in self.seen if s[0] >= 0.4 * self.work)
         if then == self.work:
             return 0.0
         shrunk = spread / spread_then if spread_then > 0.0 else 1.0
-        if gap_then < TELLING_GAP:
+        if gap_then < RULES.telling_gap:
             shrunk = max(shrunk, gap / gap_then)
         if shrunk == 0.0:
             return 0.0

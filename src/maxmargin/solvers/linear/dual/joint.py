@@ -10,35 +10,43 @@ they are solved directly where there are few, by conjugate gradients where there
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....linalg.jitter import solve
 from ....runtime.parallel import single_threaded_blas
 from ...interrupt import deferred_interrupts
+from ..costs import COSTS
 from ..data.units import Units, units_of_matrix
 from ..losses import Float
-from ..records import Budget, LinearSolution, OutOfTime, Point
+from ..records import ENDING, Budget, LinearSolution, OutOfTime, Point
 from . import joint_compiled as jc
 from . import sweeps
 from .coordinate import SEED
 from .joint_certificate import JointProblem, joint_values, repaired_joint
 
-EPOCHS = 10
-MOST_UNKNOWNS = 800
-FIRST_PULL = 3.0
-SOLVED = 0.5
-STEP_ACCURACY, MOST_ITERATIONS = 0.1, 300
-POLISHED_ENTRIES, POLISHED, POLISH_STEPS = 200_000, 1e-15, 60
-PATIENCE = 60
-# Largest σ, relative to the ratio of the sizes of β and the outputs.
-DIGITS = 1e9
-# Problems with a larger C are first solved with this one.
-LARGEST_COST = 1e6
-# The run aims at this fraction of the tolerance, because the certificate is recomputed with other
-# rounding.
-AIM = 0.95
+
+class Rules(NamedTuple):
+    """How the joint Newton method decides."""
+
+    # Epochs of coordinate descent before the first Newton step.
+    epochs: int = 10
+    # σ of the first pull, in units of 1/‖x‖².
+    first_pull: float = 3.0
+    # A smoothed problem is solved when its own gap is below this fraction of the rest of the gap.
+    solved: float = 0.5
+    # An inexact Newton step may leave this fraction of the residual, and takes at most so many
+    # iterations.
+    step_accuracy: float = 0.1
+    most_iterations: int = 300
+    # Largest σ, relative to the ratio of the sizes of β and the outputs.
+    digits: float = 1e9
+    # Problems with a larger C are first solved with this one.
+    largest_cost: float = 1e6
+
+
+RULES = Rules()
 
 
 class JointNewton:
@@ -49,7 +57,7 @@ class JointNewton:
         n, k = problem.matrix.n, problem.classes
         norm = float(problem.matrix.squared_norms.mean())
         self.norm = norm if norm > 0.0 else 1.0
-        self.sigma = min(FIRST_PULL / self.norm, 2.0 * float(problem.cost.mean()))
+        self.sigma = min(RULES.first_pull / self.norm, 2.0 * float(problem.cost.mean()))
         self.beta, self.free = np.zeros((n, k)), np.zeros((n, k), dtype=bool)
         if start is None:
             self.W, self.b = self._warm_up(budget)
@@ -69,7 +77,7 @@ class JointNewton:
             kappa = 1.0 / intercept.penalty if intercept.penalty > 0.0 else self.norm
         W, b = np.zeros((matrix.d, problem.classes)), np.zeros(problem.classes)
         order, state = np.arange(matrix.n), np.array([SEED], dtype=np.uint64)
-        for _ in range(EPOCHS):
+        for _ in range(RULES.epochs):
             if budget.ended():
                 break
             sweeps.shuffle(order, matrix.n, state)
@@ -96,7 +104,7 @@ class JointNewton:
 
     def advance(self) -> None:
         """One Newton step; if the smoothed problem is solved, the centre moves first."""
-        if self.defect <= SOLVED * self.slack:
+        if self.defect <= RULES.solved * self.slack:
             self.center = self.beta.copy()
             growth = 4.0 if self.inner <= 1 else (2.0 if self.inner <= 4 else 1.5)
             self.sigma = max(self.sigma, min(growth * self.sigma, self.weakest_pull()))
@@ -107,7 +115,9 @@ class JointNewton:
         k, d = self.W.shape
         unknowns = k * (d + self.problem.intercept.fitted)
         step = (
-            self._direct(part, free) if unknowns <= MOST_UNKNOWNS else self._iterative(part, free)
+            self._direct(part, free)
+            if unknowns <= COSTS.joint_factored
+            else self._iterative(part, free)
         )
         self._move(*step)
         self.inner += 1
@@ -116,7 +126,7 @@ class JointNewton:
     def weakest_pull(self) -> float:
         """The σ at which rounding of the outputs becomes visible in β."""
         outputs = float(np.abs(self.Z).max(initial=1.0))
-        return DIGITS * float(np.abs(self.beta).max(initial=0.0)) / outputs
+        return RULES.digits * float(np.abs(self.beta).max(initial=0.0)) / outputs
 
     def intercept_curvature(self, samples: int) -> float:
         """The curvature of the penalty, plus enough to keep the step of a free intercept near 1."""
@@ -135,8 +145,8 @@ class JointNewton:
         R, r = -self.G, -self.g
         P, p = R.copy(), r.copy()
         rr = start = float((R * R).sum() + r @ r)
-        for _ in range(MOST_ITERATIONS):
-            if rr <= STEP_ACCURACY**2 * start or rr == 0.0:
+        for _ in range(RULES.most_iterations):
+            if rr <= RULES.step_accuracy**2 * start or rr == 0.0:
                 break
             self.check()
             A, a = self._hessian(part, free, P, p)
@@ -227,10 +237,10 @@ def fit_joint(
         budget = Budget(max_steps, max_seconds, callback, interrupt, units.objective)
         solution = None
         if begin is None:
-            solution = _with_smaller_cost(own, AIM * tol, budget)
+            solution = _with_smaller_cost(own, ENDING.aim * tol, budget)
         status, found = "converged", _delivered(problem, units, solution, tol)
         if found is None or found[3].relative_gap > tol:
-            solution = run_joint(own, begin, AIM * tol, budget)
+            solution = run_joint(own, begin, ENDING.aim * tol, budget)
             status = solution[3]
             other = _delivered(problem, units, solution, tol)
             found = other if found is None or other[3].gap < found[3].gap else found
@@ -262,9 +272,9 @@ def _with_smaller_cost(
     """The solution for a smaller C that loses no digits, if it is also one for the larger C: no
     sample is at its bound. Separable samples have such a solution."""
     largest = float(problem.cost.max())
-    if largest <= LARGEST_COST:
+    if largest <= RULES.largest_cost:
         return None
-    smaller = problem._replace(cost=problem.cost * (LARGEST_COST / largest))
+    smaller = problem._replace(cost=problem.cost * (RULES.largest_cost / largest))
     solution = run_joint(smaller, None, tol, budget)
     own = solution[2][np.arange(problem.codes.size), problem.codes]
     return solution if (own < 0.5 * smaller.cost).all() else None
@@ -275,7 +285,7 @@ def run_joint(
 ) -> tuple[Float, Float, Float, str]:
     """Newton steps until the gap is within `tol`: W, b, β and the status."""
     state = JointNewton(problem, budget, begin)
-    small = problem.matrix.entries * problem.classes <= POLISHED_ENTRIES
+    small = problem.matrix.entries * problem.classes <= COSTS.small_entries
     best, since, status, polishing = np.inf, 0, "", 0
     kept = (state.W, state.b, state.beta.copy(), np.inf)
     while not status:
@@ -288,10 +298,10 @@ def run_joint(
         if budget.asked_to_stop(state.objective, state.gap, support, problem.matrix.n):
             status = "stopped"
         elif polishing:
-            over = polishing > POLISH_STEPS or since > 10
-            over |= state.gap <= POLISHED * state.objective
+            over = polishing > ENDING.polish_steps or since > ENDING.polish_patience
+            over |= state.gap <= ENDING.polished * state.objective
             status = "converged" if over or not small else ""
-        elif since > PATIENCE:
+        elif since > ENDING.patience:
             status = "precision"
         status = status or ("converged" if polishing and budget.ended() else budget.ended())
         if not status:

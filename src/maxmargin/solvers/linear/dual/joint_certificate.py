@@ -13,17 +13,16 @@ import numpy as np
 
 from ....dual.certificate import Certificate
 from ..certificate import products_in, square, widest_kind
+from ..costs import COSTS
 from ..data.chunked import dense
 from ..data.matrix import Matrix
 from ..data.units import Units
 from ..losses import Float
-from ..primal.repair import REPAIRED_ENTRIES, STRETCHES
+from ..primal.repair import STRETCHES
 from ..records import Intercept
 
 # Rounds of balancing the classes, and the imbalance that counts as rounding.
 BALANCINGS, BALANCED = 200, 1e-16
-# Entries of the equations by which the dual variables of a small problem are repaired.
-REPAIRED_EQUATIONS = 1_000_000
 
 
 class JointProblem(NamedTuple):
@@ -155,7 +154,7 @@ def repaired_joint(
     if not certificate.gap <= certificate.primal:
         best = _better(problem, best, W, b, np.zeros_like(beta))
         best = _better(problem, best, np.zeros_like(W), np.zeros_like(b), np.zeros_like(beta))
-    small = problem.matrix.n * problem.matrix.d <= REPAIRED_ENTRIES
+    small = problem.matrix.n * problem.matrix.d <= COSTS.small_entries
     if certificate.relative_gap <= tol or not small:
         return best
     for _ in range(2):
@@ -191,7 +190,7 @@ def consistent_joint(problem: JointProblem, W: Float, b: Float, beta: Float) -> 
     if problem.intercept.fitted:
         A = np.column_stack([A, np.ones(n)])
         aim = np.column_stack([W, problem.intercept.penalty * b])
-    if samples.size * k * A.shape[1] > REPAIRED_EQUATIONS or not samples.size:
+    if samples.size * k * A.shape[1] > COSTS.repaired_equations or not samples.size:
         return beta
     kind: Any = np.longdouble
     missing = (aim.astype(kind) - beta.astype(kind).T @ A.astype(kind)).astype(np.float64)

@@ -11,26 +11,34 @@ to the outputs, scaled until |Xᵀβ| ≤ 1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....linalg.jitter import solve
 from ....runtime.jit import compiled
+from ..costs import COSTS
 from ..losses import Float
-from ..records import Budget, LinearProblem, OutOfTime, Point, TraceRows
+from ..records import ENDING, Budget, LinearProblem, OutOfTime, Point, TraceRows
 from . import response
 from .systems import in_pieces
 
-# Features in a working set: smallest and largest number, and multiple of those in use.
-LEAST_FEATURES, MOST_FEATURES, FEATURES_FACTOR = 64, 3000, 2
-PATIENCE = 60
-LINE_ACCURACY = 0.1
-# Damping of a step: linearly dependent features make the model flat.
-DAMPING = 1e-13
-# Rounds of coordinate descent and Newton steps for a model; sweeps and largest number of Newton
-# steps per round, fewer if they are expensive.
-MODEL_ROUNDS, MODEL_SWEEPS, FACE_STEPS, FACE_WORK = 60, 5, 50, 4e6
+
+class Rules(NamedTuple):
+    """How the lasso's Newton method decides."""
+
+    # The line search ends where the slope has fallen to this fraction.
+    line_accuracy: float = 0.1
+    # Damping of a step: linearly dependent features make the model flat.
+    damping: float = 1e-13
+    # Rounds of coordinate descent and Newton steps for a model; sweeps and largest number of Newton
+    # steps per round, fewer if they are expensive.
+    model_rounds: int = 60
+    model_sweeps: int = 5
+    face_steps: int = 50
+
+
+RULES = Rules()
 
 
 class ProximalLasso:
@@ -83,8 +91,8 @@ class ProximalLasso:
     def working_set(self) -> Any:
         """The features in use, then the most violating ones."""
         used = self.w != 0.0
-        count = int(FEATURES_FACTOR * np.count_nonzero(used)) + LEAST_FEATURES
-        count = min(count, MOST_FEATURES, self.w.size)
+        count = int(COSTS.working_factor * np.count_nonzero(used)) + COSTS.least_working
+        count = min(count, COSTS.most_working, self.w.size)
         excess = np.abs(self.pull) - 1.0
         violation = np.where(used, np.abs(self.pull - np.sign(self.w)) + 10.0, excess)
         chosen = (
@@ -132,7 +140,7 @@ class ProximalLasso:
             return float(smooth + (weights * side) @ step)
 
         low, high, t = 0.0, 1.0, 1.0
-        enough = LINE_ACCURACY * abs(slope(0.0))
+        enough = RULES.line_accuracy * abs(slope(0.0))
         for _ in range(50):
             here = slope(t)
             if here <= 0.0:
@@ -190,13 +198,13 @@ def minimise_model(
     scale = np.sqrt(np.maximum(np.diag(H), 0.0))
     slopes = np.abs(gradient) / np.where(scale > 0.0, scale, np.inf)
     accuracy = 1e-11 * float(slopes.max(initial=0.0))
-    for number in range(min(rounds, MODEL_ROUNDS)):
+    for number in range(min(rounds, RULES.model_rounds)):
         # Nearly dependent features stop coordinate descent far from the minimum.
-        settled = descend(H, gradient, at, weights, step, MODEL_SWEEPS, accuracy)
+        settled = descend(H, gradient, at, weights, step, RULES.model_sweeps, accuracy)
         if (settled and number > 0) or ended():
             break
         used = np.count_nonzero(at + step) + 1
-        for _ in range(int(np.clip(FACE_WORK / used**2, 1, FACE_STEPS))):
+        for _ in range(int(np.clip(COSTS.face_work / used**2, 1, RULES.face_steps))):
             if face_step(H, gradient, at, weights, step, scale > 0.0) or ended():
                 break
             gradient = slope + H @ step
@@ -213,7 +221,7 @@ def face_step(
     face = np.flatnonzero(((there != 0.0) | (weights == 0.0)) & curved)
     there, signs = there[face], np.sign(there[face])
     part = H[np.ix_(face, face)]
-    part[np.diag_indices_from(part)] *= 1.0 + DAMPING
+    part[np.diag_indices_from(part)] *= 1.0 + RULES.damping
     direction = solve(part, -(gradient[face] + weights[face] * signs))
     crossing = (weights[face] > 0.0) & (signs * (there + direction) < 0.0)
     if not crossing.any():
@@ -245,7 +253,7 @@ def run_lasso(
         else:
             since = 0 if state.gap < 0.9 * best else since + 1
             best = min(best, state.gap)
-            status = "precision" if since > PATIENCE else budget.ended()
+            status = "precision" if since > ENDING.patience else budget.ended()
         if not status:
             before = state.w.copy()
             try:

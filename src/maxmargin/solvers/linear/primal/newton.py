@@ -18,11 +18,12 @@ and checked again when the active samples have moved far or have converged.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..certificate import square
+from ..costs import COSTS
 from ..data.matrix import Matrix
 from ..losses import LOGISTIC, Float, Loss
 from ..records import LinearProblem
@@ -30,37 +31,50 @@ from . import response
 from .stiff import is_stiff, stiff_step
 from .systems import Check, NewtonSystem, never
 
-# A smoothed problem is solved when its own gap is below this fraction of the rest of the gap and
-# below (β − centre)²/σ, or for a dual point that is not the response to z of all of the gap.
-SOLVED, SOLVED_INEXACTLY = 0.5, 0.2
-LINE_ACCURACY = 0.1
-# Largest number of halvings of a step with a moving intercept.
-SEARCHES = 40
-# An inexact Newton step may miss this fraction of its gain.
-STEP_ACCURACY = 0.1
-# Active samples: this multiple of the face, plus a constant.
-AWAKE_FACTOR, AWAKE_LEAST = 3.0, 400
-# Samples are set aside only if at least this fraction can be.
-REST_WORTH = 0.4
-# Samples set aside are checked again when outputs have moved by this multiple of the distance from
-# the face at which samples are set aside.
-LEASH = 2.0
-# Factor by which the pull is strengthened if samples were wrongly set aside.
-SOFTENED = 100.0
-# A smoothed problem that is not solved in this many steps (or exact steps with a kinked loss) is
-# too hard: the pull is strengthened by this factor. With smooth losses a step shorter than this
-# fraction of Newton's shows it sooner, but at most this often, so that the pull cannot oscillate
-# for ever.
-HARD, HARD_EXACTLY, SOFTER, SHORT, MOST_SOFTENINGS = 15, 30, 4.0, 0.3, 10
-# The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is less;
-# with kinks the former grows with the samples, if they are more than this multiple of the features.
-FIRST_PULL, FIRST_BAND, TALL = 3.0, 2.0, 100
-# Smooth losses are smoothed further if there are fewer samples than this multiple of the features
-# and they are stiffer than the first pull by this factor.
-SMOOTHED_BELOW, SMOOTHED_ABOVE = 50, 4.0
-TINY = 1e-300
-# Σ β x is recomputed when Σ|β| has fallen to this fraction: rounding of larger terms would remain.
-FALLEN = 1e-2
+
+class Rules(NamedTuple):
+    """How the proximal Newton method decides: fractions and factors of the quantities named."""
+
+    # A smoothed problem is solved when its own gap is below this fraction of the rest of the gap
+    # and below (β − centre)²/σ, or for a dual point that is not the response to z of all of the
+    # gap.
+    solved: float = 0.5
+    solved_inexactly: float = 0.2
+    # A line search ends where the slope has fallen to this fraction.
+    line_accuracy: float = 0.1
+    # Largest number of halvings of a step with a moving intercept.
+    searches: int = 40
+    # An inexact Newton step may miss this fraction of its gain.
+    step_accuracy: float = 0.1
+    # Samples set aside are checked again when outputs have moved by this multiple of the distance
+    # from the face at which samples are set aside.
+    leash: float = 2.0
+    # Factor by which the pull is strengthened if samples were wrongly set aside.
+    softened: float = 100.0
+    # A smoothed problem that is not solved in this many steps (or exact steps with a kinked loss)
+    # is too hard: the pull is strengthened by this factor. With smooth losses a step shorter than
+    # this fraction of Newton's shows it sooner, but at most this often, so that the pull cannot
+    # oscillate for ever.
+    hard: int = 15
+    hard_exactly: int = 30
+    softer: float = 4.0
+    short: float = 0.3
+    most_softenings: int = 10
+    # The first pull towards the centre: σ in units of 1/‖x‖² and of C / |target|, whichever is
+    # less; with kinks the former grows with the samples, if they are many (`COSTS.tall`).
+    first_pull: float = 3.0
+    first_band: float = 2.0
+    # Smooth losses are smoothed further if they are stiffer than the first pull by this factor and
+    # there are few samples (`COSTS.smoothed_below`).
+    smoothed_above: float = 4.0
+    # Stands for 0 in denominators.
+    tiny: float = 1e-300
+    # Σ β x is recomputed when Σ|β| has fallen to this fraction: rounding of larger terms would
+    # remain.
+    fallen: float = 1e-2
+
+
+RULES = Rules()
 
 
 class Samples:
@@ -121,7 +135,7 @@ class ProximalNewton:
         self.system = NewtonSystem(matrix, self.intercept, check)
         self.inner, self.stride, self.softenings = 0, 1.0, 0
         self.moved, self.wandered, self.leash = 0.0, 0.0, np.inf
-        self.awake_factor = AWAKE_FACTOR
+        self.awake_factor = COSTS.awake_factor
         self.consistent = consistent  # whether w = Σ c x
         self.w_beta = w.copy() if consistent else matrix.combine(beta)
         self.summed = float(np.abs(beta).sum())
@@ -132,7 +146,7 @@ class ProximalNewton:
 
     def advance(self) -> None:
         """One Newton step, preceded by the updates that are due."""
-        if self.wandered > LEASH * self.leash:
+        if self.wandered > RULES.leash * self.leash:
             self.wake()
             self.respond()
             self.set_aside()
@@ -159,7 +173,7 @@ class ProximalNewton:
             return True
         self.awake_factor *= 2.0
         # Samples wrongly set aside have far to move: a weak pull would let them overshoot.
-        self.inv_sigma = min(SOFTENED * self.inv_sigma, self.first_pull)
+        self.inv_sigma = min(RULES.softened * self.inv_sigma, self.first_pull)
         self.all_samples.center = self.all_samples.beta.copy()
         self.inner = 0
         self.respond()
@@ -188,7 +202,7 @@ class ProximalNewton:
         self.summed = max(self.summed, size)
         change = beta - s.beta
         fresh = np.count_nonzero(change) >= np.count_nonzero(beta)
-        if fresh or size < FALLEN * self.summed:
+        if fresh or size < RULES.fallen * self.summed:
             self.w_beta, self.summed = self.resting.w + s.matrix.combine(beta), size
         else:
             self.w_beta += s.matrix.combine(change)
@@ -247,24 +261,24 @@ class ProximalNewton:
     def solved(self) -> bool:
         """Whether the smoothed problem is solved; then `dual` is the new centre."""
         s = self.awake
-        if self.defect <= SOLVED * self.slack:
+        if self.defect <= RULES.solved * self.slack:
             moved = s.beta - s.center
             if self.defect <= self.inv_sigma * float(moved @ moved):
                 self.dual = s.beta
                 return True
-        return self.dual is not s.beta and self.inner_gap <= SOLVED_INEXACTLY * self.gap
+        return self.dual is not s.beta and self.inner_gap <= RULES.solved_inexactly * self.gap
 
     def too_hard(self) -> bool:
         """Whether the smoothed problem is too hard, and a stronger pull would make it easier. Exact
         steps for losses with kinks mostly converge anyway."""
-        most = HARD if self.smooth or self.system.inexact else HARD_EXACTLY
+        most = RULES.hard if self.smooth or self.system.inexact else RULES.hard_exactly
         return self.inner >= most and 0.0 < self.inv_sigma < self.first_pull
 
     def sharpen(self) -> None:
         """Move the centre to β and weaken the pull, the more the easier the problem was."""
         s = self.awake
-        if self.smooth and self.stride < SHORT:
-            growth = 1.0 / SOFTER if self.softenings < MOST_SOFTENINGS else 1.0
+        if self.smooth and self.stride < RULES.short:
+            growth = 1.0 / RULES.softer if self.softenings < RULES.most_softenings else 1.0
             self.softenings += 1
         elif self.smooth:
             growth = 10.0 if self.inner <= 1 else (4.0 if self.inner <= 3 else 2.0)
@@ -282,7 +296,7 @@ class ProximalNewton:
     def soften(self) -> None:
         """Move the centre to β and strengthen the pull: steps have become too short."""
         self.awake.center = self.dual.copy()
-        self.inv_sigma = min(SOFTER * self.inv_sigma, self.first_pull)
+        self.inv_sigma = min(RULES.softer * self.inv_sigma, self.first_pull)
         self.inner = 0
         self.respond()
 
@@ -295,7 +309,7 @@ class ProximalNewton:
             step = stiff_step(s.matrix, self.intercept, s.h, s.beta, self.w, self.b)
         self.system.inexact &= step is None
         dw, db, u = step or self.system.step(
-            s.matrix, s.h / unit, unit, self.g_w, self.g_b, guess, STEP_ACCURACY
+            s.matrix, s.h / unit, unit, self.g_w, self.g_b, guess, RULES.step_accuracy
         )
         dz = s.matrix.margins(dw)
         dz += db
@@ -308,10 +322,10 @@ class ProximalNewton:
             t = self.search_with_intercept(dz, linear, quadratic)
         else:
             t = response.line_search(
-                s.loss, s.z, dz, s.center, self.inv_sigma, linear, quadratic, LINE_ACCURACY
+                s.loss, s.z, dz, s.center, self.inv_sigma, linear, quadratic, RULES.line_accuracy
             )
         farthest = float(np.abs(dz).max()) if dz.size else 0.0
-        t = min(t, ((1.0 + LEASH) * self.leash - self.wandered) / max(farthest, TINY))
+        t = min(t, ((1.0 + RULES.leash) * self.leash - self.wandered) / max(farthest, RULES.tiny))
         self.stride = t
         self.w += t * dw
         self.b += t * db
@@ -332,7 +346,7 @@ class ProximalNewton:
         """
         s, reach, low, high = self.awake, 1.0, 0.0, 1.0
         beta, h = np.empty(s.z.size), np.empty(s.z.size)
-        for _ in range(SEARCHES):
+        for _ in range(RULES.searches):
             z = s.z + reach * dz
             z += self.balance(z)
             response.respond(s.loss, z, s.center, self.inv_sigma, beta, h)
@@ -341,7 +355,7 @@ class ProximalNewton:
                 high = reach
             else:
                 low = reach
-            if high - low <= LINE_ACCURACY * high:
+            if high - low <= RULES.line_accuracy * high:
                 break
             reach = 0.5 * (low + high)
         return high
@@ -349,15 +363,15 @@ class ProximalNewton:
     def set_aside(self) -> None:
         """Set samples aside that are far from the face, if there are many."""
         s = self.awake
-        keep = int(self.awake_factor * np.count_nonzero(s.h)) + AWAKE_LEAST
-        if keep > (1.0 - REST_WORTH) * s.z.size or s.loss.kind == LOGISTIC:
+        keep = int(self.awake_factor * np.count_nonzero(s.h)) + COSTS.awake_least
+        if keep > (1.0 - COSTS.rest_worth) * s.z.size or s.loss.kind == LOGISTIC:
             return
         distance = np.empty(s.z.size)
         response.distance_to_face(s.loss, s.z, s.center, self.inv_sigma, distance)
         reach = max(float(np.partition(distance, keep)[keep]), self.moved)
         stays = distance <= reach
         rows = np.flatnonzero(stays)
-        if rows.size > (1.0 - REST_WORTH) * s.z.size:
+        if rows.size > (1.0 - COSTS.rest_worth) * s.z.size:
             return
         self.store()
         self.resting.add(s, np.where(stays, 0.0, s.beta))
@@ -398,11 +412,16 @@ def first_pull(problem: LinearProblem) -> float:
     norm = float(matrix.squared_norms.mean())
     if intercept.fitted and intercept.penalty > 0.0:
         norm += 1.0 / intercept.penalty
-    sigma = max(TINY, FIRST_PULL / (norm if norm > 0.0 else 1.0))
+    sigma = max(RULES.tiny, RULES.first_pull / (norm if norm > 0.0 else 1.0))
     if loss.smooth:
-        stiff = loss.kind != LOGISTIC and float((1.0 / loss.ridge).mean()) > SMOOTHED_ABOVE * sigma
-        return 1.0 / sigma if stiff and matrix.n < SMOOTHED_BELOW * matrix.d else 0.0
-    residual = max(float(np.abs(loss.target).mean()), TINY)
-    sigma *= max(1.0, matrix.n / (TALL * matrix.d))
-    result: float = 1.0 / max(TINY, min(sigma, FIRST_BAND * float(loss.height.mean()) / residual))
+        stiff = (
+            loss.kind != LOGISTIC
+            and float((1.0 / loss.ridge).mean()) > RULES.smoothed_above * sigma
+        )
+        return 1.0 / sigma if stiff and matrix.n < COSTS.smoothed_below * matrix.d else 0.0
+    residual = max(float(np.abs(loss.target).mean()), RULES.tiny)
+    sigma *= max(1.0, matrix.n / (COSTS.tall * matrix.d))
+    result: float = 1.0 / max(
+        RULES.tiny, min(sigma, RULES.first_band * float(loss.height.mean()) / residual)
+    )
     return result

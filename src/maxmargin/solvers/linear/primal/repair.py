@@ -16,13 +16,12 @@ import numpy as np
 
 from ....dual.certificate import Certificate
 from ..certificate import certify_linear
+from ..costs import COSTS
 from ..data.chunked import dense
 from ..data.matrix import DenseMatrix, SparseMatrix
 from ..losses import LOGISTIC, QUADRATIC, Float
 from ..records import LinearProblem
 
-# Problems with more entries, zeros included, are not repaired.
-REPAIRED_ENTRIES = 200_000
 # The model is lengthened by these multiples of the unit roundoff.
 STRETCHES = tuple(2.0**k for k in range(0, 24, 2))
 
@@ -39,7 +38,7 @@ def repaired(
         best = _better(problem, best, np.zeros_like(w), 0.0, np.zeros_like(beta))
     matrix = problem.matrix
     small = isinstance(matrix, DenseMatrix | SparseMatrix)
-    if certificate.relative_gap <= tol or not small or matrix.n * matrix.d > REPAIRED_ENTRIES:
+    if certificate.relative_gap <= tol or not small or matrix.n * matrix.d > COSTS.small_entries:
         return best
     if problem.penalty == "l2":
         for _ in range(2):

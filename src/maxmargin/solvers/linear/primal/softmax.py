@@ -24,20 +24,27 @@ from ....dual.certificate import Certificate
 from ....linalg.jitter import solve as solve_positive
 from ....runtime.parallel import single_threaded_blas
 from ...interrupt import deferred_interrupts
+from ..costs import COSTS
 from ..data.chunked import ChunkedMatrix, dense
 from ..losses import Float
 from ..records import Budget, Intercept, LinearSolution, Point
 
-# Weights up to which the Newton system is factored.
-MOST_FACTORED = 1200
-# Largest number of conjugate gradient steps of a Newton direction.
-MOST_INNER = 250
-# Smallest probabilities that may be changed to make Σβ exactly 0.
-LEAST_SHARE = 1e-3
-# Newton steps without a smaller gap after which a run ends with status "precision".
-PATIENCE = 8
-# Newton steps for a free intercept, and the sum of β, relative to that of c, at which they end.
-INTERCEPT_STEPS, SETTLED = 50, 1e-15
+
+class Rules(NamedTuple):
+    """How softmax regression decides."""
+
+    # Largest number of conjugate gradient steps of a Newton direction.
+    most_inner: int = 250
+    # Smallest probabilities that may be changed to make Σβ exactly 0.
+    least_share: float = 1e-3
+    # Newton steps without a smaller gap after which a run ends with status "precision".
+    patience: int = 8
+    # Newton steps for a free intercept, and the sum of β, relative to that of c, at which they end.
+    intercept_steps: int = 50
+    settled: float = 1e-15
+
+
+RULES = Rules()
 
 
 class SoftmaxProblem(NamedTuple):
@@ -103,7 +110,7 @@ def fit_softmax(
             status = budget.ended()
             since = 0 if seen.gap < 0.9 * best else since + 1
             best = min(best, seen.gap)
-            if status or since > PATIENCE:
+            if status or since > RULES.patience:
                 status = status or "precision"
                 break
             moved = line_search(problem, state, direction(problem, state, seen), seen)
@@ -169,9 +176,9 @@ def settle(problem: SoftmaxProblem, state: State) -> State:
         return state
     b, p = state.b, state.p
     total = float(problem.cost.sum())
-    for _ in range(INTERCEPT_STEPS):
+    for _ in range(RULES.intercept_steps):
         slope = responses(problem, p).sum(axis=0)
-        if np.abs(slope).max() <= SETTLED * total:
+        if np.abs(slope).max() <= RULES.settled * total:
             break
         weighted = problem.cost[:, None] * p
         H = np.diag(weighted.sum(axis=0)) - p.T @ weighted
@@ -214,7 +221,7 @@ def feasible_probabilities(problem: SoftmaxProblem, p: Float) -> tuple[Float, fl
     moved = p + shift
     if not (moved >= 0).all() or not shift.any():
         # Only large enough probabilities take a share.
-        movable = (p >= LEAST_SHARE).all(axis=1)
+        movable = (p >= RULES.least_share).all(axis=1)
         if not movable.any() or not shift.any():
             return p, 0.0
         moved = p.copy()
@@ -229,7 +236,7 @@ def direction(problem: SoftmaxProblem, state: State, seen: Measured) -> Float:
     """The Newton direction, a row (W_k, b_k) for each class."""
     fitted = problem.intercept.fitted
     slope = np.column_stack([seen.gradient, seen.intercept_gradient * fitted])
-    if slope.size <= MOST_FACTORED and not isinstance(problem.matrix, ChunkedMatrix):
+    if slope.size <= COSTS.softmax_factored and not isinstance(problem.matrix, ChunkedMatrix):
         return factored_direction(problem, state, slope)
     return iterative_direction(problem, state, slope)
 
@@ -272,7 +279,7 @@ def iterative_direction(problem: SoftmaxProblem, state: State, slope: Float) -> 
     x, r = np.zeros_like(slope), -slope
     v, rr = r, float((r * r).sum())
     aim = rr * min(0.01, np.sqrt(rr) / max(1.0, float(np.linalg.norm(state.W)))) ** 2
-    for _ in range(MOST_INNER):
+    for _ in range(RULES.most_inner):
         Av = curved(v)
         bend = float((v * Av).sum())
         if not bend > 0:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from ..costs import COSTS
 from ..data.chunked import dense
 from ..data.matrix import Matrix
 from ..losses import Float
@@ -22,13 +23,11 @@ from .systems import Step
 
 # Largest h·‖x‖² for which normal equations are precise enough.
 STIFF = 1e8
-# Largest number of multiplications of an affordable factorisation.
-MOST_WORK = 2e7
 
 
 def is_stiff(matrix: Matrix, h: Float, norms: Float) -> bool:
     """Whether a step needs the factorisation, and it is affordable."""
-    if (matrix.n + matrix.d) * matrix.d**2 > MOST_WORK:
+    if (matrix.n + matrix.d) * matrix.d**2 > COSTS.stiff_work:
         return False
     return bool((h * norms).max(initial=0.0) > STIFF)
 

@@ -24,24 +24,15 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ....linalg.jitter import factor, factored_solve
+from ..costs import COSTS
 from ..data.matrix import Matrix
 from ..losses import Float
 from ..records import Intercept
 
-# Memory for d × d matrices, and for Gram entries among samples.
-MOST_FEATURES, MOST_SAMPLES = 3000, 3000
-FIRST_COLUMNS, HEAVY_COLUMNS = 96, 192
-# After a step with more iterations than this, the number of columns is doubled.
-MANY_ITERATIONS, MOST_ITERATIONS = 20, 500
+# Largest number of conjugate gradient iterations of a step.
+MOST_ITERATIONS = 500
 # Single precision suffices for a preconditioner with smaller divisors than this.
 CANCELLED = 1e5
-# Nanoseconds for a multiplication inside a Cholesky factorisation.
-CHOLESKY_COST = 0.05
-# Number of inexact steps that count as much as an exact one.
-INEXACTNESS = 3.0
-# Assumed iterations of the first inexact step and steps of a run, for cost estimates.
-FIRST_ITERATIONS = 15.0
-EXACT_STEPS, INEXACT_STEPS, SMOOTH_STEPS = 12, 12, 6
 
 # Seconds between checks of the clock inside a step.
 PIECE = 0.05
@@ -166,7 +157,7 @@ class SampleSystem:
     def _admit(self, matrix: Matrix, new: Any) -> None:
         if not new.size:
             return
-        if self.size + new.size > MOST_SAMPLES:
+        if self.size + new.size > COSTS.most_samples:
             self.slot[:] = -1
             self.size = 0
         old, size = self.size, self.size + new.size
@@ -201,8 +192,8 @@ class IterativeSystem:
 
     def __init__(self, matrix: Matrix, intercept: Intercept, check: Check = never) -> None:
         self.check, norms = check, matrix.squared_norms
-        self.most = min(HEAVY_COLUMNS, matrix.d, max(8, matrix.entries // matrix.n))
-        self.heavy = matrix.heavy_columns(min(FIRST_COLUMNS, self.most))
+        self.most = min(COSTS.heavy_columns, matrix.d, max(8, matrix.entries // matrix.n))
+        self.heavy = matrix.heavy_columns(min(COSTS.first_columns, self.most))
         self.norms = norms
         self.kappa = 0.0
         if intercept.fitted:
@@ -216,7 +207,7 @@ class IterativeSystem:
     def step(
         self, matrix: Matrix, h: Float, g_w: Float, g_b: float, guess: Float, accuracy: float
     ) -> Step:
-        if self.iterations > MANY_ITERATIONS and self.heavy.shape[1] < self.most:
+        if self.iterations > COSTS.many_iterations and self.heavy.shape[1] < self.most:
             self.heavy = matrix.heavy_columns(min(2 * self.heavy.shape[1], self.most))
         face = np.flatnonzero(h)
         stiffness = h[face]
@@ -291,11 +282,11 @@ class NewtonSystem:
 
     def __init__(self, matrix: Matrix, intercept: Intercept, check: Check = never) -> None:
         self.intercept, self.check = intercept, check
-        self.iterations = FIRST_ITERATIONS
+        self.iterations = COSTS.first_iterations
         self.features: FeatureSystem | None = None
         self.samples = SampleSystem(matrix.n, intercept, check)
         self.iterative: IterativeSystem | None = None
-        if matrix.d <= MOST_FEATURES:
+        if matrix.d <= COSTS.most_features:
             self.features = FeatureSystem(matrix.d, matrix.n, intercept, check)
         self.inexact = False
 
@@ -330,7 +321,7 @@ class NewtonSystem:
         if face == 0:
             return Step(-g_w, 0.0)
         costs = {"iterative": self._iterative_cost(matrix, face)}
-        if face <= MOST_SAMPLES:
+        if face <= COSTS.most_samples:
             costs["samples"] = self.samples.cost(matrix, h, face)
         if self.features is not None:
             costs["features"] = self.features.cost(matrix, h, face)
@@ -348,25 +339,25 @@ class NewtonSystem:
 
     def _iterative_cost(self, matrix: Matrix, face: int) -> float:
         setup = 0.0 if self.iterative else _heavy_cost(matrix)
-        return setup + INEXACTNESS * _iterations_cost(matrix, face, self.iterations)
+        return setup + COSTS.inexactness * _iterations_cost(matrix, face, self.iterations)
 
 
 def cost_of_run(matrix: Matrix, face: int, smooth: bool) -> float:
     """Nanoseconds that a run of Newton steps may take whose face has about this size."""
-    steps = SMOOTH_STEPS if smooth else INEXACT_STEPS
-    costs = [_heavy_cost(matrix) + steps * _iterations_cost(matrix, face, FIRST_ITERATIONS)]
-    if face <= MOST_SAMPLES:
+    steps = COSTS.smooth_steps if smooth else COSTS.inexact_steps
+    costs = [_heavy_cost(matrix) + steps * _iterations_cost(matrix, face, COSTS.first_iterations)]
+    if face <= COSTS.most_samples:
         gram = 0.5 * face**2 * matrix.row_cost.inner
-        costs.append(gram + EXACT_STEPS * _cholesky_cost(face))
-    if matrix.d <= MOST_FEATURES:
+        costs.append(gram + COSTS.exact_steps * _cholesky_cost(face))
+    if matrix.d <= COSTS.most_features:
         gram = face * matrix.row_cost.outer
-        costs.append(gram + EXACT_STEPS * _cholesky_cost(matrix.d))
-    result: float = min(costs) + EXACT_STEPS * 2.0 * matrix.n * matrix.row_cost.product
+        costs.append(gram + COSTS.exact_steps * _cholesky_cost(matrix.d))
+    result: float = min(costs) + COSTS.exact_steps * 2.0 * matrix.n * matrix.row_cost.product
     return result
 
 
 def _cholesky_cost(size: int) -> float:
-    return size**3 / 3 * CHOLESKY_COST + 4.0 * size**2
+    return size**3 / 3 * COSTS.cholesky + 4.0 * size**2
 
 
 def _heavy_cost(matrix: Matrix) -> float:
@@ -374,5 +365,5 @@ def _heavy_cost(matrix: Matrix) -> float:
 
 
 def _iterations_cost(matrix: Matrix, face: int, iterations: float) -> float:
-    each = 2.0 * matrix.row_cost.product + 0.4 * HEAVY_COLUMNS
-    return face * (iterations * each + 0.04 * HEAVY_COLUMNS**2)
+    each = 2.0 * matrix.row_cost.product + 0.4 * COSTS.heavy_columns
+    return face * (iterations * each + 0.04 * COSTS.heavy_columns**2)

@@ -16,7 +16,7 @@ A dual point needs Σ β_i x_i = 0 and Σ β_i = 0: β of a model is projected t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -31,16 +31,26 @@ from .linear_program import run_linear_program
 
 Found = tuple[Float, float, Float, str, Certificate]
 
-# Newton steps, and the largest β·A that counts as 0, relative to |β|·|A|.
-MOST_STEPS, ORTHOGONAL = 200, 1e-9
-# Newton's method goes on to this gap: the last steps cost nothing.
-FINISHED = 1e-17
-# A loss below this part of that of w = 0 is none: the classes are separable.
-SEPARATED = 1e-24
-# Samples above a plane by more than this are separated by it.
-ABOVE = 1e-7
-# The largest C tried for the hard margin, in units of the first one, and the factor between two.
-LARGEST_FACTOR, NEXT_FACTOR = 1e12, 100.0
+
+class Rules(NamedTuple):
+    """How the methods without penalty decide."""
+
+    # Newton steps, and the largest β·A that counts as 0, relative to |β|·|A|.
+    most_steps: int = 200
+    orthogonal: float = 1e-9
+    # Newton's method goes on to this gap: the last steps cost nothing.
+    finished: float = 1e-17
+    # A loss below this part of that of w = 0 is none: the classes are separable.
+    separated: float = 1e-24
+    # Samples above a plane by more than this are separated by it.
+    above: float = 1e-7
+    # The largest C tried for the hard margin, in units of the first one, and the factor between
+    # two.
+    largest_factor: float = 1e12
+    next_factor: float = 100.0
+
+
+RULES = Rules()
 
 
 class Separable(ValueError):
@@ -110,7 +120,7 @@ def separating_plane(A: Float, y: Float) -> Float | None:
         bounds=(None, None),
         method="highs",
     )
-    if found.x is None or not -found.fun > ABOVE:
+    if found.x is None or not -found.fun > RULES.above:
         return None
     return np.asarray(found.x)
 
@@ -132,10 +142,10 @@ def logistic_model(problem: LinearProblem, A: Float, tol: float, budget: Budget)
         share = 0.5 * (1.0 - np.tanh(0.5 * margin))
         beta, curvature = y * C * share, C * share * (1.0 - share)
         certificate, feasible = certified(loss, A, model, beta)
-        if certificate.relative_gap <= min(tol, FINISHED):
+        if certificate.relative_gap <= min(tol, RULES.finished):
             status = "converged"
             break
-        status = budget.ended() or ("precision" if budget.steps >= MOST_STEPS else "")
+        status = budget.ended() or ("precision" if budget.steps >= RULES.most_steps else "")
         root = np.sqrt(curvature)
         inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         step = np.linalg.lstsq(root[:, None] * A, inverse * beta, rcond=None)[0]
@@ -170,10 +180,10 @@ def certified(loss: Loss, A: Float, model: Float, beta: Float) -> tuple[Certific
     values, remains = loss_values(loss, residual, feasible)
     primal = float(values.sum())
     gap = float(remains.sum()) + abs(float(z @ feasible))
-    if infeasibility > ORTHOGONAL:
+    if infeasibility > RULES.orthogonal:
         gap = primal  # nothing is known but that losses are not negative
     # The projection moves β off its bounds by its rounding.
-    moved = ORTHOGONAL * float(np.abs(feasible).max(initial=0.0))
+    moved = RULES.orthogonal * float(np.abs(feasible).max(initial=0.0))
     near = np.where(feasible - loss.lower <= moved, loss.lower, feasible)
     near = np.where(loss.upper - feasible <= moved, loss.upper, near)
     slope = float(np.abs(violations(loss, residual, near)).max(initial=0.0))
@@ -188,13 +198,15 @@ def least_squared_hinge(problem: LinearProblem, A: Float, tol: float, budget: Bu
     model, slack, status = np.zeros(A.shape[1]), np.ones(y.size), ""
     first = value = 0.5 * float(root @ root)
     while True:
-        if value <= SEPARATED * first:
+        if value <= RULES.separated * first:
             hard = problem._replace(loss=hinge(y, 0.5 / loss.ridge))
             return least_hinge(hard, A, tol, budget)
         certificate, feasible = certified(loss, scaled, model, y * slack / loss.ridge)
-        if certificate.relative_gap <= FINISHED:
+        if certificate.relative_gap <= RULES.finished:
             status = "converged"
-        status = status or budget.ended() or ("precision" if budget.steps >= MOST_STEPS else "")
+        status = (
+            status or budget.ended() or ("precision" if budget.steps >= RULES.most_steps else "")
+        )
         if status:
             break
         inside = slack > 0
@@ -228,7 +240,7 @@ def least_hinge(problem: LinearProblem, A: Float, tol: float, budget: Budget) ->
     least = max(best[2].dual, 0.0)
     size = float(problem.loss.height.sum())
     factor = 1.0 / max(float(problem.matrix.squared_norms.max(initial=0.0)), 1e-300)
-    for _ in range(int(np.log(LARGEST_FACTOR) / np.log(NEXT_FACTOR)) + 1):
+    for _ in range(int(np.log(RULES.largest_factor) / np.log(RULES.next_factor)) + 1):
         larger = problem._replace(loss=problem.loss.scaled(factor), penalty="l2")
         w, b, own, status = run_newton(larger, None, 1e-10, budget, None)
         values, _ = loss_values(problem.loss, problem.loss.target - A @ joined(problem, w, b), own)
@@ -238,7 +250,7 @@ def least_hinge(problem: LinearProblem, A: Float, tol: float, budget: Budget) ->
         if total <= least + tol * max(least, 1e-6 * size):
             best = w, b, hinge_certificate(problem, A, w, b, beta)
             break
-        factor *= NEXT_FACTOR
+        factor *= RULES.next_factor
     return best[0], best[1], beta, "converged", best[2]
 
 
