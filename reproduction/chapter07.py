@@ -115,7 +115,7 @@ def show_data_sets(results: Json, values: Json) -> Page:
             "The relative duality gap is recomputed in float64 for the point as delivered. Chess "
             "boards are samples of our own: their counts need not be the printed ones. The thesis "
             "does not say which two classes of king-rook-vs-king it took; here it is draw against "
-            "win. Of internet-ads no complete copy is to be had."
+            "win. No complete copy of internet-ads is available."
         ],
     )
 

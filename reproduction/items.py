@@ -44,7 +44,7 @@ class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     PATTERN = "pattern reproduced"
     DIFFERS = "differs"
-    NO_DATA = "data not to be had"
+    NO_DATA = "data unavailable"
 
 
 class Table(NamedTuple):

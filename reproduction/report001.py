@@ -295,7 +295,7 @@ def show_toy(results: Json, _: Json) -> Page:
         Verdict.PATTERN if y.size == 2000 and 0.03 < overlap < 0.12 else Verdict.DIFFERS,
         f"{y.size:,} points in two blobs that overlap: the linear machine misses "
         f"{100 * overlap:.1f} % of them, the report's {missed:.1f} % of its test part.",
-        notes=["A sample of our own: the report's is not to be had."],
+        notes=["A new sample, because the report's is not available."],
         draw=draw,
     )
 

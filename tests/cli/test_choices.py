@@ -87,8 +87,8 @@ def test_given_gamma_leaves_features_as_they_are():
             CODES,
             "--linear and --kernel rbf exclude each other",
         ),
-        (MachineOptions(one_class=True, linear=True), None, "--one-class goes with neither"),
-        (MachineOptions(linear=True, gamma="1"), CODES, "--gamma is no option of LinearSVC"),
+        (MachineOptions(one_class=True, linear=True), None, "--one-class cannot be combined with"),
+        (MachineOptions(linear=True, gamma="1"), CODES, "--gamma is not an option of LinearSVC"),
         (
             MachineOptions(gamma="wide"),
             CODES,
@@ -97,7 +97,7 @@ def test_given_gamma_leaves_features_as_they_are():
         (MachineOptions(svr=True), np.array(["a", "b"] * 30), "--svr needs numbers as targets"),
         (MachineOptions(), np.zeros(60, dtype=int), "the target has only one value"),
         (MachineOptions(C=1.0, strategy="kta"), CODES, "--strategy and --metric choose"),
-        (MachineOptions(linear=True, probability=True), CODES, "LinearSVC tells no probabilities"),
+        (MachineOptions(linear=True, probability=True), CODES, "LinearSVC has no probabilities"),
     ],
 )
 def test_contradictions_are_refused(options, y, message):
@@ -165,7 +165,7 @@ def test_time_limit_is_told_and_kept(table, monkeypatch):
     monkeypatch.setattr("maxmargin.cli.fitting.finished", lambda _: False)
     done = train(table, "--C", 1, "--max-seconds", 0.5, "--holdout", 0)
     assert done.exit_code == 5
-    assert "the time limit ended the fit before the optimum" in done.stdout
+    assert "the time limit was reached before the optimum" in done.stdout
     assert table.with_suffix(".mm").exists()
 
 
@@ -174,7 +174,7 @@ def test_unseen_categories_are_told(table, tmp_path):
     new = tmp_path / "new.csv"
     polars.read_csv(table).with_columns(town=polars.lit("Rom")).write_csv(new)
     done = run("predict", table.with_suffix(".mm"), new, "-o", tmp_path / "out.csv")
-    assert "60 values of 'town' were not seen in training" in done.stdout
+    assert "60 values of 'town' did not occur in training" in done.stdout
 
 
 @pytest.mark.parametrize("labels", [["ja", "nein"], [True, False], [1.5, 2.5], [7, 9]])

@@ -86,7 +86,7 @@ def test_figures_of_the_training_data_are_called_that(home):
     (home / "some.csv").write_text("\n".join(rows[:100]))
     for name, told in (("iris.csv", True), ("some.csv", False)):
         said = command("predict", "iris.mm", name, cwd=home).errors
-        assert ("on the data it was trained on" in said) == told
+        assert ("measured on its training data" in said) == told
 
 
 def test_standard_input_is_predicted(home):

@@ -78,7 +78,7 @@ def test_ctrl_c_saves_a_checkpoint_from_which_training_goes_on(tmp_path):
             process.kill()
         said = process.stderr.read().decode()
     assert code == 130, f"not ended after {seconds:.1f} s"
-    assert "the same command goes on from there" in said
+    assert "run the same command to resume" in said
     (kept,) = load_checkpoint(checkpoint).solutions
     assert kept.dual > 0
     assert not (tmp_path / "board.mm").exists()
@@ -151,7 +151,7 @@ def interrupted(checkpoint, *arguments):
         process.send_signal(signal.SIGINT)
         code, said = process.wait(300), process.stderr.read().decode()
     assert code == 130, said
-    assert "the same command goes on from there" in said
+    assert "run the same command to resume" in said
 
 
 @pytest.mark.parametrize("name", ["train", "tune"])

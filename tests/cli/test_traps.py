@@ -106,7 +106,7 @@ def test_class_of_one_sample_is_trained_on():
     (train, test), notes = split_for_test(X, y, 0.25, 0, True)
     assert 5 in train
     assert np.isin(["yes", "no"], y[test]).all()
-    assert notes == ["only one sample of class 'odd': trained on, not tested"]
+    assert notes == ["only one sample of class 'odd': used for training, not for the test"]
 
 
 def test_regression_is_searched_with_its_tube(tmp_path):

@@ -35,7 +35,7 @@ def said(home):
 
 
 def test_train_says_what_tree_it_grew(said, home):
-    assert "DecisionTreeClassifier: a tree as asked for, 3 classes" in said
+    assert "DecisionTreeClassifier: a tree as requested, 3 classes" in said
     model = load(home / "iris.mm").estimator
     assert f"{model.get_n_leaves()} leaves, depth {model.get_depth()}" in said
     assert model.get_depth() == 3
@@ -75,9 +75,9 @@ def test_numbers_as_targets_make_a_regression_tree(home):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tree": True, "linear": True}, "--tree goes with none of"),
+        ({"tree": True, "linear": True}, "--tree cannot be combined with"),
         ({"max_depth": 3}, "add --tree"),
-        ({"tree": True, "C": 1.0}, "--C is no option of DecisionTreeClassifier"),
+        ({"tree": True, "C": 1.0}, "--C is not an option of DecisionTreeClassifier"),
         ({"tree": True, "strategy": "kta"}, "--strategy and --metric choose"),
     ],
 )

@@ -182,7 +182,7 @@ def test_checkpoint_that_cannot_be_written_does_not_end_the_run(board, monkeypat
     assert run.run().estimator.status_ == "converged"
     assert capsys.readouterr().out.count("cannot be written: No space left on device") == 1
     assert load(board.with_suffix(".mm")).training.samples == 60
-    assert "so that nothing is kept" in str(run.keeper.stopped())
+    assert "so nothing was saved" in str(run.keeper.stopped())
 
 
 def test_what_a_killed_process_left_unfinished_is_removed(tmp_path):
@@ -269,7 +269,7 @@ def test_sigterm_does_what_ctrl_c_does(tmp_path):
         process.send_signal(signal.SIGTERM)
         code, errors = process.wait(100), process.stderr.read().decode()
     assert code == 143, errors
-    assert "the same command goes on from there" in errors
+    assert "run the same command to resume" in errors
     assert load_checkpoint(tmp_path / "d.mm.checkpoint").stage == "test"
 
 

@@ -230,7 +230,7 @@ def test_estimator_that_is_stopped_fits_the_best_so_far(model):
 
 def test_what_stopped_auto_is_printed():
     search = AutoSVC(strategy="kta", callback=stop_after(10)).fit(*blobs(40))
-    assert "the callback ended the search before its end" in str(search.search_)
+    assert "the callback ended the search early" in str(search.search_)
 
 
 def test_auto_search_is_that_of_its_fit():

@@ -30,7 +30,7 @@ def test_auto_chooses_an_oligo_kernel(form):
     assert isinstance(model.kernel_, Oligo | CombinedOligo)
     assert model.kernel_.alphabet == "ACGT"
     assert model.certificate_.relative_gap < 1e-6
-    assert model.search_.reason == "strings: oligo kernels compete"
+    assert model.search_.reason == "strings: comparing oligo kernels"
     new, labels = motifs(200, seed=1)
     assert model.score(form(new), labels) > 0.85
     assert model.predict_proba(form(new)).shape == (200, 2)

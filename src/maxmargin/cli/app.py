@@ -137,7 +137,7 @@ def predict(
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Tell class (or value), decision value and probability of each sample."""
+    """Predict the class (or value), decision value and probability of each sample."""
     screen = Screen(quiet, json, aside=output is None or output == "-")
     with explained(screen):
         from ..report.words import measure_in_words
@@ -157,7 +157,7 @@ def predict(
             loaded, table, X = inputs_for(data, model, format)
         assert loaded.schema is not None
         for name, count in loaded.schema.unseen(table).items():
-            screen.say("data", f"{count} values of {name!r} were not seen in training")
+            screen.say("data", f"{count} values of {name!r} did not occur in training")
         for name, (count, fill) in loaded.schema.filled_in(table).items():
             text = f"{fill:.6g}" if isinstance(fill, float) else repr(fill)
             screen.say("data", f"{count} missing values of {name!r} become {text}, as in training")
@@ -167,7 +167,7 @@ def predict(
         measures = comparison(loaded, table, predictions)
         screen.say_all("compared", [measure_in_words(measure) for measure in measures])
         if measures and trained_on(loaded, table):
-            screen.say("", "on the data it was trained on; `maxmargin inspect` tells the test")
+            screen.say("", "measured on its training data; `maxmargin inspect` shows the test")
         values = {m.name: {"value": m.value, "low": m.low, "high": m.high} for m in measures}
         if not (json and output is None):
             write_columns(columns, output)
@@ -186,9 +186,9 @@ def tune(
     impute: a.Impute = None,
     format: a.Format = None,
     scale: a.Scale = None,
-    plot: Annotated[Path | None, a.option(a.OUTPUT, help="Picture of what was tried.")] = None,
+    plot: Annotated[Path | None, a.option(a.OUTPUT, help="Picture of the points tried.")] = None,
     output: Annotated[
-        str | None, a.option(a.OUTPUT, "--output", "-o", help="Table of what was tried: csv, …")
+        str | None, a.option(a.OUTPUT, "--output", "-o", help="Table of the points tried: csv, …")
     ] = None,
     quiet: a.Quiet = False,
     json: a.Json = False,
@@ -201,7 +201,7 @@ def tune(
     seed: a.Seed = 0,
     fresh: a.Fresh = False,
 ) -> None:
-    """Search for the parameters of a machine, and show what was tried."""
+    """Search for the parameters of a machine, and show the points tried."""
     screen = Screen(quiet, json)
     with explained(screen):
         from .commands.train import Reading
@@ -279,7 +279,7 @@ def convert(
     source: Annotated[str, typer.Argument(help="A .mm file, or a model of LIBSVM.")],
     destination: Annotated[Path, typer.Argument(help="Ends with .mm, .libsvm (.model) or .onnx.")],
     codes: Annotated[
-        bool, typer.Option("--codes", help="LIBSVM: write 0, 1, … for labels that are texts.")
+        bool, typer.Option("--codes", help="LIBSVM: write 0, 1, … for labels that are strings.")
     ] = False,
     quiet: a.Quiet = False,
     json: a.Json = False,
@@ -300,7 +300,7 @@ def demo(
         "maxmargin-demo"
     ),
 ) -> None:
-    """Go from a file to a report, on data that ship with scikit-learn."""
+    """Go from a file to a report, with a data set that ships with scikit-learn."""
     screen = Screen()
     with explained(screen):
         from .commands.demo import write_demo_data
@@ -316,7 +316,7 @@ def demo(
 
 @app.command()
 def warmup(quiet: a.Quiet = False, json: a.Json = False) -> None:
-    """Compile everything ahead, so that no later fit has to."""
+    """Compile everything in advance, so that no later fit has to."""
     screen = Screen(quiet, json)
     with explained(screen):
         from .commands.warmup import compile_everything
@@ -349,7 +349,7 @@ def run() -> None:
 
 
 def default_output(data: str) -> Path:
-    """model.mm beside the data: the name without all its endings."""
+    """The name of the data file with .mm in place of all its suffixes."""
     if data == "-":
         return Path("model.mm")
     path = Path(data)
@@ -362,7 +362,7 @@ def default_output(data: str) -> Path:
 
 
 def search_checkpoint(data: str) -> Path:
-    """data.tune.checkpoint beside the data, or here where that folder is not ours."""
+    """data.tune.checkpoint next to the data, or here if that folder is not writable."""
     place = default_output(data).with_suffix(".tune.checkpoint")
     return place if os.access(place.parent, os.W_OK) else Path(place.name)
 
@@ -373,7 +373,7 @@ def typed() -> str:
 
 
 def require_writable(*places: str | Path | None) -> None:
-    """Refuse to work for files that could not be written in the end."""
+    """Raise before any work if an output file could not be written."""
     from ..archive import check_writable
 
     for place in places:
@@ -405,7 +405,7 @@ def _page(wanted: bool | None, model: Path, screen: Screen) -> Path | None:
 
 
 def _checked(function: Any, *arguments: Any, **options: Any) -> Any:
-    """Call it; what estimators refuse is a matter of the options."""
+    """Call it, and report what estimators refuse as an error of the options."""
     from ..data import DataError
     from ..models import ModelFileError
 

@@ -1,4 +1,4 @@
-"""What needs no machine: the most frequent class, the nearest mean, the mean of the targets."""
+"""Trivial baselines: the most frequent class, the nearest mean, the mean of the targets."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestCentroid
 
-# Different values of a numeric target beyond which it is no class.
+# Numeric targets with more distinct values than this are not classes.
 MOST_CLASSES = 20
 
 
 def compared_with_baselines(X: Any, y: NDArray[Any], new: Any, target: NDArray[Any]) -> str:
-    """A line about how far one gets without a machine."""
+    """A line with the scores of the baselines."""
     if is_number(y):
         away = np.asarray(target, float) - float(np.mean(y))
         guess = float(np.abs(away).mean())

@@ -1,4 +1,4 @@
-"""Estimates of cost and accuracy of a kernel machine and a linear one, from fits on few samples.
+"""Estimated cost and accuracy of a kernel machine and a linear one, from fits on few samples.
 
 Time and support vectors of the kernel machine are extrapolated from two sizes, m and 2m:
 
@@ -24,7 +24,7 @@ SMALLER, SEARCHED, TESTED = 2000, 1000, 2000
 LARGER = 2 * SMALLER
 # Seconds that the search for a kernel may take.
 SEARCH_SECONDS = 5.0
-# Seconds up to which an exact kernel machine is worth a gain, and a gain that is none.
+# Seconds up to which an exact kernel machine is worth its gain, and the largest negligible gain.
 AFFORDABLE, NO_GAIN = 900.0, 0.002
 # Fits shorter than this (in seconds) are always acceptable.
 SHORT = 30.0
@@ -70,7 +70,7 @@ class Comparison(NamedTuple):
 
 
 def duration(seconds: float) -> str:
-    """For people: a digit or two."""
+    """A duration to one or two digits, with its unit."""
     if seconds < 90:
         return f"{max(seconds, 1.0):.0f} s"
     if seconds < 5400:

@@ -17,12 +17,12 @@ from .screen import Screen
 
 # Exit codes; the page on the command line lists them.
 UNEXPECTED, USAGE, DATA, MODEL, UNFINISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 130, 143
-# The signals that have come, of those that end the command in order.
+# Signals received so far, of those that end the command cleanly.
 came: set[int] = set()
 
 
 class UsageError(ValueError):
-    """Options contradict each other, or do not suit the data."""
+    """Options that contradict each other, or do not fit the data."""
 
 
 class Stopped(Exception):
@@ -30,7 +30,7 @@ class Stopped(Exception):
 
 
 def obey_termination() -> None:
-    """Let SIGTERM, by which schedulers end a process, do what Ctrl-C does; neither gets lost."""
+    """Treat SIGTERM, which schedulers send, like Ctrl-C, and lose neither."""
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
     if sys.unraisablehook is sys.__unraisablehook__:
@@ -38,7 +38,7 @@ def obey_termination() -> None:
 
 
 def _repeat_interrupt(unraisable: Any) -> None:
-    """Python discards exceptions raised in callbacks, such as those of LLVM: interrupt again."""
+    """Interrupt again, because Python discards exceptions raised in callbacks such as LLVM's."""
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return
@@ -49,7 +49,7 @@ def _repeat_interrupt(unraisable: Any) -> None:
 
 def _interrupt_main_thread() -> None:
     if hasattr(signal, "pthread_kill"):
-        # Also ends a system call that waits.
+        # Also interrupts a blocking system call.
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:
         _thread.interrupt_main()
@@ -67,7 +67,7 @@ def explained(screen: Screen) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # The reader has closed the pipe; nothing may be flushed at exit.
+        # The reader has closed the pipe: do not flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except (Exception, KeyboardInterrupt) as error:
@@ -80,9 +80,9 @@ def explained(screen: Screen) -> Iterator[None]:
 
 
 def code_of(error: BaseException) -> int:
-    """The exit code of an error; `UNEXPECTED` for those that are our fault."""
+    """The exit code of an error; `UNEXPECTED` for bugs of ours."""
     if isinstance(error, Stopped | KeyboardInterrupt):
-        # It may have come in the middle of an import: nothing is to be imported now.
+        # The signal may have arrived during an import: import nothing here.
         return TERMINATED if signal.SIGTERM in came else INTERRUPTED
     from ..archive import ModelFileError
     from ..data.sources import DataError
@@ -101,7 +101,7 @@ def said(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     if isinstance(error, MemoryError):
-        return f"not enough memory: {str(error) or 'no more is given'}"
+        return f"not enough memory: {str(error) or 'the system refused an allocation'}"
     if isinstance(error, OSError):
         return f"{error.filename or 'file'}: {error.strerror or error}"
     return str(error)

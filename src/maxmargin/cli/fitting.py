@@ -1,4 +1,4 @@
-"""Fits in slices: after each, the point reached is kept, so that nothing long is ever lost."""
+"""Fits in time slices, with a checkpoint after each, so that a stop costs at most one slice."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..models.training import FitCurve
 
-# Seconds of the first slice; each takes twice as long as the one before, up to the last.
+# Seconds of the first slice and of the longest; each is twice as long as the one before.
 FIRST_SLICE, LAST_SLICE = 20.0, 600.0
 
-# Entries of a course that is worth a picture.
+# Fewest entries of a convergence history that is worth plotting.
 FEWEST_POINTS = 8
 
 
 class Recorder:
-    """A callback that keeps the course of a fit with a single problem."""
+    """A callback that keeps the convergence history of a fit with a single problem."""
 
     def __init__(self, then: Callable[[Any], Any]) -> None:
         self.then = then
@@ -35,7 +35,7 @@ class Recorder:
         return bool(self.then(progress))
 
     def curve(self) -> FitCurve | None:
-        """The course, if there is enough of it to be looked at."""
+        """The history, if it is long enough to plot."""
         if len(self.rows) < FEWEST_POINTS:
             return None
         return FitCurve(*np.array(self.rows, dtype=np.float64).T)
@@ -48,7 +48,7 @@ def solutions_of(machine: Any) -> list[Any]:
 
 
 def finished(machine: Any) -> bool:
-    """Whether nothing is left to do."""
+    """Whether every problem is solved."""
     status = getattr(machine, "status_", "converged")
     statuses = status if isinstance(status, list) else [status]
     return not {"time_limit", "step_limit"} & set(statuses)
@@ -71,7 +71,7 @@ def fitted(
         Perhaps with a `solution_` to start from.
     X, y : inputs and targets
     limit : float or None
-        Seconds for all of it.
+        Seconds for the whole fit.
     callback : callable
         Called with the progress of the solver.
     keep : callable
@@ -105,7 +105,7 @@ def fitted(
 
 
 def _learned(machine: Any, X: Any, y: Any, deadline: float, callback: Callable[[Any], Any]) -> Any:
-    """An online machine: its passes, then the rest of the way to the optimum."""
+    """Fit an online machine: its passes, then training to the optimum."""
 
     def left() -> float | None:
         return None if np.isinf(deadline) else max(deadline - time.perf_counter(), 0.05)

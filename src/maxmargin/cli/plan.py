@@ -12,12 +12,12 @@ from .. import estimators
 from .errors import UsageError
 from .options import MachineOptions
 
-# Numbers with more different values than this are measurements, not classes.
+# Numeric targets with more distinct values than this are measurements, not classes.
 MOST_CLASSES = 20
-# Features of sparse data from which on a linear machine is the better start, and samples from
-# which on both machines are tried on some of them.
+# Number of sparse features from which a linear machine is the better start, and number of samples
+# from which both machines are tried on a subsample.
 MANY_FEATURES, MANY_SAMPLES = 1000, 20_000
-# Samples up to which probabilities, at five more fits, come without being asked for.
+# Samples up to which probabilities, which take five more fits, are computed by default.
 PROBABILITY_UPTO = 10_000
 
 
@@ -30,12 +30,12 @@ class Plan:
     machine : str
         Name of an estimator.
     parameters : dict
-        Those that are given.
+        Those that were given.
     search : str
         How the others are found: "auto" (kernel and C), "kernel" (of a regression), "linear" (C),
         or "" where nothing is searched for.
     scale : bool
-        Whether features are brought to one scale.
+        Whether features are standardised.
     reasons : tuple of str
     """
 
@@ -51,7 +51,7 @@ class Plan:
         return self.machine.endswith(("SVR", "Regressor"))
 
     def estimator(self, **found: Any) -> Any:
-        """The machine with these parameters."""
+        """The estimator with these parameters."""
         return getattr(estimators, self.machine)(**self.parameters, **found)
 
 
@@ -71,7 +71,7 @@ def planned(options: MachineOptions, X: Any, y: np.ndarray | None) -> Plan:
     unknown = [name for name in parameters if name not in known]
     if unknown:
         names = ", ".join(f"--{name}" for name in unknown)
-        raise UsageError(f"{names} is no option of {machine}, which was chosen: {reasons[0]}")
+        raise UsageError(f"{names} is not an option of {machine}, which was chosen: {reasons[0]}")
     tunable = search == "auto" or (search == "kernel" and not options.strategy and machine == "SVR")
     if (options.strategy or options.metric) and not tunable:
         raise UsageError(
@@ -82,11 +82,11 @@ def planned(options: MachineOptions, X: Any, y: np.ndarray | None) -> Plan:
     if options.tree:
         scale = bool(options.scale)
     elif options.scale is None and not scale:
-        reasons.append("features are taken as they are, since gamma is given; --scale changes that")
+        reasons.append("features are not scaled, since gamma is given; --scale changes that")
     if "probability" in known:
         parameters["probability"] = likely(options, X, reasons)
     elif options.probability and not options.tree:
-        raise UsageError(f"{machine} tells no probabilities: leave --probability out")
+        raise UsageError(f"{machine} has no probabilities: leave out --probability")
     if "random_state" in known:
         parameters["random_state"] = options.seed
     return Plan(machine, parameters, search, scale, tuple(reasons))
@@ -98,13 +98,13 @@ def refuse_contradictions(options: MachineOptions) -> None:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in kinds)
         raise UsageError(f"{names} exclude each other: choose one")
     if options.one_class and (options.linear or options.online):
-        raise UsageError("--one-class goes with neither --linear nor --online")
+        raise UsageError("--one-class cannot be combined with --linear or --online")
     if options.tree and (options.one_class or options.linear or options.online):
-        raise UsageError("--tree goes with none of --linear, --online and --one-class")
+        raise UsageError("--tree cannot be combined with --linear, --online or --one-class")
     if not options.tree and (options.max_depth is not None or options.max_leaves is not None):
         raise UsageError("--max-depth and --max-leaves are options of a tree: add --tree")
     if options.online and (options.linear or options.svr):
-        raise UsageError("--online is a classifier with a kernel: leave --linear and --svr out")
+        raise UsageError("--online is a classifier with a kernel: leave out --linear and --svr")
     if options.linear and options.kernel not in (None, "linear"):
         raise UsageError(f"--linear and --kernel {options.kernel} exclude each other: choose one")
 
@@ -138,13 +138,13 @@ def is_regression(options: MachineOptions, y: Any) -> bool:
 
 def _tree(options: MachineOptions, y: Any) -> tuple[str, str, list[str]]:
     if is_regression(options, y):
-        return "DecisionTreeRegressor", "", ["a tree as asked for, with numbers as targets"]
-    return "DecisionTreeClassifier", "", [f"a tree as asked for, {np.unique(y).size} classes"]
+        return "DecisionTreeRegressor", "", ["a tree as requested, with numbers as targets"]
+    return "DecisionTreeClassifier", "", [f"a tree as requested, {np.unique(y).size} classes"]
 
 
 def _regression(options: MachineOptions, X: Any, y: Any) -> tuple[str, str, list[str]]:
     if y.dtype.kind not in "biuf":
-        raise UsageError(f"--svr needs numbers as targets, got texts such as {str(y[0])!r}")
+        raise UsageError(f"--svr needs numbers as targets, got strings such as {str(y[0])!r}")
     reason = "asked for" if options.svr else f"the target has {np.unique(y).size} different numbers"
     if not options.svr:
         reason += ", so it is a measurement; --svc would take them as classes"
@@ -164,20 +164,20 @@ def _classification(options: MachineOptions, X: Any, y: Any) -> tuple[str, str, 
     count = np.unique(y).size
     if count < 2:
         raise UsageError(
-            f"the target has only one value, {str(y[0])!r}: nothing to tell apart; --one-class "
-            "learns where samples are"
+            f"the target has only one value, {str(y[0])!r}: there is nothing to classify; "
+            "--one-class learns where samples are"
         )
     reason = f"{count} classes"
     if options.online:
         return "OnlineSVC", "", [reason]
     if options.linear:
-        return "LinearSVC", "" if options.C else "linear", [f"{reason}; linear as asked for"]
+        return "LinearSVC", "" if options.C else "linear", [f"{reason}; linear as requested"]
     if options.nu is not None:
         return "NuSVC", "", [f"{reason}; nu is given"]
     if explicit(options):
         return "SVC", "", [f"{reason}; parameters are given, so none are searched for"]
     if options.strategy or options.metric:
-        return "SVC", "auto", [f"{reason}; a Gaussian kernel, since it is to be tuned"]
+        return "SVC", "auto", [f"{reason}; a Gaussian kernel, since only that can be tuned"]
     linear, why = prefers_linear(options, X, y, classifies=True)
     if linear:
         return "LinearSVC", "linear", [reason, *why]

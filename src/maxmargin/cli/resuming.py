@@ -1,4 +1,4 @@
-"""Checkpoints of a command: found, written, taken up by the same command on the same data."""
+"""Checkpoints of a command: found, written, resumed by the same command on the same data."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .errors import Stopped
 from .options import MachineOptions
 from .screen import Screen
 
-# Seconds between two checkpoints of a search, and between two movements of its bar.
+# Seconds between two checkpoints of a search, and between two updates of its progress bar.
 KEEP_EVERY, SHOW_EVERY = 2.0, 0.1
 
 
 def fingerprint_of(X: Any, y: Any, options: MachineOptions, **more: Any) -> str:
-    """What only an equal run has: a digest of the data and of all settings but the time limit."""
+    """A digest of the data and of all settings but the time limit, which identifies equal runs."""
     digest = hashlib.sha256()
     settings = {**asdict(options), **more, "version": __version__}
     settings.pop("max_seconds")
@@ -43,19 +43,19 @@ class Keeper:
     ----------
     path : Path
     fingerprint : str
-        Of the run; a checkpoint is taken up only by its equal.
+        Of the run; a checkpoint is resumed only by an equal run.
     screen : Screen
     fresh : bool
         Whether to ignore an existing checkpoint.
     check : callable, optional
-        Raises ValueError or TypeError for a checkpoint that the run could not go on from.
+        Raises ValueError or TypeError for a checkpoint that the run could not resume from.
 
     Attributes
     ----------
     found : Checkpoint or None
         Where an equal run stopped.
     lost : str
-        Why the checkpoint could not be written the last time, if so.
+        Why the last attempt to write the checkpoint failed, or empty.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Keeper:
             self.screen.say("checkpoint", f"not used: {error}")
             return None
         if checkpoint.fingerprint != self.fingerprint:
-            self.screen.say("checkpoint", f"{self.path} is of other data or options: not used")
+            self.screen.say("checkpoint", f"{self.path} belongs to other data or options: not used")
             return None
         try:
             if self.check is not None:
@@ -88,16 +88,16 @@ class Keeper:
         except (ValueError, TypeError) as error:
             self.screen.say("checkpoint", f"not used: {error}")
             return None
-        self.screen.say("checkpoint", f"going on from {self.path}")
+        self.screen.say("checkpoint", f"resuming from {self.path}")
         return checkpoint
 
     def give_up(self, reason: Exception) -> None:
-        """Start again, because the checkpoint cannot be used."""
+        """Start from scratch, because the checkpoint cannot be used."""
         self.found = None
         self.screen.say("checkpoint", f"not used: {reason}")
 
     def seconds(self) -> float:
-        """Spent so far, earlier runs included."""
+        """Seconds spent so far, earlier runs included."""
         before = self.found.seconds if self.found else 0.0
         return before + time.perf_counter() - self.began
 
@@ -118,25 +118,25 @@ class Keeper:
     def stopped(self) -> Stopped:
         """What to raise after Ctrl-C, once the checkpoint is written."""
         if self.lost:
-            return Stopped(f"interrupted; {self.lost}, so that nothing is kept")
+            return Stopped(f"interrupted; {self.lost}, so nothing was saved")
         return Stopped(
-            f"interrupted; {self.path} holds what was reached: the same command goes on from there"
+            f"interrupted; progress is saved in {self.path}: run the same command to resume"
         )
 
 
 class Course:
-    """A search that is shown while it runs, and kept.
+    """A search with progress bar and checkpoints.
 
     Parameters
     ----------
     keeper : Keeper
     tell : callable
-        Takes the part that is done and a note.
+        Takes the completed fraction and a note.
 
     Attributes
     ----------
     journal : Journal
-        Of the search, from where the checkpoint has it.
+        Of the search, continued from the checkpoint.
     """
 
     def __init__(self, keeper: Keeper, tell: Callable[[float, str], None]) -> None:
@@ -146,7 +146,7 @@ class Course:
         self.shown, self.saved = -np.inf, time.perf_counter()
 
     def heard(self, now: SearchProgress) -> bool:
-        """A callback of a search, which it never stops."""
+        """A callback of a search that never stops it."""
         method = now.stage.partition(" on ")[0]
         self.show(now.fraction, f"{method} {now.evaluations:,}/{now.most:,}")
         return False

@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-# Work shorter than this shows no bar.
+# Work shorter than this, in seconds, shows no bar.
 PATIENCE = 1.0
 
 
 class Screen:
-    """Where the command speaks.
+    """Where a command prints.
 
     Parameters
     ----------
     quiet : bool
-        Say nothing but errors.
+        Print errors only.
     as_json : bool
-        Say nothing, and print one JSON object at the end.
+        Print nothing but one JSON object at the end.
     aside : bool
-        Speak on standard error, because standard output is for data.
+        Print to standard error, because standard output is for data.
     """
 
     def __init__(self, quiet: bool = False, as_json: bool = False, aside: bool = False) -> None:
@@ -34,7 +34,7 @@ class Screen:
         self.bar: Any = None
 
     def say(self, subject: str, text: str) -> None:
-        """A line: subject and text."""
+        """Print a line: subject and text."""
         if not self.quiet:
             head, *rest = text.splitlines() or [""]
             lines = [f"{subject:>11}  {head}", *(f"{'':>11}  {line}" for line in rest)]
@@ -50,13 +50,13 @@ class Screen:
             self.result({"error": text})
 
     def result(self, values: dict[str, Any]) -> None:
-        """The outcome for machines."""
+        """Print the outcome as JSON."""
         if self.as_json:
             print(json.dumps(plain(values), ensure_ascii=False), flush=True)
 
     @contextmanager
     def working(self, what: str) -> Iterator[Bar]:
-        """A bar on standard error, from the first second on and only on a terminal."""
+        """A progress bar on standard error, shown after a second and only on a terminal."""
         self.bar = Bar(what, shown=not self.quiet and sys.stderr.isatty())
         try:
             yield self.bar
@@ -123,7 +123,7 @@ class Bar:
             self.what = ""
 
     def of_a_fit(self, tol: float) -> Callable[[Any], bool]:
-        """A callback for estimators: the violation on its way down to tol."""
+        """A callback for estimators that shows the violation falling towards `tol`."""
         first: list[float] = []
 
         def show(progress: Any) -> bool:

@@ -15,13 +15,13 @@ from .options import MachineOptions
 from .plan import Plan
 from .resuming import Course
 
-# Samples that a search of our own uses, and its folds.
+# Samples that a cross-validated search uses, and its folds.
 SAMPLES, FOLDS = 1000, 3
 LINEAR_SAMPLES, LINEAR_FOLDS = 10_000, 5
 # The grid: factors on the median γ, and C in units of the spread of the targets.
 GAMMA, PRICE = 4.0 ** np.arange(-3, 3), 10.0 ** np.arange(-1, 3)
 LINEAR_PRICE = 10.0 ** np.arange(-4.0, 4.0)
-# Seconds of a search without a limit.
+# Time limit in seconds of a search for which none was given.
 LONGEST = 60.0
 
 
@@ -105,7 +105,7 @@ class Trial:
     Attributes
     ----------
     most : int
-        How many there are to try.
+        Number of points to try.
     """
 
     most: int
@@ -146,7 +146,7 @@ class Trial:
         return kind(k, shuffle=True, random_state=seed).split(self.X, self.y)
 
     def best(self, points: list[dict[str, float]]) -> dict[str, float]:
-        """The point with the highest score; in time, the best of those tried."""
+        """The point with the highest score, among those tried within the time limit."""
         course, place = self.course, self.stages
         self.stages += 1
         what = f"{len(points)} points"

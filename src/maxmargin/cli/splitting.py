@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
-# Part of the test rows that may be copies of training rows for these to be moved; where there are
-# more, values are coarse and copies are chance.
+# Largest fraction of test rows that are moved for being copies of training rows; where there are
+# more, values are coarse and copies are coincidence.
 FEW_COPIES = 0.2
 
 
@@ -28,7 +28,7 @@ def split_for_test(
         if alone.any() and (~alone).sum() > tested:
             rows, single = np.flatnonzero(~alone), np.flatnonzero(alone)
             names = ", ".join(repr(str(name)) for name in classes[counts == 1][:4])
-            notes.append(f"only one sample of class {names}: trained on, not tested")
+            notes.append(f"only one sample of class {names}: used for training, not for the test")
         plural = np.count_nonzero(counts > 1)
         if min(tested, rows.size - tested) >= plural and counts[codes[rows]].min() >= 2:
             strata = codes[rows]
@@ -44,8 +44,8 @@ def split_for_test(
             train, test = np.concatenate([train, test[copies]]), test[~copies]
         else:
             notes.append(
-                f"{share:.0%} of the test rows also occur in the training part: if they are copies "
-                "of the same thing, the test is too good"
+                f"{share:.0%} of the test rows also occur in the training part: if they repeat "
+                "the same measurements, the test result is too optimistic"
             )
     return (np.sort(train), np.sort(test)), notes
 

@@ -11,13 +11,15 @@ from . import arguments as a
 from .errors import explained
 from .screen import Screen
 
-Room = Annotated[str, typer.Option(help="The room to open, or to export.")]
+Room = Annotated[str, typer.Option(help="The room (page of the lab) to open or export.")]
 Points = Annotated[
     Path | None,
     typer.Option(help="CSV file with two features and a class, or a file written by `trace`."),
 ]
-Across = Annotated[str | None, typer.Option("--x", help="Column across; the first by default.")]
-Up = Annotated[str | None, typer.Option("--y", help="Column upwards; the second by default.")]
+Across = Annotated[
+    str | None, typer.Option("--x", help="Horizontal axis; first column by default.")
+]
+Up = Annotated[str | None, typer.Option("--y", help="Vertical axis; second column by default.")]
 Label = Annotated[str | None, typer.Option("--label", help="Column of the class.")]
 Machine = Annotated[
     str,
@@ -29,21 +31,21 @@ Selection = Annotated[
     typer.Option(help="second_order, mvp, max_gain, hybrid_max_gain, greedy, platt or random."),
 ]
 Newton = Annotated[bool, typer.Option(help="Newton steps on all free variables.")]
-Shrinking = Annotated[bool, typer.Option(help="Leave out variables that stay at bounds.")]
+Shrinking = Annotated[bool, typer.Option(help="Set aside variables that stay at their bounds.")]
 Number = Annotated[float | None, typer.Option()]
 Whole = Annotated[int | None, typer.Option()]
 
 
 def lab(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 picks a free port.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
     export: Annotated[
-        Path | None, a.option(a.OUTPUT, help="Write one self-contained page and end.")
+        Path | None, a.option(a.OUTPUT, help="Write one self-contained page and exit.")
     ] = None,
     room: Room = "smo",
     data: Points = None,
 ) -> None:
-    """Watch the solvers work, in a browser; Ctrl-C ends it."""
+    """Watch the solvers work in a browser; stop with Ctrl-C."""
     screen = Screen()
     with explained(screen):
         from .commands.lab import open_lab, write_page
@@ -71,13 +73,13 @@ def trace(
     nu: Number = None,
     tol: Number = None,
     selection: Selection = "second_order",
-    planning: Annotated[int, typer.Option(help="Plan ahead with so many recent pairs.")] = 0,
+    planning: Annotated[int, typer.Option(help="Plan ahead with this many recent pairs.")] = 0,
     newton: Newton = True,
     shrinking: Shrinking = True,
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
-    """Write every step of the solver, for the lab to play without a server."""
+    """Record every step of the solver, for the lab to replay without a server."""
     screen = Screen(quiet, json)
     with explained(screen):
         from .commands.lab import write_trace

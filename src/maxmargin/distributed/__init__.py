@@ -1,4 +1,4 @@
-"""Machines on Dask: exact and certified, from samples that no single machine has to hold.
+"""Estimators on Dask: exact and certified, for samples that need not fit on one computer.
 
     from distributed import Client
     from maxmargin.distributed import SVC

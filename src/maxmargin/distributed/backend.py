@@ -1,9 +1,9 @@
-"""Shards on a Dask cluster: pure tasks on immutable states, and nothing but futures.
+"""Shards on a Dask cluster: pure tasks on immutable states, held as futures.
 
-The future of a state depends on that of the state before it, and in the end on the part of the
-samples, which Dask can load again. A worker that is lost costs a reload and the tasks since states
-were last built anew from the members (`Session.reroot_every`). Nothing is scattered or pinned:
-inputs on their way to the shards are the result of a task too, fetched by each worker once.
+The future of a state depends on the future of the state before it, and ultimately on the part of
+the samples, which Dask can load again. Losing a worker costs a reload and the tasks since states
+were last rebuilt from the members (`Session.reroot_every`). Nothing is scattered or pinned: inputs
+sent to the shards are also the result of a task, which each worker fetches once.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from ..solvers.sharded.backend import Backend, Pause, Session
 from ..solvers.sharded.shard import Members, Part, Proposal, ShardTask, Step, Taken, in_bytes
 from ..solvers.sharded.summary import Summary, summary
 
-# Seconds between two looks at the clock and at Ctrl-C while workers compute.
+# Seconds between two checks of the time limit and of Ctrl-C while workers compute.
 LOOK_EVERY = 0.2
 # States are rebuilt after this many changes.
 REROOT_EVERY = 8
 # Number of retries of tasks whose workers were killed repeatedly.
 MOST_RETRIES = 5
-# Tasks that raise are tried again this often.
+# Number of retries of tasks that raise.
 RETRIES = 3
 # Inputs are sent to the cluster in pieces of at most this many bytes.
 PIECE_BYTES = 1 << 22
-# Why a scheduler that is gone shows itself.
+# Errors by which a lost scheduler shows.
 LOST = (CommClosedError, CancelledError, OSError, TimeoutError)
 
 
 class LostCluster(RuntimeError):
-    """The scheduler cannot be reached any more."""
+    """The scheduler can no longer be reached."""
 
 
 def client_of(client: Any) -> Client:
@@ -153,7 +153,7 @@ class DaskSession(Session):
             for part, state, own in zip(self.parts, self.states, members)
         ]
         proposals = self._results([self._submit(proposal_of, step) for step in steps])
-        # All at once, so that a pass which was interrupted has changed nothing.
+        # All at once, so that an interrupted pass changes nothing.
         self.states = list(steps)
         self.moved += in_bytes(deltas) * self.workers + in_bytes(members)
         return proposals
@@ -178,7 +178,7 @@ class DaskSession(Session):
 
 
 def results(client: Client, futures: list[Future[Any]], pause: Pause) -> list[Any]:
-    """The results of tasks; `pause` is called while they are waited for, and may raise."""
+    """The results of tasks; `pause` is called while waiting for them, and may raise."""
     for last in (*[False] * MOST_RETRIES, True):
         try:
             wait_for(client, futures, pause)
@@ -207,8 +207,8 @@ def wait_for(client: Client, futures: list[Future[Any]], pause: Pause) -> None:
 
 
 LOST_MESSAGE = (
-    "the Dask scheduler was lost. Start another one and fit again; with checkpoint='file' the fit "
-    "goes on from the last round"
+    "the Dask scheduler was lost. Start another one and fit again; with checkpoint='file' the new "
+    "fit resumes from the last round"
 )
 
 
@@ -243,7 +243,7 @@ def parts_of(
 
 
 def as_part(X: Any, y: Any, weight: Any) -> Part:
-    """A part of what blocks of a collection hold."""
+    """A `Part` from blocks of a collection."""
     from .inputs import as_inputs, as_vector
 
     return Part(as_inputs(X), as_vector(y), as_vector(weight))

@@ -1,4 +1,4 @@
-"""Checkpoints of a fit over shards: where α stood after the last round, and nothing else."""
+"""Checkpoints of a fit over shards: the values of α after the last round."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from ..estimators.kernel.sharded import Checkpoints
 
-# Parameters that have nothing to do with the problem.
+# Parameters that do not change the problem.
 OTHER = {"client", "checkpoint", "verbose", "callback", "max_seconds", "max_iter", "n_jobs"}
 
 
 def checkpoints_in(path: Any, parameters: dict[str, Any]) -> Checkpoints:
     """Checkpoints in the file at a path, one for each problem of a fit.
 
-    A file of another problem is an error: its α means nothing here.
+    A file that belongs to another problem is an error: its α would be meaningless here.
     """
     path, lock = Path(os.fspath(path)), threading.Lock()
     known = {name: value for name, value in parameters.items() if name not in OTHER}

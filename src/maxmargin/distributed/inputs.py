@@ -1,4 +1,4 @@
-"""What `fit` and `predict` take besides arrays: Dask collections, and lists of files."""
+"""Inputs of `fit` and `predict` other than arrays: Dask collections, and lists of files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def is_files(X: Any) -> bool:
 
 
 def blocks_of(X: Any, y: Any, sample_weight: Any) -> Blocks:
-    """The blocks of collections, cut at the same samples."""
+    """The blocks of collections, split at the same samples."""
     if is_dask_array(X):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, got {X.ndim}: reshape it to (n, d)")
@@ -94,10 +94,10 @@ def _aligned(name: str, values: Any, parts: int, chunks: Any) -> list[Any]:
 
 
 def file_readers(X: Any, y: Any, sample_weight: Any) -> Sequence[Callable[[], Part]]:
-    """What reads each of a list of files.
+    """A reader for each of a list of files.
 
-    Of Parquet files y and sample_weight are the names of columns; of ``.npy`` files they are lists
-    of files too.
+    With Parquet files, y and sample_weight are the names of columns; with ``.npy`` files they are
+    lists of files too.
     """
     if all(Path(path).suffix == ".npy" for path in X):
         lists = []
@@ -113,7 +113,7 @@ def file_readers(X: Any, y: Any, sample_weight: Any) -> Sequence[Callable[[], Pa
 
 
 class NpyFile(NamedTuple):
-    """Arrays in files of their own."""
+    """Arrays in separate files."""
 
     X: Any
     y: Any

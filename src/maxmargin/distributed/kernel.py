@@ -33,27 +33,27 @@ class SVC(OnShards, svc.SVC):
     """`maxmargin.SVC` for samples on a Dask cluster.
 
     X is a `dask.array`, a `dask.dataframe` or a list of files (``.npy``, or Parquet with the name
-    of a column as y). Arrays in memory, sources of chunks and memory maps are trained on here, as
-    `maxmargin.SVC` does. What is fitted is that of `maxmargin.SVC`, with the certificate of the
-    same problem; `single_machine` returns it as such. `predict` and its like are lazy on Dask
-    collections.
+    of a column as y). With arrays in memory, sources of chunks and memory maps it trains in this
+    process, as `maxmargin.SVC` does. The fitted attributes are those of `maxmargin.SVC`, with the
+    certificate of the same problem; `single_machine` returns such an estimator. `predict` and the
+    other prediction methods are lazy on Dask collections.
 
     Parameters
     ----------
     client : distributed.Client or str, default=None
         The client or the address of a scheduler; None stands for the current client.
     checkpoint : path, default=None
-        A file that is written after every round, and from which a fit that was ended goes on.
+        A file that is written after every round, and from which an interrupted fit resumes.
     **parameters
-        Those of `maxmargin.SVC`; `max_iter` limits the rounds, `probability` has to be False,
-        `warm_start` has no effect on samples in shards, and C has to be finite.
+        Those of `maxmargin.SVC`; `max_iter` limits the rounds, `probability` must be False,
+        `warm_start` has no effect on samples in shards, and C must be finite.
 
     Attributes
     ----------
     rounds_ : list of int
         Rounds of each problem.
     moved_bytes_ : int
-        Bytes that went to workers or came from them.
+        Bytes sent to workers or received from them.
 
     Examples
     --------

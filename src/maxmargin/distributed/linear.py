@@ -33,7 +33,7 @@ class LinearOnDask(OnDask):
         shapes, targets, weights = zip(*rest)
         widths = {shape[1] for shape in shapes if shape[0]}
         if len(widths) != 1:
-            raise ValueError(f"all parts of X must have as many features, got {sorted(widths)}")
+            raise ValueError(f"parts of X must have equally many features, got {sorted(widths)}")
         if backend.feature_names:
             self.feature_names_in_ = np.array(backend.feature_names, dtype=object)
         matrices = [client.submit(matrix_of, part, pure=False) for part in parts]

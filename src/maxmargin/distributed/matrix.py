@@ -1,8 +1,8 @@
-"""The inputs of a linear machine on a Dask cluster: products are tasks, inputs stay where they are.
+"""The inputs of a linear machine on a Dask cluster: products are tasks, inputs stay on the workers.
 
-What moves is w and Σ β_i x_i (d numbers for each part), Newton systems (d² numbers for each part),
-and x_i·w and β_i (one number for each sample): never the inputs, but for the few samples that a
-solver takes to memory.
+The network carries w and Σ β_i x_i (d numbers for each part), Newton systems (d² numbers for each
+part), and x_i·w and β_i (one number for each sample). Inputs never move, except the few samples
+that a solver loads into memory.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class DaskMatrix(ChunkedMatrix):
         return slice(int(self.edges[k]), int(self.edges[k + 1]))
 
     def _cut(self, rows: Any) -> list[tuple[int, slice, Any]]:
-        """Of ascending rows each chunk that has some, their places, and their numbers in it."""
+        """For each chunk that holds some of the ascending rows: places, and rows within it."""
         marks = np.searchsorted(rows, self.edges)
         self.passes += 1
         return [
@@ -162,7 +162,7 @@ class RemoteMatrix:
         most: float,
         shrinking: bool,
     ) -> Any:
-        """`Matrix.sweep` on the worker; what it changes in place is changed here."""
+        """`Matrix.sweep` on the worker; its changes in place are copied back here."""
         arguments = (loss, norms, beta, w, b, kappa, order, count, least, most, shrinking)
         answer, beta[:], w[:], order[:] = self._call(swept, *arguments)
         return answer
@@ -202,7 +202,7 @@ def described(matrix: Any) -> tuple[Float, int, float]:
 
 
 def outer_of(matrix: Any, rows: Any, coef: Float, gram: Any, border: Any) -> tuple[Float, Float]:
-    """What the samples add to a Newton system."""
+    """The contribution of the samples to a Newton system."""
     own = np.zeros(gram), np.zeros(border)
     matrix.add_outer(rows, coef, *own)
     return own
@@ -212,7 +212,7 @@ def swept(
     matrix: Any, loss: Any, norms: Float, beta: Float, w: Float, b: float, kappa: float,
     order: Any, *limits: Any,
 ) -> tuple[Any, Float, Float, Any]:  # fmt: skip
-    """Of arrays that tasks were sent only copies may be changed."""
+    """A writable copy, because arrays sent to tasks must not be changed."""
     beta, w, order = beta.copy(), w.copy(), order.copy()
     answer = matrix.sweep(loss, norms, beta, w, b, kappa, order, *limits)
     return answer, beta, w, order

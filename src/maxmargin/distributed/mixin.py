@@ -1,4 +1,4 @@
-"""What estimators on Dask have besides those of one machine: client, checkpoint, lazy answers."""
+"""What Dask estimators add to the local ones: client, checkpoint, lazy predictions."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .inputs import blocks_of, file_readers, is_collection, is_dask_array, is_fi
 
 
 class OnDask:
-    """Samples on a cluster, in front of an estimator of one machine in the order of classes."""
+    """Samples on a cluster; to be listed before a local estimator among the base classes."""
 
     client: Any
     checkpoint: Any
-    # Methods that answer lazily where samples are a Dask collection.
+    # Methods that are lazy if the samples are a Dask collection.
     _lazy: ClassVar[tuple[str, ...]] = ()
-    # The estimator of one machine.
+    # The local estimator.
     _single: ClassVar[type]
 
     def single_machine(self) -> Any:
-        """The fitted model as an estimator that knows nothing of Dask.
+        """The fitted model as an estimator that does not depend on Dask.
 
         Returns
         -------
@@ -35,7 +35,7 @@ class OnDask:
             Of the class of the same name in `maxmargin`.
         """
         names = inspect.signature(self._single).parameters
-        # A callback is about the fit, and may hold what cannot be sent to workers.
+        # A callback concerns the fit only, and may hold objects that cannot be sent to workers.
         model = self._single(**{name: getattr(self, name) for name in names if name != "callback"})
         vars(model).update(learned(self))
         return model
@@ -56,7 +56,7 @@ class OnDask:
         return state
 
     def _is_spread(self, X: Any) -> bool:
-        """Whether the samples are to be worked on by a cluster, or read from files."""
+        """Whether the samples are on a cluster or in files."""
         return is_collection(X) or is_files(X)
 
     def _backend(self, X: Any, y: Any, sample_weight: Any) -> Any:
@@ -87,8 +87,8 @@ class OnDask:
 
 
 def with_parameters_of(single: type) -> Callable[[type], type]:
-    """Give a class the constructor parameters of the estimator of one machine, and `client` and
-    `checkpoint`; make its answers lazy."""
+    """Give a class the constructor parameters of the local estimator, and `client` and
+    `checkpoint`; make its predictions lazy."""
 
     def changed(kind: type) -> type:
         own = inspect.signature(single).parameters
@@ -128,7 +128,7 @@ def lazily(method: Any) -> Any:
             return method(self, X)
         from dask.delayed import delayed
 
-        # A few zeros show what the answer looks like.
+        # A few zeros show the shape and type of the result.
         model = self.single_machine()
         shown = getattr(model, method.__name__)(np.zeros((1, self.n_features_in_)))
         whole = delayed(model, pure=True)

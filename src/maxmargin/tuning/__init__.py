@@ -1,4 +1,4 @@
-"""Tuning: how parameters are chosen."""
+"""Tuning: the choice of kernel parameters, C and ε."""
 
 from .auto import AutoSVC, AutoSVR
 from .base import Evaluation, History, Limits, Objective, Point, TubePoint, Vector

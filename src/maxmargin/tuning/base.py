@@ -1,8 +1,8 @@
-"""What tuning is made of: points, limits, evaluations and objectives.
+"""The building blocks of tuning: points, limits, evaluations and objectives.
 
-A *point* can be moved; a `Point` is a kernel and a C. An *objective* gives a value at a point and,
-where it exists, its gradient in the coordinates in which the point moves. *Optimisers* walk points
-and know nothing else of them.
+A *point* has coordinates and can be moved; a `Point` is a kernel and a C. An *objective* has a
+value at a point and, where it exists, a gradient in the point's coordinates. *Optimisers* move
+points and need to know nothing else about them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Float = NDArray[np.float64]
 
 
 class Movable(Protocol):
-    """Anything with coordinates that can be moved in them."""
+    """Anything with coordinates that can be moved along them."""
 
     @property
     def theta(self) -> Float:
@@ -46,7 +46,7 @@ class Point:
     kernel : Kernel
     C : float
     fixed : bool
-        Whether C stays as it is, so that it is no coordinate. Then it may be infinite.
+        Whether C is held fixed and is not a coordinate. Then it may be infinite.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class Limits:
     Parameters
     ----------
     low, high : float arrays
-        Infinite where there is no limit.
+        Infinite for no limit.
 
     Examples
     --------
@@ -183,11 +183,11 @@ class Limits:
 
     @classmethod
     def around(cls, point: Movable, reach: float | Float) -> Limits:
-        """Within `reach` of a point."""
+        """Limits at distance `reach` from a point."""
         return cls(point.theta - reach, point.theta + reach)
 
     def shortened(self, theta: Float, delta: Float) -> Float:
-        """As much of a step as stays inside."""
+        """The part of a step that stays inside."""
         return np.clip(theta + delta, self.low, self.high) - theta
 
     def reached(self, point: Movable) -> tuple[str, ...]:
@@ -199,7 +199,7 @@ class Limits:
 
 
 class Evaluation(NamedTuple):
-    """The value of an objective at a point and, where it has one, its gradient."""
+    """The value of an objective at a point and, if it has one, its gradient."""
 
     value: float
     gradient: Float | None = None
@@ -211,10 +211,10 @@ class Evaluation(NamedTuple):
 
 
 class Objective(ABC, Generic[P]):
-    """A function of a point that is to be made small, or large where `maximise` says so.
+    """A function of a point to be minimised, or maximised if `maximise` is set.
 
-    To add one, give it `value`, or `evaluate` where it has a gradient. Where nothing can be
-    computed at a point, the value is NaN, not an exception: optimisers step around it.
+    To add one, implement `value`, or `evaluate` if it has a gradient. If nothing can be computed at
+    a point, return NaN rather than raise: optimisers avoid such points.
     """
 
     maximise: bool = False
@@ -230,23 +230,23 @@ class Objective(ABC, Generic[P]):
         return self.evaluate(point).value
 
     def state(self) -> dict[str, Any]:
-        """What evaluations hand on to later ones: where solvers start, random numbers."""
+        """State passed from one evaluation to the next: solver starts, random generators."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on as the objective would have whose state this was."""
+        """Continue from a state returned by `state`."""
 
 
 @dataclass
 class History:
-    """Evaluations in their order, thinned out so that there are never more than `capacity`.
+    """Evaluations in order, thinned out so that there are never more than `capacity`.
 
     Attributes
     ----------
     evaluations : list of int
         The number of each evaluation, from 1.
     seconds : list of float
-        When it ended, since the start of the optimiser's work.
+        When each ended, since the optimiser started.
     values : list of float
     thetas : list of float arrays
         Coordinates of the point evaluated.

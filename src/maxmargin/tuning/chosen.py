@@ -14,11 +14,11 @@ from ..kernels import Kernel
 from .course import Stage
 from .search import table
 
-# Names and numbers of a row that are printed; how they look in the text of a kernel.
+# How many names and numbers of a list are printed; patterns of both in the text of a kernel.
 MOST_LISTED = 4
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d*(?:e[-+]?\d+)?|(?<![\w.])-?\d+e[-+]?\d+")
 ROW = re.compile(r"[(\[][^()\[\]]*[)\]]")
-# Stages that go from a first value to a better one.
+# Stages that improve on a first value.
 DESCENDING = "iRprop+"
 EARLY = {"time_limit": "the time limit", "stopped": "the callback", "interrupted": "Ctrl-C"}
 
@@ -31,18 +31,17 @@ class Chosen(NamedTuple):
     strategy : str
     reason : str
     kernel : Kernel
-        In the units of the inputs as given.
+        In the units of the original inputs.
     C : float
     score : float
-        The objective of the strategy, large being good; of a path of C the share of correct
-        predictions or the AUC.
+        The objective of the strategy, larger is better; for a path of C the accuracy or the AUC.
     samples : int
-        How many samples the search used.
+        Number of samples that the search used.
     seconds : float
         Of the search.
     stages : list of Stage
     status : {"finished", "time_limit", "stopped", "interrupted"}
-        Why the search ended: "stopped" is by the callback, "interrupted" by Ctrl-C.
+        Why the search ended: "stopped" by the callback, "interrupted" by Ctrl-C.
     epsilon : float or None
         Of a regression.
     """
@@ -66,7 +65,7 @@ class Chosen(NamedTuple):
         lines = [f"strategy {self.strategy}: {self.reason}"]
         lines += [f"  {in_words(what, list(own))}" for what, own in groupby(self.stages, named)]
         if self.status in EARLY:
-            lines.append(f"{EARLY[self.status]} ended the search before its end; the best so far:")
+            lines.append(f"{EARLY[self.status]} ended the search early; the best point so far:")
         tube = "" if self.epsilon is None else f"epsilon = {self.epsilon:.4g}, "
         lines.append(f"C = {self.C:.4g}, {tube}{rounded(repr(self.kernel))}")
         return "\n".join(lines)
@@ -77,7 +76,7 @@ def named(stage: Stage) -> str:
 
 
 def in_words(what: str, stages: list[Stage]) -> str:
-    """A line about stages of one name."""
+    """A line about the stages with one name."""
     results = [stage.result for stage in stages]
     evaluations = sum(result.evaluations for result in results)
     notes = [f"{evaluations:,} evaluations in {sum(r.seconds for r in results):.2g} s"]
@@ -88,7 +87,7 @@ def in_words(what: str, stages: list[Stage]) -> str:
         first = values[np.isfinite(values)][:1]
         notes += [f"from {float(value):.4g} to {results[0].value:.4g}" for value in first]
     if skipped := sum(result.skipped for result in results):
-        notes.append(f"{skipped} without a value were stepped around")
+        notes.append(f"{skipped} without a value were skipped")
     if len(stages) == 1 and results[0].at_limits:
         notes.append(f"{listed(results[0].at_limits)} at the limit of the search")
     kernels = f" for {len(stages)} kernels" if len(stages) > 1 else ""
@@ -96,14 +95,14 @@ def in_words(what: str, stages: list[Stage]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The names, the first of them where there are many."""
+    """The names, or the first few of many."""
     more = len(names) - MOST_LISTED
     text = ", ".join(names[:MOST_LISTED])
     return f"{text} and {more} more" if more > 0 else text
 
 
 def rounded(text: str) -> str:
-    """A text with its numbers to four digits, and only the first of a row of many."""
+    """A text with numbers to four digits, and only the first few of a long list."""
     text = NUMBER.sub(lambda number: f"{float(number[0]):.4g}", text)
 
     def shorter(row: re.Match[str]) -> str:

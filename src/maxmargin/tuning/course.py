@@ -1,4 +1,4 @@
-"""The course of a search: its clock, its stages, who hears of it and what is kept of it."""
+"""The course of a search: its clock, its stages, its callback and its journal."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ SCAN_C = 10.0 ** np.arange(-1, 5)
 # The path of C, and the limits of C, in units of 1/variance of the samples in feature space.
 PATH_C = 10.0 ** np.arange(-2.0, 4.01, 0.25)
 LOWEST_C, HIGHEST_C = 1e-4, 1e7
-# How far a coordinate, in general the logarithm of a parameter, may go from the start.
+# How far a coordinate, usually the logarithm of a parameter, may move from the start.
 REACH = 12.0
-# Samples whose Gram matrix tells the variance in feature space.
+# Number of samples from which the variance in feature space is estimated.
 VARIANCE_SAMPLES = 500
-# Seconds of work that Ctrl-C may cost: the journal is written as often.
+# Seconds between two updates of the journal: the work that Ctrl-C may cost.
 KEEP_EVERY = 0.5
 
 
 class Stage(NamedTuple):
-    """One step of a strategy: what was done, with which result, and its history."""
+    """One stage of a strategy: what was done, the result, and its history."""
 
     what: str
     result: Result
@@ -49,14 +49,14 @@ class Outcome(NamedTuple):
     Attributes
     ----------
     point : Point or TubePoint
-        Kernel and C, of a regression also ε.
+        Kernel and C; for a regression also ε.
     loss : {"hinge", "squared_hinge", "epsilon_insensitive"}
-        The loss of the machine that the point is for.
+        The loss of the machine that the point belongs to.
     score : float
-        The objective there, large being good; NaN where the search ended before it was known.
+        The objective at that point, larger is better; NaN if the search ended before it was known.
     stages : list of Stage
     status : {"finished", "time_limit", "stopped", "interrupted"}
-        Why the search ended: "stopped" is by the callback, "interrupted" by Ctrl-C.
+        Why the search ended: "stopped" by the callback, "interrupted" by Ctrl-C.
     """
 
     point: Any
@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is to be tuned, on which samples, with which means.
+    """A search to be run: samples, kernel, loss and budget.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Task:
     y : labels
         Of two or more classes.
     kernel : Kernel
-        The start; its parameters are tuned.
+        The starting point; its parameters are tuned.
     loss : {"hinge", "squared_hinge"}
     prior : Prior, optional
         For "posterior"; a `GaussianPrior` around the start by default.
@@ -118,16 +118,16 @@ class Search:
     ----------
     task : Task
     interrupt : Interrupt
-        Whether Ctrl-C came.
+        Whether Ctrl-C was pressed.
     callback : callable, optional
-        Called with a `SearchProgress` after each evaluation; a true answer ends the search.
+        Called with a `SearchProgress` after each evaluation; returning true ends the search.
     journal : Journal, optional
-        Of an equal search, to go on from.
+        Of an equal search, to resume from.
 
     Attributes
     ----------
     expected : sequence of int
-        Evaluations of each stage, for those who want to know how much is left.
+        Expected evaluations of each stage, for the progress fraction.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Search:
         self.pairs = classes.size * (classes.size - 1) // 2
 
     def left(self) -> float:
-        """Seconds that remain."""
+        """Seconds left."""
         if self._ended:
             return 0.0
         return max(0.0, self.task.max_seconds - (time.perf_counter() - self.began))
@@ -177,7 +177,7 @@ class Search:
     def weighted_objective(
         self, make: Callable[..., Objective[Point]], samples: Int | None = None
     ) -> Objective[Point]:
-        """The same of all samples or some; `make` also takes their penalties and importance."""
+        """`objective` of all or some samples; `make` also takes their penalties and importance."""
         chosen = np.arange(self.codes.size) if samples is None else samples
         X = self.task.X if samples is None else take(self.task.X, samples)
         ones = np.ones(self.codes.size)
@@ -188,7 +188,7 @@ class Search:
         return OverPairs(make, X, self.codes[chosen], *weights)
 
     def errors(self) -> Objective[Point]:
-        """The cross-validation error, of pairs that vote where there are more than two classes."""
+        """The cross-validation error; with more than two classes, pairs of classes vote."""
         task = self.task
         if self.binary:
             return CrossValidationError(task.X, self.signs, task.k, task.random_state)
@@ -226,7 +226,7 @@ class Search:
         most: int,
         share: float = 1.0,
     ) -> Result:
-        """Run an optimiser, from where the journal has it, in a share of the time that is left."""
+        """Run an optimiser, resumed from the journal, in a fraction of the time left."""
         self._place += 1
         notes = self.journal.notes(self._place, what)
         with recalling(what):
@@ -279,15 +279,15 @@ class Search:
                 callback=listen,
             )
         except Interrupted:
-            # The objective has begun what it cannot take back: what was kept last stands.
+            # The objective cannot undo a partial evaluation: keep the last entry of the journal.
             self._ended = "interrupted"
             return optimiser.result("interrupted")
         keep("" if self._ended else result.status)
         return result
 
     def path_of_C(self, kernel: Kernel, Cs: Float = PATH_C) -> Outcome:
-        """C for a kernel by cross-validation along a path, with the hinge loss; of equally good C
-        the smallest. Values of C are in units of 1/variance in feature space."""
+        """C for a kernel by cross-validation along a path, with the hinge loss; the smallest of
+        equally good C. Values of C are in units of 1/variance in feature space."""
         self._place += 1
         unit = 1.0 / feature_variance(kernel, self.task.X)
         began = time.perf_counter()
@@ -307,7 +307,7 @@ class Search:
         return self.outcome(point, 1.0 - error, "hinge")
 
     def _curve_of_C(self, kernel: Kernel, Cs: Float) -> CurveOfC:
-        """Errors along the path: at the C that all folds reached, or else of the folds done."""
+        """Errors along the path: at the C that all folds reached, else of the completed folds."""
         place, k = self._place, self.task.k
         splits = folds(self.codes.astype(np.float64), k, self.task.random_state)
         sizes = np.array([split.test.size for split in splits])
@@ -320,7 +320,7 @@ class Search:
         sound = dict(known)
 
         def keep() -> None:
-            """Folds done since the last time are worth keeping if no Ctrl-C came meanwhile."""
+            """Keep the folds completed since the last update, unless Ctrl-C was pressed."""
             nonlocal sound
             if self.interrupt.pressed:
                 self._ended = "interrupted"
@@ -363,7 +363,7 @@ class Search:
         return curve
 
     def value(self, objective: Objective[Point], point: Point) -> float:
-        """The objective at the point found; NaN where Ctrl-C leaves no time to find out."""
+        """The objective at the point found; NaN after Ctrl-C."""
         return np.nan if self._ended == "interrupted" else objective.value(point)
 
     def outcome(self, point: Any, score: float, loss: str | None = None) -> Outcome:
@@ -376,7 +376,7 @@ class Search:
         self.journal.seconds = self.earlier + self._kept - self.began
 
     def _told(self, what: str, evaluations: int, most: int, value: float, best: float) -> bool:
-        """Tell the callback; whether the search is to end."""
+        """Call the callback; return whether the search should end."""
         with self._lock:
             if self.callback is not None and not self._ended:
                 seconds = time.perf_counter() - self.began
@@ -396,7 +396,7 @@ class Search:
 
 
 def matrix_of(known: dict[int, list[float]], folds: int, columns: int) -> Float:
-    """A row for each fold, NaN where it is not known."""
+    """A row for each fold, NaN where unknown."""
     rows = np.full((folds, columns), np.nan)
     for fold, row in dict(known).items():
         rows[fold] = row
@@ -404,14 +404,14 @@ def matrix_of(known: dict[int, list[float]], folds: int, columns: int) -> Float:
 
 
 def kernel_limits(start: Kernel) -> tuple[Float, Float]:
-    """How far the coordinates of a kernel may go: `REACH` from the start, where it stays positive
+    """Limits of the coordinates of a kernel: within `REACH` of the start, and positive
     semi-definite."""
     low, high = start.theta_limits
     return np.maximum(start.theta - REACH, low), np.minimum(start.theta + REACH, high)
 
 
 def semi_definite(kernel: Kernel) -> Kernel:
-    """The kernel, moved to where it is positive semi-definite if it is not there yet."""
+    """The kernel, made positive semi-definite if it is not."""
     theta, (low, high) = kernel.theta, kernel.theta_limits
     inside = np.clip(theta, low, high)
     return kernel if (inside == theta).all() else kernel.moved(inside - theta)

@@ -1,8 +1,8 @@
-"""What is told of a search while it runs, and what is kept for an equal search to go on from.
+"""Progress of a search, and the journal from which an equal search can resume.
 
-A journal holds the values (and gradients) of all evaluations, stage by stage, and what objectives
-hand from one evaluation to the next. Optimisers are deterministic: given these values again instead
-of evaluations, they come to stand where they stood, to the last bit.
+A journal holds the values (and gradients) of all evaluations, stage by stage, and the state that
+objectives pass from one evaluation to the next. Optimisers are deterministic: replaying these
+values restores their state to the last bit.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from .base import Evaluation, Float, Objective, Point
 
 
 class SearchProgress(NamedTuple):
-    """Where a search stands.
+    """Progress of a search.
 
     Attributes
     ----------
     stage : str
-        What is being done.
+        The current stage.
     evaluations, most : int
         Evaluations of this stage, so far and at most.
     fraction : float
-        The part of the search that is done, between 0 and 1: of its evaluations or of its time
-        limit, whichever ends it first. Searches may end before they have reached 1.
+        The completed fraction of the search, between 0 and 1: of its evaluations or of its time
+        limit, whichever ends it first. A search may end before it reaches 1.
     value, best : float
         The objective of this stage at the last point, and at the best so far.
     seconds : float
@@ -45,7 +45,7 @@ class SearchProgress(NamedTuple):
 
 
 class JournalError(ValueError):
-    """A journal is not of this search, or damaged."""
+    """A journal that is damaged or belongs to another search."""
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -70,12 +70,12 @@ class StageNotes:
     ----------
     what : str
     rows : float array
-        For each evaluation seconds, value and gradient; of a path of C the errors of each fold,
-        NaN where they are not known.
+        For each evaluation seconds, value and gradient; for a path of C the errors of each fold,
+        NaN where unknown.
     status : str
-        Why the stage ended; empty where it did not.
+        Why the stage ended; empty if it did not.
     state : dict
-        What the objective hands on to its next evaluation.
+        The state that the objective passes to its next evaluation.
     """
 
     what: str
@@ -86,11 +86,11 @@ class StageNotes:
 
 @dataclass(eq=False)
 class Journal:
-    """What a search has computed; an equal search goes on from there.
+    """A record of a search, from which an equal search resumes.
 
-    Give a new one to `tuned` or `AutoSVC.search`, and after Ctrl-C, a callback or a time limit has
-    ended the search, give it to the same search once more. With one thread the result is that of a
-    search without interruption.
+    Pass a new one to `tuned` or `AutoSVC.search`. If Ctrl-C, a callback or a time limit ends the
+    search, pass it to the same search again. With one thread the result equals that of a search
+    without interruption.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class Journal:
     seconds: float = 0.0
 
     def notes(self, place: int, what: str) -> StageNotes:
-        """What is known of a stage; one that a time limit ended has not ended if none followed."""
+        """The notes of a stage; one ended by a time limit is resumed if no other stage followed."""
         if place >= len(self.stages):
             return StageNotes(what)
         notes = self.stages[place]
@@ -129,29 +129,29 @@ class Journal:
         return notes
 
     def note(self, place: int, notes: StageNotes) -> None:
-        """Write a stage down in place of what was known of it."""
+        """Replace the notes of a stage."""
         self.stages[place : place + 1] = [notes]
 
 
 @contextmanager
 def recalling(what: str) -> Iterator[None]:
-    """Turn what goes wrong while a journal is taken up into `JournalError`."""
+    """Turn errors while resuming from a journal into `JournalError`."""
     try:
         yield
     except JournalError:
         raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as error:
         raise JournalError(
-            f"journal cannot be taken up in its stage {what!r} ({error}): begin with a new Journal"
+            f"journal cannot be resumed in its stage {what!r} ({error}): begin with a new Journal"
         ) from error
 
 
 class Interrupted(Exception):
-    """Ctrl-C came; the evaluation at hand is worth nothing."""
+    """Ctrl-C was pressed; the current evaluation is invalid."""
 
 
 class Guarded(Objective[Point]):
-    """An objective whose evaluations count only if no Ctrl-C came, since solvers end early then.
+    """An objective whose evaluations are discarded after Ctrl-C, because solvers then end early.
 
     Parameters
     ----------

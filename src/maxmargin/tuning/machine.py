@@ -1,12 +1,12 @@
-"""Small machines solved exactly: one group, the whole matrix in memory, thousands of fits a second.
+"""Small machines solved exactly: one group, whole matrix in memory, thousands of fits a second.
 
     maximise  linear·α − ½ αᵀQα   subject to   lower ≤ α ≤ upper,  Σ α = total
 
-Tuning solves this for a few hundred variables tens of thousands of times, each time close to the
-time before, and differentiates the solution, which must therefore be exact. `solve` is made for
-the opposite: one large fit under observation, with an overhead a call of a millisecond. Here
-second-order SMO and Newton steps on the free variables take turns until the point is optimal to
-rounding, and nothing else happens.
+Tuning solves this for a few hundred variables tens of thousands of times, each problem close to the
+previous one, and differentiates the solution, which must therefore be exact. `solve` is made for
+the opposite: one large fit with progress and limits, and an overhead of a millisecond per call.
+Here second-order SMO and Newton steps on the free variables alternate until the point is optimal to
+rounding.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ Int = NDArray[np.int64]
 # Violation at the end, in units of the labels; rounding may raise it.
 EXACT = 1e-11
 ROUNDING = 4 * np.finfo(np.float64).eps
-# Violation up to which pair steps lead, before Newton steps finish.
+# Violation at which Newton steps take over from pair steps.
 COARSE_TOL = 1e-3
 # Fewer pair steps come between Newton steps where less than one in so many variables is free: such
 # Newton steps are cheap.
 FEW_FREE = 4
 MOST_TURNS = 200
-# How close to a bound a variable counts as being there, as a part of the numbers that a step was
-# computed from, and at the end of the bound, or of the largest variable.
+# Distance from a bound at which a variable counts as being there: during a step, relative to the
+# numbers it was computed from; at the end, relative to the bound or to the largest variable.
 SNAP, LAST_SNAP = 1e-15, 1e-12
-# A dual value beyond this, in units of 1/largest diagonal: nothing separates.
+# A dual value beyond this, in units of 1/largest diagonal, means that the classes are inseparable.
 UNBOUNDED_DUAL = 1e13
-# Samples beyond which shrinking pays, and how exactly `solve` then solves.
+# Samples beyond which shrinking pays and `solve` is called, and its tolerance.
 LARGEST = 3000
 SOLVE_TOL = 1e-6
 FIRST_JITTER, LAST_JITTER = 1e-15, 1e-7
@@ -56,17 +56,17 @@ class Fit(NamedTuple):
     alpha, gradient : float arrays
         α and G = linear − Qα.
     bias : float
-        The gradient of the free variables; the middle of the interval that optimality allows when
-        none is free.
+        The gradient of the free variables; if none is free, the midpoint of the interval that
+        optimality allows.
     free : int array
         Indices of the variables strictly between their bounds.
     meeting : pair of int
-        The variables with the largest gradient that may rise and the smallest that may fall. They
-        fix the bias where none is free.
+        The variable with the largest gradient among those that may increase, and the one with the
+        smallest among those that may decrease. They fix the bias if none is free.
     violation : float
-        ψ(α): how far rising exceeds falling.
+        ψ(α), the difference of these two gradients.
     bounded : bool
-        False where the dual grows without end, because no function separates the classes.
+        False if the dual is unbounded, because no function separates the classes.
     """
 
     alpha: Float
@@ -80,7 +80,7 @@ class Fit(NamedTuple):
 
 @compiled_fused
 def position(values: Float, value: float) -> int:
-    """Of the first entry that is at least `value`, or of the largest where none is."""
+    """Index of the first entry that is at least `value`, or of the largest if none is."""
     best = 0
     for a in range(values.size):
         if values[a] >= value:
@@ -94,7 +94,7 @@ def position(values: Float, value: float) -> int:
 def pair_steps(
     Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float, tol: float, most: int
 ) -> tuple[int, float]:
-    """Second-order SMO in place; (steps taken, violation), or (−1, ·) where a step is endless."""
+    """Second-order SMO in place; (steps, violation), or (−1, ·) if a step is unbounded."""
     n = alpha.size
     rise, fall = np.empty(n), np.empty(n)
     diagonal, score, rising = np.empty(n), np.empty(n), np.empty(n)
@@ -145,7 +145,7 @@ def pair_steps(
 
 @compiled_fused
 def shift_pair(alpha: Float, lower: Float, upper: Float, i: int, j: int, move: float) -> None:
-    """α_i up and α_j down, onto a bound where one is reached up to the rounding of this step."""
+    """Increase α_i and decrease α_j; snap to a bound that is reached up to rounding."""
     up, down = upper[i] - alpha[i], alpha[j] - lower[j]
     risen, fallen = alpha[i] + move, alpha[j] - move
     size = SNAP * (abs(alpha[i]) + abs(alpha[j]) + move)
@@ -157,8 +157,8 @@ def shift_pair(alpha: Float, lower: Float, upper: Float, i: int, j: int, move: f
 def newton_steps(
     Q: Float, R: Float, alpha: Float, gradient: Float, lower: Float, upper: Float
 ) -> bool:
-    """Maximise over variables of which all start free: to the optimum under Σ α, or to the first
-    bound and on without the variable that reached it. R is the factor of Q up to a constant.
+    """Maximise over variables that all start free, with Σ α fixed. A variable that reaches a bound
+    is removed and the others continue. R is the factor of Q up to a constant.
 
     Changes α and R in place and returns whether the maximum is finite.
     """
@@ -217,8 +217,8 @@ def newton_steps(
 
 @compiled
 def repaired(alpha: Float, lower: Float, upper: Float, total: float) -> None:
-    """α clipped to its box, then free variables and after them the others moved until the sum
-    is right."""
+    """Clip α to its box, then move free variables, and after them the others, until the sum is
+    right."""
     missing, size = total, abs(total)
     for a in range(alpha.size):
         alpha[a] = min(max(alpha[a], lower[a]), upper[a])
@@ -236,17 +236,17 @@ def repaired(alpha: Float, lower: Float, upper: Float, total: float) -> None:
 
 
 def factored(Q: Float) -> Float | None:
-    """Upper Cholesky factor of Q plus a constant, with as little on the diagonal as it takes.
+    """Upper Cholesky factor of Q plus a constant, with the smallest sufficient jitter.
 
-    The constant changes nothing where Σ α is given, and makes the sum positive definite wherever
-    the problem has one solution, as for a linear kernel with one free vector more than features.
+    The constant changes nothing for fixed Σ α, and makes the matrix positive definite whenever the
+    problem has one solution, as for a linear kernel with one more free vector than features.
     """
     scale = float(np.abs(np.diagonal(Q)).max())
     jitter = FIRST_JITTER
     while jitter <= LAST_JITTER:
         shifted = Q + scale
         shifted.flat[:: len(Q) + 1] += jitter * scale
-        # The lower factor in the order of Fortran is the upper one in that of C.
+        # The lower factor in Fortran order is the upper one in C order.
         factor, info = cholesky(shifted.T, lower=1, overwrite_a=1, clean=0)
         if info == 0:
             return np.asarray(factor.T)
@@ -272,9 +272,9 @@ def optimum(
     linear, lower, upper : float64 arrays
     total : float
     alpha : array, optional
-        Any numbers; made feasible first.
+        Any start; it is made feasible first.
     exact : bool
-        Whether to go on to rounding; otherwise a violation of `COARSE_TOL` will do.
+        Whether to solve to rounding; otherwise a violation of `COARSE_TOL` suffices.
     """
     alpha = np.zeros(linear.size) if alpha is None else np.array(alpha, dtype=np.float64)
     repaired(alpha, lower, upper, total)
@@ -304,7 +304,7 @@ def hinge_fit(
 ) -> Fit:
     """The machine with hinge loss on the Gram matrix Q, from any α; C may differ by sample.
 
-    Beyond a few thousand samples `solve` does it.
+    Beyond a few thousand samples it calls `solve`.
     """
     bound = C * y
     if y.size <= LARGEST:
@@ -324,8 +324,8 @@ def hinge_fit(
 def left_out_fit(Q: Float, y: Float, C: float, alpha: Float, left_out: int) -> Fit:
     """The machine without one sample, from the α of the machine with it.
 
-    Its variable is held at zero; the gradient has an entry for it all the same, so that its output
-    is y − G + b as for the others.
+    The variable of that sample is fixed at zero; the gradient still has an entry for it, so that
+    its output is y − G + b as for the others.
     """
     bound = C * y
     bound[left_out] = 0.0
@@ -333,7 +333,7 @@ def left_out_fit(Q: Float, y: Float, C: float, alpha: Float, left_out: int) -> F
 
 
 def _newton(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) -> bool:
-    """Newton steps on the free variables, in place; whether the maximum is finite."""
+    """Newton steps on the free variables, in place; return whether the maximum is finite."""
     free = np.flatnonzero((lower < alpha) & (alpha < upper))
     if free.size < 2:
         return True
@@ -356,8 +356,8 @@ def _nearness(alpha: Float, bound: Float) -> Float:
 
 
 def _snap(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) -> None:
-    """Put on their bounds, in place, the variables that only rounding keeps from there. A variable
-    that were free by rounding alone would take the bias to one end of the interval it may lie in.
+    """Snap to their bounds, in place, the variables that only rounding keeps off them. A variable
+    that is free by rounding alone would push the bias to one end of its interval.
     """
     bound = np.where(alpha - lower <= _nearness(alpha, lower), lower, alpha)
     bound = np.where(upper - alpha <= _nearness(alpha, upper), upper, bound)

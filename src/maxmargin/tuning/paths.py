@@ -1,12 +1,12 @@
 """Machines along a path of C, and cross-validation that shares one Gram matrix.
 
 The Gram matrix depends on the kernel alone: it is computed once for all folds and all C. Along the
-path each machine starts from the one before, stretched as far as pays: for C' > C
+path each machine starts from the previous one, scaled up as far as that pays: for C' > C
 
     α' = s·α,   s = min(C'/C, y·α / αᵀKα)
 
-is feasible and of all multiples of α the best. Where no variable is at its bound, every larger C
-has the same machine.
+is feasible, and the best of all multiples of α. If no variable is at its bound, every larger C has
+the same machine.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class CurveOfC(NamedTuple):
     ----------
     C : array
     errors : array of shape (folds, len(C))
-        Share of the held-out samples of each fold that are misclassified.
+        Fraction of the held-out samples of each fold that are misclassified.
     sizes : int array
         Number of held-out samples of each fold.
     """
@@ -56,7 +56,7 @@ class CurveOfC(NamedTuple):
 
     @property
     def mean(self) -> Float:
-        """Share of misclassified samples, of all folds together."""
+        """Fraction of misclassified samples over all folds."""
         return np.asarray(self.sizes @ self.errors / self.sizes.sum())
 
     @property
@@ -67,7 +67,7 @@ class CurveOfC(NamedTuple):
 
 
 def C_path(kernel: Kernel, X: Inputs, y: ArrayLike, C: ArrayLike) -> list[PathStep]:
-    """Hinge machines for many C on one Gram matrix, each starting from the one before.
+    """Hinge machines for many C on one Gram matrix, each started from the previous one.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def C_path(kernel: Kernel, X: Inputs, y: ArrayLike, C: ArrayLike) -> list[PathSt
     X : inputs
     y : array of −1 and +1
     C : positive numbers
-        In any order; they are taken in ascending order.
+        In any order.
 
     Returns
     -------
@@ -113,32 +113,32 @@ def cross_validate_C(
     importance: Float | None = None,
     scoring: str = "accuracy",
 ) -> CurveOfC:
-    """Errors of k-fold cross-validation along a path of C, with one Gram matrix for all of it.
+    """Errors of k-fold cross-validation along a path of C, all with one Gram matrix.
 
     Parameters
     ----------
     kernel : Kernel
     X : inputs
     y : labels
-        Of two or more classes; of more than two, pairs of classes vote.
+        Of two or more classes; with more than two, pairs of classes vote.
     C : positive numbers
     splits : int or sequence of Split
         Number of folds, or the splits themselves.
     random_state : int
         Of the folds.
     n_jobs : int
-        Folds at a time, in threads.
+        Number of folds computed at a time, in threads.
     stop : callable, optional
-        Asked before each machine; a true answer ends the path with the C reached by all folds.
+        Called before each machine; returning true ends the path at the C reached by all folds.
     known : dict, optional
-        The errors of folds, by their place: such folds are not computed again, and each that was
-        computed to its end is added.
+        Errors by fold number. Folds found here are not computed again, and every fold completed is
+        added.
     penalty : float array, optional
         Factor on the C of each sample; 1 by default.
     importance : float array, optional
         Weight of each sample in the error; 1 by default.
     scoring : {"accuracy", "roc_auc"}
-        What is called error: the weighted share of misclassified samples, or 1 − AUC.
+        Defines the error: the weighted fraction of misclassified samples, or 1 − AUC.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def cross_validate_C(
 
 
 class VotingError(Objective[Point]):
-    """Share of errors in k-fold cross-validation of machines for pairs of classes, which vote.
+    """Error rate in k-fold cross-validation of machines for pairs of classes, which vote.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def fold_paths(
     Cs: Float,
     penalty: Float | None = None,
 ) -> list[Iterator[Float]]:
-    """For each pair of classes its outputs on one held-out part, C by C."""
+    """For each pair of classes the outputs on one held-out part, for each C."""
     return [
         pair_outputs(machine, codes, pair, split, Cs, penalty)
         for pair in combinations(range(classes), 2)
@@ -273,8 +273,8 @@ def pair_outputs(
     Cs: Float,
     penalty: Float | None = None,
 ) -> Iterator[Float]:
-    """Outputs on the held-out part of the machine that tells the second of two classes from the
-    first, C by C."""
+    """Outputs of the machine of two classes on the held-out part, for each C; positive for the
+    second class."""
     train = split.train[np.isin(codes[split.train], pair)]
     labels = np.where(codes[train] == pair[1], 1.0, -1.0)
     if not labels.size or (labels == labels[0]).all():

@@ -26,11 +26,11 @@ from .optimizers import Choice, IRpropPlus
 from .start import widened
 from .strategies import FIXED_SMALLEST, FIXED_STEP, REPEATED_SAMPLES, REPEATS, run_to_its_end
 
-# The coarse grid, in units of 1/variance in feature space and of the spread of the targets.
+# The coarse grid, in units of 1/variance in feature space and of the targets' spread.
 SCAN_C, SCAN_EPSILON = 10.0 ** np.arange(-1.0, 4.0), 0.1
 GRID_C, GRID_EPSILON = 10.0 ** np.arange(-2.0, 5.0), (0.01, 0.1, 0.3)
 LOWEST_EPSILON, HIGHEST_EPSILON = 1e-4, 2.0
-# Samples that the coarse grid is evaluated on, and the walk, at most.
+# Most samples used for the coarse grid, and for the walk.
 SCAN_SAMPLES, WALK_SAMPLES = 300, 1000
 
 
@@ -61,7 +61,7 @@ class RegressionSearch(Search):
         self.spread = float(self.targets.std()) or 1.0
 
     def loss(self, samples: int) -> Objective[Any]:
-        """The loss of at most so many samples over fixed folds, repeated where they are few."""
+        """The loss of at most so many samples over fixed folds, repeated if there are few."""
         task, n = self.task, self.targets.size
         chosen = np.arange(n)
         if n > samples:

@@ -25,9 +25,9 @@ class SVRSearch(RegressorMixin, KernelSearch):  # type: ignore[misc]
     Parameters
     ----------
     estimator : SVR, default=None
-        Everything but C, ε and the kernel parameters is taken from it; None stands for ``SVR()``. A
-        kernel given as an object of `maxmargin.kernels` is where the search starts; "rbf" starts
-        from the median distance between samples with small and large targets.
+        Supplies everything but C, ε and the kernel parameters; None stands for ``SVR()``. If its
+        kernel is an object of `maxmargin.kernels`, the search starts there; "rbf" starts from the
+        median distance between samples with small and large targets.
     strategy : {"cv-loss", "grid"}, default="cv-loss"
         See `maxmargin.tuning.regression`.
     metric : {"radial", "diagonal", "full"}, default="radial"
@@ -39,13 +39,13 @@ class SVRSearch(RegressorMixin, KernelSearch):  # type: ignore[misc]
     effort : float, default=1.0
         Factor on the number of iterations.
     max_seconds : float, default=None
-        Time limit for the search; the fit at the end comes on top.
+        Time limit for the search, not counting the final fit.
     random_state : int, default=0
     n_jobs : int, default=1
         Threads.
     callback : callable, default=None
-        Called with a `SearchProgress` after each evaluation of the search. If it returns True the
-        search ends, and the fit follows with the best so far.
+        Called with a `SearchProgress` after each evaluation of the search. If it returns True, the
+        search ends and the best point so far is fitted.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class SVRSearch(RegressorMixin, KernelSearch):  # type: ignore[misc]
         Every evaluation that the history keeps: "stage", "evaluation", "seconds", "value" and one
         "param_" column for each coordinate.
     search_ : Outcome
-        All that is known of the search, stage by stage, and by its `status` why it ended.
+        The whole search, stage by stage; its `status` says why it ended.
     refit_time_ : float
     n_features_in_, feature_names_in_
 

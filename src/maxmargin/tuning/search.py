@@ -26,7 +26,7 @@ from .start import gaussian_start
 from .strategies import STRATEGIES, tuned
 
 METRICS = ("radial", "diagonal", "full")
-# Strategies that can choose C for a Gram matrix, where there are no inputs to evaluate kernels at.
+# Strategies that can choose C for a precomputed Gram matrix, without evaluating kernels.
 WITHOUT_INPUTS = ("kta", "grid")
 
 
@@ -45,7 +45,7 @@ class KernelSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     `best_estimator_`.
     """
 
-    # Strategies that can do with a Gram matrix, where there are no inputs to evaluate kernels at.
+    # Strategies that work with a precomputed Gram matrix, without evaluating kernels.
     _without_inputs: tuple[str, ...] = ()
 
     def __sklearn_tags__(self) -> Any:
@@ -63,7 +63,7 @@ class KernelSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _search(self, model: Any, X: Any, y: Any) -> Outcome:
-        """What the strategy found, for inputs and targets as given by the user."""
+        """Run the strategy on inputs and targets as passed by the user."""
 
     def _check_common_parameters(self) -> None:
         check_option(self, "metric", METRICS)
@@ -75,7 +75,7 @@ class KernelSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_callable(self, "callback")
 
     def _means(self, targets: NDArray[Any]) -> dict[str, Any]:
-        """Fields of a `Task` that are parameters here."""
+        """Fields of a `Task` that are parameters of this estimator."""
         return {
             "k": feasible_folds(targets, self.cv),
             "effort": self.effort,
@@ -90,7 +90,7 @@ class KernelSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Or what else the estimator takes.
+            Or anything else that the estimator accepts.
         y : array-like of shape (n_samples,)
             Targets.
 
@@ -130,7 +130,7 @@ class KernelSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 hint = f", or a Gram matrix with one of the strategies {self._without_inputs}"
                 raise ValueError(
                     f"strategy {self.strategy!r} must evaluate the kernel at inputs, which kernel="
-                    f"{model.kernel!r} cannot: give a kernel of maxmargin.kernels"
+                    f"{model.kernel!r} does not allow: use a kernel of maxmargin.kernels"
                     f"{hint if self._without_inputs else ''}"
                 )
             return Precomputed()
@@ -141,7 +141,7 @@ class KernelSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(_best_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class or the value of each sample, by `best_estimator_`."""
+        """Predict the class or value of each sample with `best_estimator_`."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict(X))
 
@@ -152,28 +152,28 @@ class SVCSearch(ClassifierMixin, KernelSearch):  # type: ignore[misc]
     Parameters
     ----------
     estimator : SVC, default=None
-        Everything but C and the kernel parameters is taken from it; None stands for ``SVC()``. A
-        kernel given as an object of `maxmargin.kernels` is where the search starts; "rbf" starts
-        from the median distance between classes.
+        Supplies everything but C and the kernel parameters; None stands for ``SVC()``. If its
+        kernel is an object of `maxmargin.kernels`, the search starts there; "rbf" starts from the
+        median distance between classes.
     strategy : {"kta", "posterior", "likelihood", "span", "radius_margin", "cv-cma", "grid", \
 "kernels"}, default="kta"
         See `maxmargin.tuning.strategies`.
     metric : {"radial", "diagonal", "full"}, default="radial"
         For the kernel "rbf": one γ, one for each feature, or a full matrix.
     cv : int, default=5
-        Number of folds, and 1/cv of the samples is held out where splits are random.
+        Number of folds; strategies with random splits hold out 1/cv of the samples.
     prior : Prior, default=None
         For "posterior"; None stands for a `GaussianPrior` around the start.
     effort : float, default=1.0
         Factor on the number of iterations.
     max_seconds : float, default=None
-        Time limit for the search; the fit at the end comes on top.
+        Time limit for the search, not counting the final fit.
     random_state : int, default=0
     n_jobs : int, default=1
         Threads.
     callback : callable, default=None
-        Called with a `SearchProgress` after each evaluation of the search. If it returns True the
-        search ends, and the fit follows with the best so far.
+        Called with a `SearchProgress` after each evaluation of the search. If it returns True, the
+        search ends and the best point so far is fitted.
 
     Attributes
     ----------
@@ -182,14 +182,14 @@ class SVCSearch(ClassifierMixin, KernelSearch):  # type: ignore[misc]
     best_params_ : dict
         "C", "kernel" and "loss".
     best_score_ : float
-        The objective at these, large being good; where C comes from cross-validation, the share
-        of correct predictions.
+        The objective at these parameters, larger is better; if C was chosen by cross-validation,
+        the accuracy.
     cv_results_ : dict of arrays
         Every evaluation that the history keeps: "stage", "evaluation", "seconds", "value" and one
         "param_" column for each coordinate.
     search_ : Outcome
-        All that is known of the search, stage by stage, and by its `status` why it ended. After
-        Ctrl-C it holds the best so far; the fit is left out.
+        The whole search, stage by stage; its `status` says why it ended. After Ctrl-C it holds the
+        best point so far, and nothing is fitted.
     refit_time_ : float
     classes_, n_features_in_, feature_names_in_
 
@@ -260,20 +260,20 @@ class SVCSearch(ClassifierMixin, KernelSearch):  # type: ignore[misc]
 
     @available_if(_best_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of the classes, by `best_estimator_`."""
+        """Class probabilities of `best_estimator_`."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict_proba(X))
 
 
 def parameters(outcome: Outcome) -> dict[str, Any]:
-    """What an SVC or an SVR is to be set to."""
+    """The parameters to set on an SVC or SVR."""
     point = outcome.point
     own = {"epsilon": point.epsilon} if isinstance(point, TubePoint) else {"loss": outcome.loss}
     return {"C": float(point.C), "kernel": point.kernel, **own}
 
 
 def table(stages: list[Stage]) -> dict[str, NDArray[Any]]:
-    """The histories of all stages, one below the other."""
+    """The histories of all stages, concatenated."""
     columns = ["evaluation", "seconds", "value"]
     names = [name for stage in stages for name in stage.history if name not in columns]
     columns += list(dict.fromkeys(names))
@@ -292,5 +292,5 @@ def table(stages: list[Stage]) -> dict[str, NDArray[Any]]:
 
 
 def feasible_folds(y: NDArray[Any], k: int) -> int:
-    """k, or fewer where the samples do not suffice for so many folds."""
+    """k, or fewer if there are too few samples for k folds."""
     return max(2, min(k, y.size))

@@ -19,12 +19,12 @@ from .machine import COARSE_TOL, LARGEST, Int, hinge_fit
 
 # Samples beyond which the shared Gram matrix is kept in float32.
 DOUBLE = 4096
-# Pair steps for each sample before Newton steps are to help.
+# Pair steps per sample before Newton steps are tried.
 PATIENCE = 20
 
 
 def shared(kernel: Kernel, X: Inputs) -> SharedGram:
-    """The Gram matrix of X in the precision that its size calls for."""
+    """The Gram matrix of X, in float32 if it is large."""
     gram = kernel.bind(X)
     if gram.n > DOUBLE:
         gram = kernel.bind(X, np.float32)
@@ -66,7 +66,7 @@ class Trained(NamedTuple):
         y − Kα, of the samples of the part.
     bias : float
     others : float array, optional
-        −Kα of all samples, where it is known; right outside of the part.
+        −Kα of all samples, if known; valid outside the part only.
     """
 
     C: float
@@ -84,7 +84,7 @@ class Part(ABC):
 
     @abstractmethod
     def trained(self, C: float, start: Float | None) -> Trained:
-        """The machine at C, found from a start."""
+        """The machine at C, trained from a start."""
 
     @abstractmethod
     def outputs(self, step: Trained, test: Int) -> Float:
@@ -136,9 +136,9 @@ class SmallPart(Part):
 
 
 class LargePart(Part):
-    """Machines on the whole Gram matrix, with the variables of all other samples held at zero.
+    """Machines on the whole Gram matrix, with the variables of all other samples fixed at zero.
 
-    The solver's gradient then holds the outputs of these others, too.
+    The solver's gradient then also holds the outputs of these other samples.
     """
 
     def __init__(self, gram: Gram, train: Int, labels: Float, penalty: Float) -> None:
@@ -160,7 +160,7 @@ class LargePart(Part):
         alpha = np.zeros(bound.size)
         if start is not None:
             alpha[self.train] = start
-        # Newton steps bring the last digits, which errors do not need: only where pairs crawl.
+        # Errors do not need the last digits: use Newton steps only where pair steps are slow.
         few = PATIENCE * bound.size
         solution = solve(
             problem,

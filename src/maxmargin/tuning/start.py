@@ -1,4 +1,4 @@
-"""Where to start: Jaakkola's heuristic for the width of a Gaussian kernel (12.1)."""
+"""Starting points: Jaakkola's heuristic for the width of a Gaussian kernel (12.1)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def median_gamma(X: Inputs, y: ArrayLike, random_state: int = 0) -> float:
     y : labels
         Of any number of classes.
     random_state : int
-        Of the subsample that large sets are reduced to.
+        Seed of the subsample that is drawn from large sets.
 
     Examples
     --------
@@ -52,14 +52,14 @@ def median_gamma(X: Inputs, y: ArrayLike, random_state: int = 0) -> float:
         apart = squares[np.triu_indices(len(points), 1)]
     distance = np.median(np.sqrt(apart)) if apart.size else 0.0
     if distance == 0.0:
-        # Most samples coincide with one of another class: the median of the others.
+        # Most samples coincide with one of another class: use the median of the others.
         positive = apart[apart > 0]
         distance = np.median(np.sqrt(positive)) if positive.size else 1.0
     return float(0.5 / distance**2)
 
 
 def halves(y: ArrayLike) -> NDArray[np.bool_]:
-    """Targets of a regression as two classes of nearly equal size, for `median_gamma`."""
+    """Targets of a regression split into two classes of nearly equal size, for `median_gamma`."""
     targets = np.asarray(y, dtype=np.float64)
     return targets > np.median(targets)
 
@@ -85,8 +85,8 @@ def gaussian_start(X: Inputs, y: ArrayLike, metric: str) -> Kernel:
 
 
 def widened(kernel: Kernel, factor: float) -> Kernel | None:
-    """A Gaussian kernel with all γ multiplied by a factor; None for other kernels, and for those
-    whose size is frozen."""
+    """A Gaussian kernel with all γ multiplied by a factor; None for other kernels, and for kernels
+    of fixed size."""
     if isinstance(kernel, Gaussian):
         return kernel.moved(np.full(kernel.theta.size, np.log(factor)))
     if isinstance(kernel, MetricGaussian) and "size" not in kernel.freeze:
@@ -95,7 +95,7 @@ def widened(kernel: Kernel, factor: float) -> Kernel | None:
 
 
 def subsample(codes: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
-    """Indices of at most so many samples, with the share of each class kept."""
+    """Indices of at most so many samples, stratified by class."""
     if codes.size <= most:
         return np.arange(codes.size)
     random = np.random.default_rng(seed)

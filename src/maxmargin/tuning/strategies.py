@@ -12,13 +12,13 @@
     kernels         cross-validation error             several kernels, paths of C
     grid            cross-validation error             grid          all points
 
-`AutoSVC` takes "cv-posterior": the likelihood of the thesis over folds that stay fixed, repeated
-where samples are few. It has no noise, so its exact gradient leads iRprop⁺ to the optimum in some
-ten evaluations where the noisy one takes thousands.
+`AutoSVC` uses "cv-posterior": the likelihood of the thesis over fixed folds, repeated if there are
+few samples. It has no noise, so its exact gradient leads iRprop⁺ to the optimum in some ten
+evaluations where the noisy one takes thousands.
 
-A Gaussian kernel starts where the objective is best on a coarse grid of widths around Jaakkola's
-and of C, since from a single start gradient descent ends in a local optimum too often (9.4). The
-prior stays where Jaakkola's heuristic puts it.
+A Gaussian kernel starts at the best point of a coarse grid of C and of widths around Jaakkola's,
+since gradient descent from a single start ends in a local optimum too often (9.4). The prior stays
+centred on Jaakkola's heuristic.
 """
 
 from __future__ import annotations
@@ -57,28 +57,27 @@ GRID_GAMMA = 2.0 ** np.arange(-6, 11, 2)
 STEP, NOISY_STEP, EVOLUTION_STEP = 0.1, 0.05, 1.0
 # Factors on γ that compete with a linear kernel on text.
 TEXT_GAMMA = (0.25, 1.0, 4.0)
-# Steps at which iRprop⁺ has arrived; the machine does not change with the fifth digit of γ.
+# Step size at which iRprop⁺ has converged; the fifth digit of γ does not change the machine.
 SMALLEST_STEP = 1e-4
-# Steps on fixed folds: changes of γ and C by less than the last change the objective by less than
-# its standard error.
+# First and last step size on fixed folds: smaller changes of γ and C change the objective by less
+# than its standard error.
 FIXED_STEP, FIXED_SMALLEST = 0.3, 0.03
-# Samples that the coarse grid of fixed folds is evaluated on, and the walk, at most.
+# Most samples used for the coarse grid on fixed folds, and for the walk.
 SCAN_SAMPLES, WALK_SAMPLES = 300, 1000
-# Repetitions of the folds, at most, and samples of all repetitions together.
+# Most repetitions of the folds, and most samples over all repetitions.
 REPEATS, REPEATED_SAMPLES = 3, 1000
-# Pairs of classes up to which their likelihoods are added up; beyond, votes are counted along paths
-# of few C for widths far apart, then of more C for widths close by.
+# Most pairs of classes whose likelihoods are summed; with more, votes are counted along paths of
+# few C for widths far apart, then of more C for widths close together.
 MOST_PAIRS = 6
 COARSE_C = 10.0 ** np.arange(-1.0, 4.01)
 FINE_GAMMA = (0.5, 1.0, 2.0)
-# Lengths and widths of the substrings that compete on strings, and how many different substrings
-# there may be.
+# Substring lengths and widths compared on strings, and the most distinct substrings allowed.
 OLIGO_LENGTHS, MOST_OLIGOS = (1, 2, 3, 4, 5, 6), 10_000
 OLIGO_SIGMA = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 32.0, 1000.0)
 
 
 def by_alignment(search: Search, factor: float = 100) -> Outcome:
-    """Kernel by its alignment with the target, C by cross-validation."""
+    """Kernel by alignment with the target, C by cross-validation."""
     if not search.task.kernel.parameter_names:
         search.expected = search.expected or (search.task.k * PATH_C.size,)
         return search.path_of_C(search.task.kernel)
@@ -122,9 +121,10 @@ def by_fixed_folds(search: Search) -> Outcome:
     """Kernel and C by the likelihood of the samples held out in fixed folds, and a prior.
 
     Beyond `SCAN_SAMPLES` the walk starts from the better of two points: the best of a coarse grid
-    on some samples, and what `by_alignment` finds on all. Beyond `WALK_SAMPLES` the walk takes some
-    samples, and cross-validation on all decides between its kernel and that of the alignment.
-    More than `MOST_PAIRS` pairs of classes take too many machines for derivatives: see `_by_votes`.
+    on a subsample, and the point that `by_alignment` finds on all samples. Beyond `WALK_SAMPLES`
+    the walk uses a subsample, and cross-validation on all samples decides between its kernel and
+    that of the alignment. More than `MOST_PAIRS` pairs of classes need too many machines for
+    derivatives: see `_by_votes`.
     """
     if search.pairs > MOST_PAIRS:
         return _by_votes(search)
@@ -166,7 +166,7 @@ def _by_votes(search: Search) -> Outcome:
 
 
 def better(*outcomes: Outcome) -> Outcome:
-    """The one with the highest score, of equal ones that with the smallest C."""
+    """The one with the highest score; ties go to the smallest C."""
     scored = [outcome for outcome in outcomes if not np.isnan(outcome.score)] or outcomes
     return max(scored, key=lambda outcome: (outcome.score, -outcome.point.C))
 
@@ -201,7 +201,7 @@ def by_posterior(search: Search) -> Outcome:
 
 
 def by_span(search: Search) -> Outcome:
-    """Kernel and C by the span bound, as if no other sample joined or left the support vectors."""
+    """Kernel and C by the span bound, assuming that the set of support vectors does not change."""
     objective = search.objective(SpanBound)
     most = search.iterations(len(search.task.kernel.parameter_names) + 1, 100)
     search.expected = (len(search.scanned()), most)
@@ -213,8 +213,8 @@ def by_span(search: Search) -> Outcome:
 def by_radius_margin(search: Search) -> Outcome:
     """Kernel and C by the radius–margin quotient of the squared-hinge machine.
 
-    It starts from the kernel as it is: the quotient has its least values where kernels are too
-    narrow (10.2). There is no such quotient for the hinge loss; its C follows by cross-validation.
+    It starts from the given kernel: the quotient is smallest where kernels are too narrow (10.2).
+    There is no such quotient for the hinge loss, whose C is then chosen by cross-validation.
     """
     objective = search.objective(RadiusMargin)
     start = Point(search.task.kernel, search.unit_C)
@@ -230,8 +230,8 @@ def by_radius_margin(search: Search) -> Outcome:
 def by_evolution(search: Search) -> Outcome:
     """Kernel and C by the cross-validation error, with CMA-ES.
 
-    The error is a count, and the best of thousands of points has been lucky: the mean of the last
-    population is taken.
+    The error is a count, and the best of thousands of points was partly lucky: the result is the
+    mean of the last population.
     """
     objective = search.errors()
     size = len(search.task.kernel.parameter_names) + 1
@@ -252,7 +252,7 @@ def by_grid(search: Search) -> Outcome:
 
 
 def by_kernels(search: Search) -> Outcome:
-    """A kernel of several kinds, and C, by the cross-validation error.
+    """The best of several kinds of kernels, and C, by the cross-validation error.
 
     For text these are a linear kernel and Gaussians, for strings see `_by_oligos`.
     """
@@ -266,8 +266,8 @@ def by_kernels(search: Search) -> Outcome:
 
 
 def _by_oligos(search: Search, alphabet: str) -> Outcome:
-    """Oligo kernels of several K, each with the σ that aligns it best with the target, and their
-    sum compete along coarse paths of C; the best gets a finer one."""
+    """Compare oligo kernels of several K, each with the σ of the best alignment, and their sum
+    along coarse paths of C; refine the path of the best."""
     lengths = [k for k in OLIGO_LENGTHS if k == 1 or len(alphabet) ** k <= MOST_OLIGOS]
     few, many = search.task.k * COARSE_C.size, search.task.k * PATH_C.size
     search.expected = (len(OLIGO_SIGMA),) * len(lengths) + (few,) * (len(lengths) + 1) + (many,)
@@ -289,7 +289,7 @@ def _by_oligos(search: Search, alphabet: str) -> Outcome:
     return better(coarse, fine)._replace(status=fine.status)
 
 
-# Strategies that know no weights of samples.
+# Strategies that do not support sample weights.
 UNWEIGHTED = ("span", "radius_margin", "cv-cma")
 STRATEGIES: dict[str, Callable[[Search], Outcome]] = {
     "cv-posterior": by_fixed_folds,
@@ -313,18 +313,18 @@ def tuned(
 ) -> Outcome:
     """Kernel and C for a task by one of `STRATEGIES`.
 
-    Ctrl-C ends the search within the evaluation at hand and raises `SearchInterrupted`, a
-    `KeyboardInterrupt` that has the best so far as `found`.
+    Ctrl-C ends the search during the current evaluation and raises `SearchInterrupted`, a
+    `KeyboardInterrupt` whose `found` is the best point so far.
 
     Parameters
     ----------
     task : Task
     strategy : str
     callback : callable, optional
-        Called with a `SearchProgress` after each evaluation; a true answer ends the search with
-        the best so far.
+        Called with a `SearchProgress` after each evaluation; returning true ends the search with
+        the best point so far.
     journal : Journal, optional
-        Keeps what is computed; one of an equal search that ended early is gone on from.
+        Records the search; the journal of an equal search that ended early is resumed.
 
     Examples
     --------
@@ -343,7 +343,7 @@ def tuned(
 
 
 def run_to_its_end(work: Callable[[Any], Outcome]) -> Outcome:
-    """Run a search that asks an `Interrupt` whether Ctrl-C came; raise `SearchInterrupted` then."""
+    """Run a search, and raise `SearchInterrupted` if Ctrl-C ended it."""
     with (
         single_threaded_blas(),
         deferred_interrupts() as interrupt,

@@ -2,7 +2,7 @@
 
     maximise  y·β − ε Σ|β_i| − ½ βᵀKβ   subject to   |β_i| ≤ C,  Σ β = 0
 
-β is split into its positive and its negative part, each with a box of its own.
+β is split into its positive and its negative part, each with its own box.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class TubeFit(NamedTuple):
     fit : Fit
         With β in place of α; the gradient is y − Kβ.
     sides : float array
-        For each sample the side of the tube at which it fixes the bias, if it does: y − f = side·ε.
+        For each sample that fixes the bias, the side of the tube it lies on: y − f = side·ε.
     """
 
     fit: Fit
@@ -41,7 +41,7 @@ def tube_fit(
 ) -> TubeFit:
     """The machine with ε-insensitive loss on the Gram matrix K, from any β.
 
-    Beyond a few thousand samples `solve` does it.
+    Beyond a few thousand samples it calls `solve`.
     """
     n = y.size
     start = None if beta is None else halved(beta)
@@ -67,8 +67,8 @@ def left_out_tube_fit(
 ) -> TubeFit:
     """The machine without one sample on Q = `doubled(K)`, from the β of the machine with it.
 
-    Its variables are held at zero; the gradient has an entry for it all the same, so that its
-    output is y − G + b as for the others.
+    The variables of that sample are fixed at zero; the gradient still has an entry for it, so that
+    its output is y − G + b as for the others.
     """
     n = y.size
     lower, upper = np.zeros((2, 2 * n))

@@ -14,7 +14,7 @@ LIBSVM, ONNX = (".libsvm", ".model", ".txt"), ".onnx"
 
 
 def converted(source: str, destination: Path, *, codes: bool = False) -> list[str]:
-    """Write the model in the format of the destination's ending; what is to be known about it."""
+    """Write the model in the format of the destination's suffix; return notes about the result."""
     model = load_any(source)
     ending = destination.suffix.lower()
     notes = []
@@ -23,7 +23,7 @@ def converted(source: str, destination: Path, *, codes: bool = False) -> list[st
     elif ending in LIBSVM:
         write_libsvm(model.estimator, destination, codes=codes)
         if model.schema is not None and model.schema.scaled:
-            notes.append("it takes inputs as the model has them: (x − center) / scale")
+            notes.append("it expects scaled inputs: (x − center) / scale")
         classes = getattr(model.estimator, "classes_", np.empty(0))
         if codes and classes.dtype.kind not in "iu":
             notes.append(", ".join(f"{code} is {label}" for code, label in enumerate(classes)))
@@ -32,7 +32,7 @@ def converted(source: str, destination: Path, *, codes: bool = False) -> list[st
 
         write_onnx(model, destination)
         if model.schema is not None and model.schema.scaled:
-            notes.append("scaling is part of it: it takes features as they are in the data")
+            notes.append("scaling is included: it expects features as they are in the data")
     else:
         raise UsageError(f"{destination} must end with .mm, {', '.join(LIBSVM)} or {ONNX}")
     return notes

@@ -25,7 +25,7 @@ Mirror = Annotated[
 
 @data_app.command("list")
 def list_sets(folder: Folder = None, quiet: a.Quiet = False, json: a.Json = False) -> None:
-    """List the public sets: source, licence, whether they are here, and what cannot be had."""
+    """List the public sets: source, licence, whether present here, and which are unavailable."""
     screen = Screen(quiet, json)
     with explained(screen):
         from ...data.public import CATALOGUE, UNAVAILABLE, data_folder, present
@@ -37,7 +37,7 @@ def list_sets(folder: Folder = None, quiet: a.Quiet = False, json: a.Json = Fals
             lines = [f"{entry.name}: {here}", f"from {entry.source}", entry.licence, entry.note]
             screen.say("set", "\n  ".join(line for line in lines if line))
         for name, reason in UNAVAILABLE.items():
-            screen.say("not to be had", f"{name}: {reason}")
+            screen.say("unavailable", f"{name}: {reason}")
         sets = {
             entry.name: {
                 "files": entry.files,

@@ -1,4 +1,4 @@
-"""`demo`: a file with names and classes in words, to begin with."""
+"""`demo`: a small file to start with, with column names and class names."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from ...models import Model
 from ...report.words import certificate_lines, measure_in_words
 
 PARTS = ("numpy", "scipy", "scikit-learn", "numba", "polars", "matplotlib", "typer")
-# Parameters that say how a machine was trained, not what it is.
+# Parameters of the training, not of the model.
 ASIDE = ("cache_size", "verbose", "callback", "warm_start", "max_seconds", "n_jobs", "random_state")
 
 
@@ -44,7 +44,7 @@ def described(model: Model) -> list[tuple[str, str]]:
             for place, (name, text) in enumerate(certificate_lines(machine.certificate_))
         ]
     elif not hasattr(machine, "tree_"):
-        lines.append(("certificate", "none: the file it comes from tells nothing of its optimum"))
+        lines.append(("certificate", "none: the file it was converted from has none"))
     if training is not None:
         lines += _of_training(training)
     return lines
@@ -64,9 +64,7 @@ def _of_training(training: Any) -> list[tuple[str, str]]:
 
 
 def _scales(model: Model) -> str:
-    return (
-        ", brought to one scale first" if model.schema is not None and model.schema.scaled else ""
-    )
+    return ", standardised" if model.schema is not None and model.schema.scaled else ""
 
 
 def shortened(text: str, most: int = 90) -> str:
@@ -74,7 +72,7 @@ def shortened(text: str, most: int = 90) -> str:
 
 
 def versions() -> dict[str, str]:
-    """maxmargin, Python, and the packages that matter, as far as they are installed."""
+    """Versions of maxmargin, Python and the relevant packages that are installed."""
     found = {"maxmargin": __version__, "Python": python_version()}
     for name in PARTS:
         try:

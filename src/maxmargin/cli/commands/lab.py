@@ -40,18 +40,18 @@ def open_lab(port: int, browser: bool, room: str, data: Path | None, screen: Scr
     try:
         bound = listening(port)
     except OSError as error:
-        raise UsageError(f"port {port} cannot be used ({error.strerror}): leave it out") from None
+        raise UsageError(f"port {port} cannot be used ({error.strerror}): omit --port") from None
     lab = Lab(bound.getsockname()[1])
     address = lab.address + address_of(room, state)
-    screen.say("lab", f"{lab.address}#{room}\nCtrl-C ends it")
+    screen.say("lab", f"{lab.address}#{room}\nstop with Ctrl-C")
     if browser:
-        # The socket listens already; the answer comes once the server runs.
+        # The socket is already listening; it answers once the server runs.
         threading.Timer(0.5, webbrowser.open, [address]).start()
     serve(lab, bound)
 
 
 def write_page(page: Path, room: str, data: Path | None, screen: Screen) -> None:
-    """Write a room with a recorded answer into one file."""
+    """Write a room with a recorded run to one file."""
     check_writable(page)
     if data is not None and data.suffix == ".json":
         recorded = _read_trace(data)
@@ -70,7 +70,7 @@ def write_page(page: Path, room: str, data: Path | None, screen: Screen) -> None
 def write_trace(
     data: Path, output: Path, columns: Named, fields: dict[str, Any], screen: Screen
 ) -> dict[str, Any]:
-    """Write every step on the points of a file; what came of it."""
+    """Record every step on the points of a file; return a summary."""
     check_writable(output)
     request = {**_request_of(data, columns, MOST_WATCHED), **fields}
     with screen.working("solving"), _as_usage():
@@ -93,7 +93,7 @@ def _request_of(path: Path, columns: Named, most: int) -> dict[str, Any]:
         places = [_place(table, name) for name in columns]
         points, _, _ = points_from(table, places[0], places[1], places[2], most, CLASSES)
     except UnicodeDecodeError:
-        raise DataError(f"{path} is not a text in UTF-8") from None
+        raise DataError(f"{path} is not UTF-8 text") from None
     except RequestError as error:
         raise DataError(f"{path}: {error}") from None
     return {"points": points, "example": ""}
@@ -103,7 +103,7 @@ def _place(table: Columns, name: str | None) -> int | None:
     if name is None:
         return None
     if name not in table.names:
-        raise UsageError(f"there is no column {name!r}; there are {', '.join(table.names)}")
+        raise UsageError(f"there is no column {name!r}; the columns are {', '.join(table.names)}")
     return table.names.index(name)
 
 
@@ -124,7 +124,7 @@ def _known_room(room: str) -> None:
 
 @contextmanager
 def _as_usage() -> Iterator[None]:
-    """What a room refuses is a matter of the options."""
+    """Report what a room refuses as an error of the options."""
     try:
         yield
     except RequestError as error:

@@ -18,13 +18,13 @@ from ...models import HeldOut, Model, load, read_libsvm
 from ...report.measures import measured
 from ..screen import Screen
 
-# Rows that are predicted at a time.
+# Rows predicted at a time.
 BLOCK = 20_000
 WRITERS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow"}
 
 
 def load_any(path: str, n_features: int | None = None) -> Model:
-    """A model file of either kind, by its content."""
+    """Load a model file of either kind, told apart by content."""
     with open(path, "rb") as stream:
         text = stream.read(8) == b"svm_type"
     if not text:
@@ -34,7 +34,7 @@ def load_any(path: str, n_features: int | None = None) -> Model:
 
 
 def plain_schema(machine: Any, path: str) -> Schema:
-    """That of a machine whose inputs are taken as they are."""
+    """The schema of a machine whose inputs are not transformed."""
     width = machine.n_features_in_
     if width > MOST_FEATURES:
         raise ModelFileError(
@@ -50,12 +50,12 @@ def inputs_for(path: str, model_path: str, format: str | None) -> tuple[Model, A
     model = load_any(model_path)
     width = getattr(model.estimator, "n_features_in_", None)
     if width is None:
-        raise DataError(f"{model_path} is a model of sequences, which data files do not hold")
+        raise DataError(f"{model_path} is a model of sequences, which data files cannot hold")
     if model.schema is None:
         model = replace(model, schema=plain_schema(model.estimator, model_path))
     data = read_data(path, format=format)
     if isinstance(data, Vectors) and checked_width(data) != width and model.training is None:
-        # Neither svmlight text nor LIBSVM's models tell how many features there are.
+        # Neither svmlight files nor LIBSVM models state the number of features.
         model = load_any(model_path, max(width, data.X.shape[1]))
         width = model.estimator.n_features_in_
     if isinstance(data, Vectors) and sparse.issparse(data.X) and data.X.shape[1] < width:
@@ -103,7 +103,7 @@ def as_columns(estimator: Any, predictions: HeldOut) -> dict[str, np.ndarray]:
 
 
 def kept_columns(data: Any, names: list[str]) -> dict[str, Any]:
-    """Columns of the data that are to be written beside predictions; "all" is every one."""
+    """Columns of the data to write next to the predictions; "all" stands for every column."""
     if not names:
         return {}
     if isinstance(data, Vectors):
@@ -152,7 +152,7 @@ def write_columns(columns: dict[str, Any], output: str | None) -> None:
 
 
 def comparison(model: Model, data: Any, predictions: HeldOut) -> tuple[Any, ...]:
-    """Figures of quality, where the data have the target."""
+    """Quality of the predictions, if the data have the target."""
     assert model.schema is not None
     target = targets_of(data, model.schema)
     estimator = model.estimator

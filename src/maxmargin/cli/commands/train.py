@@ -1,4 +1,4 @@
-"""`train`: read, choose, search, test, fit, certify, save; and resume after a stop."""
+"""`train`: read, choose, search, test, fit, certify and save; resume after a stop."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from ..screen import Screen
 from ..searching import Found, searched
 from ..splitting import split_for_test
 
-# Fewer samples are too few to hold some out.
+# With fewer samples than this, none are held out.
 FEWEST_FOR_TEST = 40
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The options of a command that are about its data."""
+    """The options of a command that concern its data."""
 
     format: str | None = None
     target: str | None = None
@@ -43,7 +43,7 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Data as a machine takes them."""
+    """Data in the form that estimators take."""
 
     name: str
     X: Any
@@ -57,7 +57,7 @@ class Samples:
 
 
 def read_samples(path: str, reading: Reading, unlabelled: bool = False) -> Samples:
-    """Inputs and targets from a file, with what was guessed about it."""
+    """Inputs and targets from a file, with the guesses made about it."""
     data = read_data(path, format=reading.format)
     schema, notes = schema_of(
         data,
@@ -175,7 +175,7 @@ class TrainingRun:
         return state
 
     def _trained(self, state: Checkpoint, rows: np.ndarray) -> Any:
-        """The machine of these rows, fitted from where the checkpoint stands."""
+        """The machine trained on these rows, resumed from the checkpoint."""
         machine = state.begun(self.plan.estimator())
         y = None if self.samples.y is None or self.options.one_class else self.samples.y[rows]
         what = "training on all samples" if state.stage == "all" else "training for the test"
@@ -238,14 +238,14 @@ class TrainingRun:
         if hasattr(machine, "certificate_"):
             self.screen.say("certified", certificate_lines(machine.certificate_)[0][1])
         if not finished(machine):
-            self.screen.say("", "the time limit ended the fit before the optimum")
+            self.screen.say("", "the time limit was reached before the optimum")
         self.screen.say("saved", f"{self.output}, in {self.keeper.seconds():.1f} s")
 
 
 def resumable_search(
     plan: Plan, options: MachineOptions, X: Any, y: Any, keeper: Keeper, screen: Screen
 ) -> Found:
-    """The parameters that the plan leaves open, from where the checkpoint has the search."""
+    """Search for the parameters that the plan leaves open, resumed from the checkpoint."""
     with screen.working("choosing parameters") as bar:
         while True:
             course = Course(keeper, bar.update)

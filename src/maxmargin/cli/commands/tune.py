@@ -1,4 +1,4 @@
-"""`tune`: the search alone, with all that was tried."""
+"""`tune`: the search alone, with all points tried."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tell_of_search(
     with screen.working("choosing a machine"):
         plan = planned(options, samples.X, samples.y)
     if not plan.search:
-        raise UsageError(f"nothing is left to tune for {plan.machine}")
+        raise UsageError(f"{plan.machine} has no parameters left to tune")
     schema = standardised(samples.schema, samples.X) if plan.scale else samples.schema
     screen.say_all("data", [f"{samples.name}: {samples.size:,} samples", *samples.notes])
     screen.say_all("machine", [f"{plan.machine}: {plan.reasons[0]}", *plan.reasons[1:]])

@@ -1,6 +1,6 @@
 """`warmup`: every compiled function called once, so that Numba keeps it on disk.
 
-Subjects have little compiled code in common, so that processes may compile them side by side.
+Subjects share little compiled code, so several processes can compile them at the same time.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from ...tuning import AutoSVC
 Work = tuple[str, Callable[[], Any]]
 Tell = Callable[[float, str], None]
 
-# More processes have nothing to do that others do not do already.
+# More processes than this would only repeat each other's work.
 MOST_PROCESSES = 4
-# Seconds between two looks whether the processes are alive.
+# Seconds between two checks that the processes are alive.
 PATIENCE = 1.0
 
 
 def compile_everything(tell: Tell, processes: int | None = None) -> float:
-    """Fit one small machine of each kind; the seconds it took.
+    """Fit one small machine of each kind; return the seconds it took.
 
-    `tell` is called with the part that is done and the name of what is next. By default there are
-    as many processes as cores, up to `MOST_PROCESSES`.
+    `tell` is called with the completed fraction and the name of the next piece of work. By default
+    there are as many processes as cores, up to `MOST_PROCESSES`.
     """
     began = time.perf_counter()
     subjects = works_of()
@@ -51,7 +51,7 @@ def compile_everything(tell: Tell, processes: int | None = None) -> float:
 
 
 def compile_here(subjects: list[str]) -> Iterator[str]:
-    """Compile these subjects; the name of each work before it begins."""
+    """Compile these subjects, and yield the name of each piece of work before it begins."""
     notice.quiet = True
     known = works_of()
     for subject in subjects:
@@ -63,7 +63,7 @@ def compile_here(subjects: list[str]) -> Iterator[str]:
 
 
 def compile_in(processes: int, subjects: list[str]) -> Iterator[str]:
-    """As `compile_everything`, in several processes, each of which takes the next subject."""
+    """`compile_everything` in several processes, each of which takes the next subject."""
     context = multiprocessing.get_context("spawn")
     todo, begun = context.Queue(), context.Queue()
     for subject in [*subjects, *[None] * processes]:
@@ -78,7 +78,7 @@ def compile_in(processes: int, subjects: list[str]) -> Iterator[str]:
                 name = begun.get(timeout=PATIENCE)
             except queue.Empty:
                 if any(worker.exitcode for worker in workers):
-                    raise RuntimeError("a process that compiled for warmup ended early") from None
+                    raise RuntimeError("a compiling process of warmup died") from None
                 continue
             if name is None:
                 left -= 1
@@ -104,7 +104,7 @@ def use(model: Any, inputs: Any) -> None:
 
 
 def works_of() -> dict[str, list[Work]]:
-    """What to do for each subject, from those that take longest."""
+    """The work of each subject, longest first."""
     random = np.random.default_rng(0)
     X = random.normal(size=(60, 3))
     inputs = {"float64": X, "float32": X.astype(np.float32), "sparse": sparse.csr_array(X)}

@@ -17,15 +17,15 @@ from ..chosen import Chosen
 from ..journal import Journal, SearchInterrupted
 from ..search import METRICS
 
-# Seconds that the last fit gets even where none are left.
+# Seconds that the final fit gets even if none are left.
 LEAST_SECONDS = 0.05
-# Part of a given time limit that the search may take; the rest is for the last fit.
+# Fraction of a given time limit that the search may use; the rest is for the final fit.
 SHARE = 0.6
 NUMBERS = [np.float64, np.float32]
 
 
 class AutoMachine(BaseEstimator):  # type: ignore[misc]
-    """A machine that chooses its kernel and its other parameters when it is fitted.
+    """A machine that chooses its kernel and other parameters during `fit`.
 
     Order of calls in `fit`: `_checked` (parameters, inputs, targets), `_chosen` (the search; sets
     `search_` and `C_`), `_machine` (an estimator with what was found), its `fit`, `_take_over` (its
@@ -50,7 +50,7 @@ class AutoMachine(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
-        """Inputs and targets; errors about them and about parameters."""
+        """Inputs and targets, after checking them and the parameters."""
 
     @abstractmethod
     def _chosen(
@@ -60,7 +60,7 @@ class AutoMachine(BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _machine(self, seed: int, seconds: float | None, samples: int) -> Any:
-        """The estimator to fit, with what the search found."""
+        """The estimator to fit, with the parameters found."""
 
     def fit(self, X: Any, y: Any) -> Any:
         """Choose kernel and parameters, then train on all samples.
@@ -104,7 +104,7 @@ class AutoMachine(BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             Targets.
         journal : Journal, optional
-            Keeps what is computed; one of an equal search that ended early is gone on from.
+            Records the search; the journal of an equal search that ended early is resumed.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class AutoMachine(BaseEstimator):  # type: ignore[misc]
         return 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
 
     def _search_seconds(self, began: float) -> float:
-        """What the search may still take of the time limit."""
+        """Seconds of the time limit left for the search."""
         if self.max_seconds is None:
             return np.inf
         return max(0.0, SHARE * float(self.max_seconds) - (time.perf_counter() - began))
@@ -148,7 +148,7 @@ class AutoMachine(BaseEstimator):  # type: ignore[misc]
         return validate_data(self, X, accept_sparse="csr", dtype=NUMBERS, order="C", reset=False)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class or the value of each sample.
+        """Predict the class or value of each sample.
 
         Parameters
         ----------

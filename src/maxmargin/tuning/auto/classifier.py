@@ -34,20 +34,20 @@ from .correction import Correction, corrected, held_out
 from .scaling import divided, in_units, standard_deviations
 from .strings import alphabet_of, are_strings
 
-# Samples from which some can be held out, and beyond which the search takes a part of them.
+# Fewest samples of which some can be held out; most samples that the search uses.
 FEWEST, SUBSAMPLE = 10, 2000
-# Sparse features beyond which inputs are taken as text.
+# Sparse features beyond which inputs are treated as text.
 TEXT_FEATURES = 1000
 # Length of the substrings that searches on strings start from.
 FIRST_LENGTH = 3
-# Samples up to which probabilities cost less than a tenth of the search.
+# Samples up to which probabilities take less than a tenth of the time of the search.
 PROBABILITY_UPTO = 2000
-# Numbers that take more values than this, with fewer samples a value, are measurements.
+# Numeric targets with more distinct values and fewer samples per value are measurements.
 MOST_CLASSES, FEWEST_A_CLASS = 20, 4
 SCORINGS = (None, "accuracy", "balanced_accuracy", "roc_auc")
-# Evaluations of a noisy objective with 200 samples, and the power of n by which they get fewer.
+# Evaluations of a noisy objective with 200 samples, and the power of n by which they decrease.
 EVALUATIONS, FEWER = 15_000, 1.5
-# Features beyond which they get fewer by the square root of their number.
+# Features beyond which they decrease with the square root of their number.
 MANY_FEATURES = 30
 
 
@@ -61,12 +61,12 @@ def _has_probabilities(model: Any) -> bool:
 
 
 class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
-    """Support vector classification that chooses its kernel and its C itself.
+    """Support vector classification that chooses its kernel and C itself.
 
     It maximises the likelihood of the samples held out in fixed folds, with a prior on the kernel,
     by its exact gradient; see `maxmargin.tuning.strategies`. Inputs are standardised first; the
-    scales end up in the metric of the kernel, so that the result is an ordinary `SVC` for the
-    inputs as they are. Strings, such as DNA or proteins, are compared by oligo kernels.
+    scales are then absorbed by the metric of the kernel, so that the result is an ordinary `SVC`
+    for the original inputs. Strings, such as DNA or proteins, are compared by oligo kernels.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
     class_weight : dict or "balanced", default=None
         Factors on the C of each class, as for `SVC`.
     scoring : {"accuracy", "balanced_accuracy", "roc_auc"}, default=None
-        What to do well at. None stands for the accuracy weighted by `class_weight`. The balanced
+        The score to optimise. None stands for the accuracy weighted by `class_weight`. The balanced
         accuracy and the AUC give every class the same importance in the search.
     scale : bool, default=True
         Whether to standardise the inputs.
@@ -90,21 +90,21 @@ class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
     max_seconds : float, default=None
         Time limit for `fit`.
     probability : bool, "platt" or "auto", default="auto"
-        As for `SVC`. "auto" fits probabilities with up to 2,000 samples, and beyond when
-        `predict_proba` is first called; for that the samples are kept, though not in pickles.
+        As for `SVC`. "auto" fits probabilities with up to 2,000 samples; with more, on the first
+        call of `predict_proba`, for which the samples are kept in memory but not in pickles.
     random_state : int, RandomState or None, default=None
-        None stands for 0: every fit is repeatable, time limits aside.
+        None stands for 0: fits are repeatable, except under a time limit.
     n_jobs : int, default=1
         Threads.
     callback : callable, default=None
-        Called with a `SearchProgress` after each evaluation of the search. If it returns True the
-        search ends, and the fit follows with the best so far.
+        Called with a `SearchProgress` after each evaluation of the search. If it returns True, the
+        search ends and the best point so far is fitted.
 
     Attributes
     ----------
     search_ : Chosen
-        What it did and why: print it. After Ctrl-C during the search it holds the best so far; the
-        fit is left out.
+        What was chosen and why, to be printed. After Ctrl-C during the search it holds the best
+        point so far, and nothing is fitted.
     svc_ : SVC
         The fitted classifier.
     C_ : float
@@ -166,7 +166,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         check_option(self, "probability", (False, True, "platt", "auto"))
         weighted = self.class_weight is not None or self.scoring not in (None, "accuracy")
         if weighted and self.strategy in UNWEIGHTED:
-            refuse(self, "strategy", "one that knows weights of classes, as 'cv-posterior' does")
+            refuse(self, "strategy", "one that supports class weights, such as 'cv-posterior'")
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         self._check_parameters()
@@ -310,7 +310,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         if are_strings(X):
             inputs = encoded(X, alphabet_of(X), "X")[samples]
             return inputs, np.ones(0), Oligo(k=FIRST_LENGTH, alphabet=inputs.alphabet)
-        # Rare terms must not weigh more than frequent ones: text is taken as it is.
+        # Text is not scaled, because rare terms must not weigh more than frequent ones.
         scaled = self.scale and strategy != "kernels"
         scales = standard_deviations(X) if scaled else np.ones(X.shape[1])
         inputs = divided(X[samples], scales)
@@ -320,17 +320,17 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         if self.strategy != "auto":
             return self.strategy, "asked for"
         if samples < FEWEST:
-            return "kta", f"{samples} samples are too few to hold some out"
+            return "kta", f"{samples} samples, too few to hold any out"
         if are_strings(X):
-            return "kernels", "strings: oligo kernels compete"
+            return "kernels", "strings: comparing oligo kernels"
         if sparse.issparse(X) and X.shape[1] > TEXT_FEATURES and self.metric == "radial":
-            return "kernels", "many sparse features: linear and Gaussian kernels compete"
+            return "kernels", "many sparse features: comparing linear and Gaussian kernels"
         if samples <= SCAN_SAMPLES:
             return "cv-posterior", f"small data set ({samples} samples), thorough search"
         return "cv-posterior", f"{samples:,} samples, thorough search"
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """The function whose sign decides, as of `SVC`.
+        """The decision function, as of `SVC`.
 
         Parameters
         ----------
@@ -341,7 +341,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of the classes; the first call may train five more machines.
+        """Class probabilities; the first call may train five more machines.
 
         Parameters
         ----------
@@ -353,7 +353,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         return np.asarray(model.predict_proba(X))
 
     def _fit_probabilities(self, model: Any) -> None:
-        """Probabilities for the fitted classifier, from the samples that were kept."""
+        """Fit probabilities of the fitted classifier to the samples that were kept."""
         if self._kept is None:
             raise AttributeError(
                 "predict_proba needs the training samples, which are not kept in files: call it "
@@ -391,7 +391,7 @@ def refuse_measurements(y: NDArray[Any]) -> None:
 
 
 def effort(strategy: str, size: int, samples: int, features: int) -> float:
-    """The part of a strategy's iterations that is affordable: ten seconds' worth of machines."""
+    """The affordable fraction of a strategy's iterations: about ten seconds of training."""
     if strategy not in ("posterior", "likelihood"):
         return 1.0
     evaluations = EVALUATIONS * min(1.0, (200.0 / samples) ** FEWER)

@@ -1,9 +1,9 @@
 """C of a subsample, corrected on all samples by a short path with warm starts.
 
-The search takes a part of large data sets, and the best C of a part need not be that of all. A
+The search uses a subsample of large data sets, whose best C need not be best for all samples. A
 fifth of the samples is held out; machines at C, then at smaller and larger C as long as that pays,
-are trained on the others, each from the one before. A step pays if the held-out loss falls by more
-than its standard error: of C that are equally good, up to noise, the one of the search is kept.
+are trained on the others, each from the previous one. A step pays if the held-out loss falls by
+more than its standard error: among values of C that are equal up to noise, the search's is kept.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ..machine import Int
 from ..optimizers import Result
 from ..start import subsample
 
-# Samples that take part at most, and the part of them that is held out.
+# Most samples that are used, and the fraction of them that is held out.
 MOST_CORRECTED, HELD_OUT = 20_000, 0.2
-# Factor between neighbouring C, and steps in one direction at most.
+# Factor between neighbouring C, and most steps in one direction.
 FACTOR, MOST_STEPS = 10.0**0.5, 3
 
 
@@ -41,7 +41,7 @@ class Held(NamedTuple):
 
 
 def held_out(X: Any, y: NDArray[Any], codes: Int, weight: Float | None, seed: int) -> Held:
-    """At most `MOST_CORRECTED` samples with the shares of the classes, a fifth of them held out."""
+    """At most `MOST_CORRECTED` samples, stratified by class, with a fifth of them held out."""
     used = subsample(codes, MOST_CORRECTED, seed)
     held = used[subsample(codes[used], round(HELD_OUT * used.size), seed)]
     train = np.setdiff1d(used, held)
@@ -55,14 +55,14 @@ class Correction:
     Parameters
     ----------
     model : estimator
-        With the kernel found, and everything else but C.
+        With the kernel found and all other parameters but C.
     data : Held
     losses : callable
-        Of a fitted model and held-out samples: the loss of each.
+        Takes a fitted model and held-out samples, returns the loss of each.
     seconds : float
         Time limit.
     callback : callable, optional
-        Called with a `SearchProgress` after each fit; a true answer ends the walk.
+        Called with a `SearchProgress` after each fit; returning true ends the walk.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Correction:
         return best
 
     def _loss(self, C: float) -> Float | None:
-        """Weighted losses of the held-out samples at C; None where the time is over."""
+        """Weighted losses of the held-out samples at C; None if time has run out."""
         left = self.seconds - (time.perf_counter() - self.began)
         if self.status != "finished" or left <= 0:
             self.status = "time_limit" if self.status == "finished" else self.status
@@ -125,7 +125,7 @@ class Correction:
             self.status = "stopped"
 
     def stage(self, kernel: Any, C: float) -> Stage:
-        """What was tried, in the order of C."""
+        """The points tried, in order of C."""
         tried = dict(self.tried)
         history = {
             "log_C": np.log(sorted(tried)),
@@ -144,8 +144,8 @@ def pays(change: Float) -> bool:
 
 
 def corrected(found: Chosen, correction: Correction) -> Chosen:
-    """What was chosen, with the C that is best on all samples; Ctrl-C raises `SearchInterrupted`
-    with what the search had found."""
+    """The choice with the C that is best on all samples; Ctrl-C raises `SearchInterrupted` with
+    the choice of the search."""
     try:
         C = correction.walk(found.C)
     except KeyboardInterrupt:

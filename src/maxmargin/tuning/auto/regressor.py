@@ -26,16 +26,16 @@ from .correction import Correction, corrected, held_out
 from .scaling import divided, in_units, standard_deviations
 from .strings import are_strings
 
-# Samples beyond which the search takes a part of them.
+# Samples beyond which the search uses a subsample.
 SUBSAMPLE = 2000
 
 
 class AutoSVR(RegressorMixin, AutoMachine):  # type: ignore[misc]
-    """Support vector regression that chooses its Gaussian kernel, its C and its ε itself.
+    """Support vector regression that chooses its Gaussian kernel, C and ε itself.
 
     It minimises the loss of the samples held out in fixed folds by its exact gradient in all
-    parameters. Inputs and targets are standardised for the search; the scales end up in the metric
-    of the kernel, in C and in ε, so that the result is an ordinary `SVR` for the data as they are.
+    parameters. Inputs and targets are standardised for the search; the scales are then absorbed by
+    the kernel's metric, C and ε, so that the result is an ordinary `SVR` for the original data.
 
     Parameters
     ----------
@@ -52,18 +52,18 @@ class AutoSVR(RegressorMixin, AutoMachine):  # type: ignore[misc]
     max_seconds : float, default=None
         Time limit for `fit`.
     random_state : int, RandomState or None, default=None
-        None stands for 0: every fit is repeatable, time limits aside.
+        None stands for 0: fits are repeatable, except under a time limit.
     n_jobs : int, default=1
         Threads.
     callback : callable, default=None
-        Called with a `SearchProgress` after each evaluation of the search. If it returns True the
-        search ends, and the fit follows with the best so far.
+        Called with a `SearchProgress` after each evaluation of the search. If it returns True, the
+        search ends and the best point so far is fitted.
 
     Attributes
     ----------
     search_ : Chosen
-        What it did and why: print it. After Ctrl-C during the search it holds the best so far; the
-        fit is left out.
+        What was chosen and why, to be printed. After Ctrl-C during the search it holds the best
+        point so far, and nothing is fitted.
     svr_ : SVR
         The fitted regression.
     C_, epsilon_ : float

@@ -1,4 +1,4 @@
-"""Inputs on one scale for the search, and kernels in the units of the inputs as given."""
+"""Standardised inputs for the search, and kernels in the units of the original inputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..base import Float
 
 
 def standard_deviations(X: Any) -> Float:
-    """Of each feature; 1 where it is constant."""
+    """The scale of each feature; 1 if it is constant."""
     if sparse.issparse(X):
         X = X if X.has_canonical_format else X.copy()  # SciPy brings it into form in place
         mean = np.asarray(X.mean(axis=0)).ravel()
@@ -20,7 +20,7 @@ def standard_deviations(X: Any) -> Float:
         deviations = np.sqrt(np.maximum(square - mean**2, 0.0))
     else:
         deviations = X.std(axis=0, dtype=np.float64)
-    # What rounding leaves of the deviation of a constant.
+    # The standard deviation of a constant that is left by rounding.
     largest = abs(X).max(axis=0)
     size = largest.toarray().ravel() if sparse.issparse(X) else largest
     return np.where(deviations <= 1e-7 * size, 1.0, deviations)
@@ -40,7 +40,7 @@ def in_units(kernel: Kernel, scales: Float) -> Kernel:
     if isinstance(kernel, Gaussian):
         return Gaussian(tuple(np.asarray(kernel.gamma) / scales**2))
     assert isinstance(kernel, MetricGaussian)
-    # ‖Bx/s‖ = ‖B'x‖ with B' = √(MᵀM), M = B/s; of M itself, squares would lose half the digits.
+    # ‖Bx/s‖ = ‖B'x‖ with B' = √(MᵀM), M = B/s, by an SVD of M: squaring would lose half the digits.
     _, values, vectors = np.linalg.svd(kernel.metric / scales)
     floor = np.finfo(np.float64).eps * values[0]
     return MetricGaussian(vectors.T * np.maximum(values, floor) @ vectors)

@@ -9,11 +9,11 @@ import numpy as np
 from ...kernels.sequence.encoding import EncodedSequences, as_strings
 
 DNA, RNA, PROTEIN = "ACGT", "ACGU", "ACDEFGHIKLMNPQRSTVWY"
-# Letters that stand for several others, or for none, in these alphabets: they match nothing.
+# Ambiguous letters and gaps of these alphabets; they match nothing.
 NUCLEOTIDE_CODES, PROTEIN_CODES = set("NRYSWKMBDHV-.*"), set("BJOUXZ-.*")
-# Share of the letters that must belong to an alphabet itself for strings to be over it.
+# Fraction of the letters that must belong to an alphabet for strings to count as over it.
 MOSTLY = 0.8
-# Different letters beyond which strings are taken as text.
+# Distinct letters beyond which strings count as text.
 MOST_LETTERS = 30
 TEXT_REMEDY = (
     "turn text into vectors, as make_pipeline(TfidfVectorizer(), AutoSVC()) does, or compare it "
@@ -33,9 +33,9 @@ def are_strings(X: Any) -> bool:
 
 
 def alphabet_of(X: Any) -> str:
-    """The letters that strings are made of: nucleotides, amino acids or whatever occurs.
+    """The alphabet of the strings: nucleotides, amino acids or the letters that occur.
 
-    Raises ValueError where they are text or numbers rather than sequences.
+    Raises ValueError if they are text or numbers rather than sequences.
     """
     if isinstance(X, EncodedSequences):
         return X.alphabet
@@ -46,7 +46,7 @@ def alphabet_of(X: Any) -> str:
         raise ValueError("X must hold strings with letters, got only empty ones")
     spaces = any(letter.isspace() for letter in letters)
     if spaces or len(letters) > MOST_LETTERS:
-        spaced = ", spaces among them" if spaces else ""
+        spaced = ", including spaces" if spaces else ""
         raise ValueError(
             f"X holds text rather than sequences ({len(letters)} different letters{spaced}): "
             f"{TEXT_REMEDY}"

@@ -1,4 +1,4 @@
-"""Objectives: what a good point is."""
+"""Objectives: functions of a point to be minimised or maximised."""
 
 from .alignment import KernelPolarisation, KernelTargetAlignment
 from .holdout import BootstrapError, CrossValidationError, ErrorRate, HoldOutError

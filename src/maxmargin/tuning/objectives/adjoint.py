@@ -9,9 +9,9 @@ and with λ the solution of H λ = (K_uV g, Σ g)
 
     dΦ = Σ_v g_v dK_v α − Σ_u λ_u dK_u α + (g K_Vg − λ_u K_ug − λ_b 1ᵀ) dα_g
 
-so that ∂Φ/∂theta is one contraction of ∂K/∂theta with a matrix of rank one, and C has the last
-term. Where no vector is free, b lies in the middle between the two that bound it, i and j, and
-λ = ½ Σ g on these.
+so that ∂Φ/∂theta is one contraction of ∂K/∂theta with a matrix of rank one, and the last term is
+the derivative in C. If no vector is free, b is the midpoint of the interval between the two vectors
+i and j that bound it, and λ = ½ Σ g on these.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Saddle:
     ----------
     K : Gram matrix of the free vectors, one at least
     ridge : float
-        Part of its largest diagonal entry that is added to the diagonal.
+        Added to the diagonal, relative to its largest entry.
     """
 
     def __init__(self, K: Float, ridge: float = 0.0) -> None:
@@ -46,7 +46,7 @@ class Saddle:
         self.constant = float(np.abs(np.diagonal(K)).max())
         self.factor = factored(K)
         if self.factor is None:
-            # Not semi-definite, as with a sigmoid kernel.
+            # Not positive semi-definite, as with a sigmoid kernel.
             H = np.ones((self.size + 1, self.size + 1))
             H[:-1, :-1], H[-1, -1] = K, 0.0
             self.pseudoinverse = np.linalg.pinv(H, hermitian=True)
@@ -82,7 +82,7 @@ class Adjoint(NamedTuple):
     Attributes
     ----------
     rows : int array
-        Training samples r, by their place.
+        Indices of the training samples r.
     weights : float array
     last : float
     """
@@ -101,12 +101,12 @@ def adjoint(fit: Fit, saddle: Saddle | None, right: Float, total: float) -> Adjo
 
 
 def saddle_of(fit: Fit, K: Float, ridge: float = 0.0) -> Saddle | None:
-    """H of a machine, or None where no vector is free."""
+    """H of a machine, or None if no vector is free."""
     return Saddle(K[fit.free[:, None], fit.free], ridge) if fit.free.size else None
 
 
 def bounded_part(fit: Fit) -> Float:
-    """α with zeros on the free vectors: what moves with C."""
+    """α with zeros on the free vectors: the part that changes with C."""
     alpha = fit.alpha.copy()
     alpha[fit.free] = 0.0
     return alpha
@@ -165,7 +165,7 @@ class Derivative:
         saddle: Saddle | None,
         free_slope: Float | float = 0.0,
     ) -> None:
-        """What Φ owes to the outputs of a machine, and to the α of its free vectors."""
+        """Add the contribution of a machine's outputs and of the α of its free vectors."""
         coefficients, log_C = sensitivities(fit, K, slope, saddle, free_slope)
         rows, columns = np.flatnonzero(coefficients), np.flatnonzero(fit.alpha)
         part = np.outer(coefficients[rows], fit.alpha[columns])

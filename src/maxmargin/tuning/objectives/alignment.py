@@ -3,7 +3,7 @@
     A = ⟨T, K⟩ / (‖T‖ ‖K‖),    P = ⟨T, K⟩,    ∂A = ⟨T/(‖T‖‖K‖) − A·K/‖K‖², ∂K⟩
 
 T_ij is 1 within a class and −1/(k−1) between two of k classes, so T = yyᵀ for labels −1 and +1.
-No machine is trained, and C plays no part.
+No machine is trained, and C plays no role.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ...runtime.jit import compiled
 from ..base import Evaluation, Float, Objective, Point
 from .samples import as_inputs
 
-# Rows start to stop of the Gram matrix, columns from start on.
+# Rows start to stop of the Gram matrix, columns from start onwards.
 Stripe = tuple[int, int, Float]
-# Entries of a stripe, which stays in the cache, and fewest rows of it, for GEMM.
+# Most entries of a stripe, which should fit in the cache, and fewest rows, for GEMM.
 STRIPE_SIZE, FEWEST_ROWS = 1 << 18, 64
 # Samples up to which the stripes are kept from the value to the gradient.
 KEPT = 4096
@@ -50,8 +50,8 @@ def products(K: Float, rows: Any, columns: Any, between: float) -> tuple[float, 
 
 @compiled
 def weigh(K: Float, rows: Any, columns: Any, within: float, between: float, factor: float) -> None:
-    """K ← factor·K + T, T having `within` a class and `between` classes; what lies beyond the
-    square at the diagonal counts twice."""
+    """K ← factor·K + T with T = `within` inside a class and `between` across classes; entries
+    outside the square at the diagonal count twice."""
     height = rows.size
     for i in range(height):
         own = rows[i]
@@ -148,7 +148,7 @@ class KernelTargetAlignment(Objective[Point]):
 
 
 class KernelPolarisation(KernelTargetAlignment):
-    """The numerator of the alignment alone, P = ⟨T, K⟩, to be maximised.
+    """The numerator of the alignment, P = ⟨T, K⟩, to be maximised.
 
     For kernels with k(x, x) = 1. Parameters as for `KernelTargetAlignment`.
 

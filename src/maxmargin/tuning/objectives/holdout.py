@@ -1,4 +1,4 @@
-"""Objectives that train on a part of the samples and judge the machine on the rest.
+"""Objectives that train on a part of the samples and evaluate the machine on the rest.
 
 hold-out error        one fixed split                                        9.1.1
 cross-validation      k fixed splits, each sample held out once              9.1.1
@@ -24,10 +24,10 @@ from .splits import FixedSplits, Int, RandomSplits, Split, Splits, folds
 
 
 class SplitObjective(Samples, Objective[Point]):
-    """A judgement of held-out outputs, added up over the splits of an evaluation.
+    """A function of held-out outputs, summed over the splits of an evaluation.
 
-    To add one, write `_judged`: the value of a split and, where there is one, its slope in the
-    outputs. Every fit starts from the coefficients that its samples had in the fit before.
+    To add one, implement `_judged`: the value of a split and, if it exists, its derivative in the
+    outputs. Every fit starts from the coefficients of its samples in the previous fit.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ class SplitObjective(Samples, Objective[Point]):
 
     @abstractmethod
     def _judged(self, outputs: Float, labels: Float, test: Int) -> Evaluation:
-        """Value and slope in the outputs of one held-out part, whose samples are `test`."""
+        """Value of the held-out samples `test`, and its derivative in their outputs."""
 
     def _unit(self, splits: Sequence[Split]) -> float:
-        """What the sum over the splits is divided by."""
+        """The divisor of the sum over the splits."""
         return float(len(splits))
 
     def evaluate(self, point: Point) -> Evaluation:
@@ -72,7 +72,7 @@ class SplitObjective(Samples, Objective[Point]):
         """Value of one split and its gradient in the coordinates of the point."""
         y, labels = self.y[split.train], self.y[split.test]
         if (y == y[0]).all():
-            # A machine that has seen one class answers with it, whatever the parameters are.
+            # A machine trained on one class predicts that class, whatever the parameters.
             return Evaluation(self._judged(np.full(labels.size, y[0]), labels, split.test).value)
         order = np.concatenate([split.train, split.test])
         stacked, inputs = take(self.X, order), take(self.X, split.train)
@@ -112,7 +112,7 @@ class SplitObjective(Samples, Objective[Point]):
     def restore(self, state: dict[str, Any]) -> None:
         starts = {k: checked_start(start, self.n) for k, start in state["starts"].items()}
         if any(type(number) is not int or start is None for number, start in starts.items()):
-            raise ValueError("starts must be vectors by number of a split")
+            raise ValueError("starts must map split numbers to vectors")
         self._state.starts = starts
         self.splits.restore(state["splits"])
 
@@ -125,7 +125,7 @@ class SplitObjective(Samples, Objective[Point]):
 
 
 class ErrorRate(SplitObjective):
-    """Share of the held-out samples that are misclassified, of all splits together.
+    """Fraction of the held-out samples that are misclassified, over all splits.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class ErrorRate(SplitObjective):
 
 
 class HoldOutError(ErrorRate):
-    """Share of errors on one fixed held-out part (9.1.1).
+    """Error rate on one fixed held-out part (9.1.1).
 
     Parameters
     ----------
@@ -174,8 +174,7 @@ class HoldOutError(ErrorRate):
 
 
 class CrossValidationError(ErrorRate):
-    """Share of errors in k-fold cross-validation (9.1.1), with its share of every class in each
-    fold.
+    """Error rate of stratified k-fold cross-validation (9.1.1).
 
     Parameters
     ----------
@@ -201,7 +200,7 @@ class CrossValidationError(ErrorRate):
 
 
 class BootstrapError(ErrorRate):
-    """Share of errors on a held-out part that is drawn anew at every evaluation (9.1.7).
+    """Error rate on a held-out part that is drawn anew at every evaluation (9.1.7).
 
     Parameters
     ----------

@@ -10,11 +10,11 @@ from .samples import Samples
 
 
 class LeaveOneOutError(Samples, Objective[Point]):
-    """Share of the samples that a machine trained on all others gets wrong (9.1.2).
+    """Fraction of the samples that a machine trained on all others gets wrong (9.1.2).
 
-    Samples that are no support vectors change nothing by leaving, and a sample that the machine of
-    all gets wrong is wrong without its own vote, too: neither is refitted. The others are, starting
-    from the machine of all with the one variable held at zero and the sum repaired.
+    Leaving out a sample that is not a support vector changes nothing, and a sample that the full
+    machine misclassifies is also misclassified without it: neither needs a refit. The other fits
+    start from the full machine with one variable fixed at zero and the sum restored.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class LeaveOneOutError(Samples, Objective[Point]):
 
 
 class SupportVectorCount(Samples, Objective[Point]):
-    """Share of the samples that are support vectors, an upper bound of the leave-one-out error
+    """Fraction of the samples that are support vectors, an upper bound on the leave-one-out error
     (9.1.3).
 
     Parameters

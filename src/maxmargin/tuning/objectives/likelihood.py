@@ -4,10 +4,10 @@ With the margins m_i = y_i f(x_i) of the held-out samples and σ_s(t) = 1/(1 + e
 
     L = max_r −Σ_i log(1 + exp(−r m_i)),     ∂L/∂f(x_i) = y_i r / (1 + exp(r m_i))
 
-at the maximum. Where all margins are positive L = 0 is approached with r → ∞ and the slope
-vanishes. Where their sum is not positive the best slope is r = 0: an output that points the wrong
-way says nothing. (The thesis leaves the sign of s open; an s > 0 would reward a machine for being
-wrong on the split at hand.)
+at the maximum. If all margins are positive, L = 0 is approached as r → ∞ and the derivative
+vanishes. If their sum is not positive, the best slope is r = 0: an output that points the wrong way
+carries no information. (The thesis leaves the sign of s open; s > 0 would reward a machine for
+being wrong on the current split.)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def log_likelihood(margins: Float, weight: Float, slope: Float) -> tuple[float, 
         return -samples * np.log(2.0), 0.0
     if least > 0.0:
         return 0.0, np.inf
-    # L is concave in r and its maximum lies between `low` and `high`: Newton, else halving.
+    # L is concave in r and its maximum lies between `low` and `high`: Newton, else bisection.
     low, high, r = 0.0, np.inf, 1.0 / largest
     for _ in range(MOST_STEPS):
         first, second = 0.0, 0.0
@@ -81,7 +81,7 @@ class LogLikelihood(SplitObjective):
     y : array of −1 and +1
     splits : Splits, optional
     fraction : float
-        Share of the samples to train on, where `splits` is not given.
+        Fraction of the samples to train on, if `splits` is not given.
     random_state : int, optional
         Of the random splits.
     penalty : float array, optional

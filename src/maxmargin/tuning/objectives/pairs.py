@@ -1,4 +1,4 @@
-"""More than two classes: an objective of two classes, added up over the pairs of them."""
+"""More than two classes: a two-class objective summed over all pairs of classes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from ...kernels.base import Inputs, take
 from ..base import Evaluation, Float, Objective, Point
 
-# Samples that a pair needs to be split.
+# Fewest samples of a pair that can be split.
 FEWEST = 4
 
 
 class OverPairs(Objective[Point]):
-    """The sum over all pairs of classes of an objective of two classes.
+    """The sum of a two-class objective over all pairs of classes.
 
-    Machines for several classes consist of one for each pair; kernel and C are common to them.
+    A machine for several classes consists of one for each pair, with the same kernel and C.
 
     Parameters
     ----------
@@ -27,9 +27,10 @@ class OverPairs(Objective[Point]):
         Takes inputs, labels −1 and +1 and weights, returns the objective of a pair.
     X : inputs
     y : labels
-        Of two or more classes. Pairs of fewer than `FEWEST` samples are left out, unless all are.
+        Of two or more classes. Pairs with fewer than `FEWEST` samples are left out, unless that
+        would leave none.
     *weights : float arrays
-        With a number for each sample, passed on to `make`.
+        One number for each sample, passed on to `make`.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from ..base import Evaluation, Objective, Point
 
 # Width of the prior on log γ.
 WIDTH = 2.0
-# The derivative that leads off the plateau of hard margins: smaller than any that matters.
+# The derivative that leads off the plateau of hard margins; too small to matter elsewhere.
 NUDGE = 1e-8
 
 
@@ -36,7 +36,7 @@ class GaussianPrior(Prior):
     Parameters
     ----------
     centre : Kernel
-        The kernel with the highest density, of the kind that is tuned.
+        The kernel with the highest density, of the same kind as the tuned one.
     width : float
 
     Examples
@@ -76,16 +76,16 @@ class LogPosterior(Objective[Point]):
     """Log-likelihood of the held-out samples plus the logarithm of a prior (9.2.3), to be
     maximised.
 
-    Where no vector is bounded the likelihood does not depend on C. There the derivative in log C
-    gets a small negative value, which leads sign-based optimisers off the plateau (12.1). Where
-    the likelihood of a split depends on nothing at all, because all or too few of its samples are
-    classified correctly, C has no reason to move and does not.
+    If no vector is bounded, the likelihood does not depend on C. The derivative in log C is then
+    set to a small negative value, which leads sign-based optimisers off the plateau (12.1). If the
+    likelihood of a split depends on no parameter, because all or too few of its samples are
+    classified correctly, C stays where it is.
 
     Parameters
     ----------
     likelihood : LogLikelihood
     prior : Prior
-        Yours, or a `GaussianPrior` around `median_gamma`.
+        For example a `GaussianPrior` around `median_gamma`.
     nudge : float
         The size of that value.
 

@@ -4,8 +4,9 @@
     R²   = β·diag Q − βᵀQβ    β the centre of the smallest ball around the images
     ∂‖w‖² = −αᵀ∂Qα,    ∂R² = β·∂diag Q − βᵀ∂Qβ
 
-With the squared hinge loss Σ C ξ² the machine has a hard margin on Q = K + 1/(2C): C is a parameter
-of the kernel. (Section 9.3.2 prints ∂‖w‖² without its minus sign; the proof of Theorem 9.3 has it.)
+With the squared hinge loss Σ C ξ² the machine has a hard margin on Q = K + 1/(2C), so C acts as a
+kernel parameter. (Section 9.3.2 prints ∂‖w‖² without its minus sign; the proof of Theorem 9.3 has
+it.)
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class RadiusMargin(Samples, Objective[Point]):
 
         R²/ρ²,   ρ = 1/‖w‖ the margin, R the radius of the smallest ball around all samples
 
-    Without C, ``Point(kernel, C=inf, fixed=True)``, it is that of the hard-margin machine; where no
-    function separates the classes the value is not finite.
+    Without C, ``Point(kernel, C=inf, fixed=True)``, it is that of the hard-margin machine; if no
+    function separates the classes, the value is not finite.
 
     Parameters
     ----------

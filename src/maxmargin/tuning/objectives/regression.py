@@ -1,11 +1,11 @@
 """The loss of a regression on held-out samples, with its exact gradient in kernel, C and ε.
 
-With the outputs z of the machine on the held-out samples V and N of them in all folds,
+With the outputs z of the machine on the held-out samples V, and N held-out samples in all folds,
 
     squared:   Φ = Σ_V (z − y)² / N          absolute:   Φ = Σ_V |z − y| / N
 
 On the free vectors u, y_u − f(x_u) = s_u ε with s = ±1: the right side of the system of `adjoint`
-is y_u − s_u ε instead of y_u, so that ∂Φ/∂ε = −Σ_u λ_u s_u; all else is as for the hinge loss.
+is y_u − s_u ε instead of y_u, so that ∂Φ/∂ε = −Σ_u λ_u s_u; the rest is as for the hinge loss.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LOSSES = ("squared", "absolute")
 
 
 def checked_regression(samples: int, y: ArrayLike, loss: str) -> Float:
-    """Targets in float64, if there is a finite one for each sample and the loss is known."""
+    """Targets in float64, after checking that all are finite and that the loss is known."""
     targets: Float = np.asarray(y, dtype=np.float64)
     if targets.shape != (samples,):
         raise ValueError(f"y must have a value for each of {samples} inputs, got {targets.shape}")
@@ -39,7 +39,7 @@ def checked_regression(samples: int, y: ArrayLike, loss: str) -> Float:
 
 
 def judged(away: Float, loss: str) -> tuple[float, Float]:
-    """Summed loss of differences, and its slope in them."""
+    """Summed loss of differences, and its derivative in them."""
     if loss == "absolute":
         return float(np.abs(away).sum()), np.sign(away)
     return float(away @ away), 2.0 * away
@@ -107,7 +107,7 @@ class HeldOutLoss(Objective[TubePoint]):
         return Evaluation(total / unit, gradient / unit)
 
     def _judged(self, outputs: Float, split: Split) -> tuple[float, Float]:
-        """Summed loss of one held-out part, and its slope in the outputs."""
+        """Summed loss of one held-out part, and its derivative in the outputs."""
         return judged(outputs - self.y[split.test], self.loss)
 
     def _fit(self, K: Float, point: TubePoint, number: int, split: Split) -> TubeFit:
@@ -121,7 +121,7 @@ class HeldOutLoss(Objective[TubePoint]):
     def _differentiated(
         self, found: TubeFit, K: Float, split: Split, push: Float, weights: Float
     ) -> Float:
-        """Add the weights of ∂K for one split; the derivatives in log C and ε."""
+        """Add the weights of ∂K for one split; return the derivatives in log C and ε."""
         fit, train = found.fit, split.train
         own = K[train[:, None], train]
         pulled = push @ K[split.test[:, None], train]
@@ -145,7 +145,7 @@ class HeldOutLoss(Objective[TubePoint]):
     def restore(self, state: dict[str, Any]) -> None:
         starts = {k: checked_start(start, self.n) for k, start in state["starts"].items()}
         if any(type(number) is not int or start is None for number, start in starts.items()):
-            raise ValueError("starts must be vectors by number of a split")
+            raise ValueError("starts must map split numbers to vectors")
         self._state.starts = starts
         self.splits.restore(state["splits"])
 

@@ -1,18 +1,18 @@
 """Leave-one-out loss of a regression, by refits and by spans, each with its exact gradient.
 
-Without sample n the machine f becomes f^n̂. What is judged is the residual r_n = y_n − f^n̂(x_n):
+Without sample n the machine f becomes f^n̂. The loss is that of the residual r_n = y_n − f^n̂(x_n):
 
     Φ = (1/N) Σ_n ℓ(r_n),    ℓ(r) = r² or |r|
 
-A sample inside the tube that does not fix the bias changes nothing by leaving: r_n = y_n − f(x_n).
-For the others f^n̂ is trained (`LeaveOneOutLoss`), starting from f with the one variable held at
-zero. If the sets of free and bounded vectors stay as they are, the span S_n of section 9.1.5 tells
-the residual without training (`RegressionSpanBound`)::
+Leaving out a sample inside the tube that does not fix the bias changes nothing: r_n = y_n − f(x_n).
+For the others f^n̂ is trained (`LeaveOneOutLoss`), starting from f with one variable fixed at zero.
+If the sets of free and bounded vectors do not change, the span S_n of section 9.1.5 gives the
+residual without training (`RegressionSpanBound`)::
 
     r_n = y_n − f(x_n) + β_n S_n²
 
-Summed up as absolute values these are the bound of Chang and Lin (2005), with the residuals of
-samples inside the tube as they are.
+The sum of the absolute values is the bound of Chang and Lin (2005), with the residuals of samples
+inside the tube unchanged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .span import RIDGE, FreeSpans, NoFreeSpans
 
 
 class TubeDerivative(Derivative):
-    """The same with the derivative in ε."""
+    """The derivative of an objective, including that in ε."""
 
     def __init__(self, samples: int) -> None:
         super().__init__(samples)
@@ -48,7 +48,7 @@ class TubeDerivative(Derivative):
         saddle: Saddle | None,
         free_slope: Float | float = 0.0,
     ) -> None:
-        """What Φ owes to the outputs of a machine on all samples, and to the β of its free vectors.
+        """Add the contribution of a machine's outputs on all samples and of its free β.
 
         λ = slope − c weighs the equations y_u − s_u ε of the free vectors.
         """
@@ -72,7 +72,7 @@ def residuals(machine: TubeFit) -> Float:
 
 
 class LeftOut(Objective[TubePoint]):
-    """Mean loss of samples that are left out one by one.
+    """Mean loss of samples left out one by one.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class LeftOut(Objective[TubePoint]):
     def _summed(
         self, K: Float, found: TubeFit, point: TubePoint, derivative: TubeDerivative
     ) -> float:
-        """Σ ℓ(r_n); adds its derivative."""
+        """Σ ℓ(r_n), with its derivative added to the gradient."""
 
 
 class LeaveOneOutLoss(LeftOut):
@@ -151,7 +151,7 @@ class LeaveOneOutLoss(LeftOut):
         return value
 
     def _add(self, K: Float, machine: TubeFit, judged_at: Int, derivative: TubeDerivative) -> float:
-        """The loss of some samples by a machine; adds its derivative."""
+        """The loss of some samples under a machine, with its derivative added to the gradient."""
         value, push = judged(-residuals(machine)[judged_at], self.loss)
         slope = np.zeros(self.n)
         slope[judged_at] = push
@@ -160,11 +160,11 @@ class LeaveOneOutLoss(LeftOut):
 
 
 class RegressionSpanBound(LeftOut):
-    """Mean loss of each sample under the machine without it, as far as spans tell::
+    """Mean loss of each sample under the machine without it, estimated by spans::
 
         (1/N) Σ_n ℓ(y_n − f(x_n) + β_n S_n²)
 
-    One machine is trained. The value is that of `LeaveOneOutLoss` where no sample enters or leaves
+    One machine is trained. The value equals that of `LeaveOneOutLoss` if no sample enters or leaves
     the sets of free and bounded vectors when another is left out.
 
     Parameters

@@ -69,7 +69,7 @@ class RidgeLeaveOneOut(Objective[Point]):
 
 
 def inverse(K: Float, penalty: float, intercept: bool) -> Float | None:
-    """C, or None where K + λ is not positive definite in float64."""
+    """C, or None if K + λ is not positive definite in float64."""
     K[np.diag_indices(len(K))] += penalty
     factor, info = lapack.dpotrf(K.T, lower=1, overwrite_a=1)
     if info:

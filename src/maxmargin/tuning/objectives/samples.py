@@ -49,7 +49,7 @@ class Samples:
 
 
 def checked_start(start: Any, size: int) -> Float | None:
-    """Where a solver goes on: a finite vector of that size, or None; else ValueError."""
+    """A solver's start: a finite vector of that size, or None; else ValueError."""
     if start is None:
         return None
     if not (isinstance(start, np.ndarray) and start.shape == (size,) and start.dtype == np.float64):

@@ -3,15 +3,14 @@
     S = Σ_n 1 − max(0, p_n/q_n),   q_n = y_n f(x_n),   p_n = y_n f^n̂(x_n)
 
 where f^n̂ is the machine trained without sample n. Only support vectors contribute. If the sets of
-free and bounded vectors stay as they are when n leaves, q_n − p_n = |α_n| S_n² with the span S_n,
+free and bounded vectors do not change when n is left out, q_n − p_n = |α_n| S_n² with the span S_n,
 the distance of Φ(x_n) from the affine hull of the other free vectors::
 
     S_n² = 1 / (H⁻¹)_nn             n free
     S_n² = K_nn − v_nᵀ H⁻¹ v_n      n bounded,  v_n = (K_un, 1)
 
-(The thesis prints α_n² S_n².) Where no vector is free, f^n̂ = f − α_n k(x_n, ·) with the bias read
-off the same two samples as before. Counting errors of the leave-one-out procedure as 1, S bounds
-their number.
+(The thesis prints α_n² S_n².) If no vector is free, f^n̂ = f − α_n k(x_n, ·) with the bias taken
+from the same two samples as before. S is an upper bound on the number of leave-one-out errors.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from ..machine import Fit, Int, hinge_fit, left_out_fit
 from .adjoint import Derivative, Saddle, bounded_part, saddle_of
 from .samples import Samples, checked_start
 
-# Added to the diagonal of K_uu, so that H⁻¹ is not rounding where free vectors coincide; their span
-# is then small instead of zero.
+# Added to the diagonal of K_uu, so that H⁻¹ is not dominated by rounding where free vectors
+# coincide; their span is then small instead of zero.
 RIDGE = 1e-10
 
 
 class SpanBound(Samples, Objective[Point]):
-    """The span bound as a share of the samples, to be minimised::
+    """The span bound divided by the number of samples, to be minimised::
 
         S/n,   S = Σ_n 1 − max(0, f^n̂(x_n)/f(x_n))
 
@@ -42,8 +41,8 @@ class SpanBound(Samples, Objective[Point]):
     X : inputs
     y : array of −1 and +1
     refit : bool
-        Train f^n̂ for every support vector. Otherwise it is computed under the assumption that the
-        sets of free and bounded vectors stay as they are.
+        Train f^n̂ for every support vector. Otherwise it is computed on the assumption that the
+        sets of free and bounded vectors do not change.
 
     Examples
     --------
@@ -135,7 +134,7 @@ class SpanBound(Samples, Objective[Point]):
 
 
 class FreeSpans:
-    """S_n² and its derivative where there are free vectors."""
+    """S_n² and its derivative if there are free vectors."""
 
     def __init__(self, K: Float, fit: Fit, saddle: Saddle) -> None:
         self.K, self.free = K, fit.free
@@ -171,7 +170,7 @@ class FreeSpans:
 
 
 class NoFreeSpans:
-    """What takes the place of S_n² where no vector is free."""
+    """The substitute for S_n² if no vector is free."""
 
     def __init__(self, K: Float, fit: Fit) -> None:
         self.K, self.meeting = K, list(fit.meeting)

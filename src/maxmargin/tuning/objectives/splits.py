@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from ..base import Float
 
 Int = NDArray[np.int64]
-# Draws of a split before both classes are put into its training part by force.
+# Number of draws before both classes are forced into the training part of a split.
 PATIENCE = 20
 
 
 class Split(NamedTuple):
-    """Places of the samples in the training part and in the held-out part."""
+    """Indices of the samples in the training part and in the held-out part."""
 
     train: Int
     test: Int
 
 
 class Splits(ABC):
-    """Where the splits of an evaluation come from."""
+    """A source of splits for each evaluation."""
 
-    # Whether every evaluation gets other splits.
+    # Whether every evaluation gets different splits.
     random = False
 
     @abstractmethod
@@ -34,11 +34,11 @@ class Splits(ABC):
         """The splits of the next evaluation."""
 
     def state(self) -> dict[str, Any]:
-        """What the next splits depend on."""
+        """The state on which the next splits depend."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on with the splits that came after this state."""
+        """Continue with the splits that follow this state."""
         del state
 
 
@@ -65,8 +65,8 @@ class RandomSplits(Splits):
         Share of the samples in the training part.
     random_state : int, optional
     stratified : bool
-        Whether the training part has the share of each class that all samples have. Then a machine
-        does not learn from a split which class is the larger one by chance.
+        Whether the training part has the same class proportions as all samples. Then a machine does
+        not learn from a split which class happens to be larger.
     """
 
     random = True
@@ -96,7 +96,7 @@ class RandomSplits(Splits):
 
 
 def training_size(samples: int, fraction: float) -> int:
-    """⌊fraction·n⌋, but two at least, and one less than all at most."""
+    """⌊fraction·n⌋, but at least 2 and at most n − 1."""
     if not 0 < fraction < 1:
         raise ValueError(f"fraction must lie between 0 and 1, got {fraction}")
     if samples < 3:
@@ -110,14 +110,14 @@ def random_split(y: Float, size: int, random: np.random.Generator) -> Split:
         train = y[order[:size]]
         if (train != train[0]).any():
             return Split(order[:size], order[size:])
-    # One class is rare: one of each comes first.
+    # One class is rare: start with one sample of each.
     firsts = [random.choice(np.flatnonzero(y == label)) for label in np.unique(y)]
     order = np.concatenate([firsts, random.permutation(np.setdiff1d(np.arange(y.size), firsts))])
     return Split(order[:size], order[size:])
 
 
 def stratified_split(y: Float, size: int, random: np.random.Generator) -> Split:
-    """Ordered by class, the samples are passed at even distances that leave one out each."""
+    """Leave out samples at even distances, in order of class."""
     shuffled = random.permutation(y.size)
     by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
     passed = np.arange(y.size + 1) * ((y.size - size) / y.size) + random.uniform()
@@ -134,7 +134,7 @@ def plain_folds(samples: int, k: int, random_state: int | None = None) -> list[S
 
 
 def folds(y: Float, k: int, random_state: int | None = None) -> list[Split]:
-    """k disjoint held-out parts of nearly equal size, each with its share of every class."""
+    """k disjoint held-out parts of nearly equal size, stratified by class."""
     if not 2 <= k <= y.size:
         raise ValueError(f"folds must be between 2 and the number of samples {y.size}, got {k}")
     random = np.random.default_rng(random_state)

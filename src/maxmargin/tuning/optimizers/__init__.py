@@ -1,4 +1,4 @@
-"""Optimisers: how a good point is looked for."""
+"""Optimisers: the search for a good point."""
 
 from .base import Optimiser, Result
 from .evolution import CMA

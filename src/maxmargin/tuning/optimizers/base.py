@@ -1,4 +1,4 @@
-"""What all optimisers share: the run with its budget, the history, the best point, resuming."""
+"""The base of all optimisers: runs with a budget, the history, the best point, resuming."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..base import Evaluation, Float, History, Limits, Objective, P
 
 
 class Result(NamedTuple):
-    """Where an optimiser stands.
+    """The state of an optimiser after a run.
 
     Attributes
     ----------
     point : Point
-        The best point found; of a noisy objective the last one.
+        The best point found; for a noisy objective the last one.
     value : float
-        The objective there; of a noisy objective one sample of it.
+        The objective there; for a noisy objective one sample of it.
     evaluations : int
     seconds : float
     status : str
         Why it stopped: "evaluations", "seconds", "stopped" (by the callback), "converged" or
         "exhausted" (nothing is left to try).
     skipped : int
-        Evaluations that were not finite and were stepped around.
+        Number of evaluations that were not finite and were skipped.
     at_limits : tuple of str
         Coordinates of the point that are at a limit of the search.
     """
@@ -42,14 +42,14 @@ class Result(NamedTuple):
 
 
 class Ended(Exception):
-    """There is no sense in going on."""
+    """Raised to end a run that cannot improve."""
 
 
 class Optimiser(ABC, Generic[P]):
-    """A walk from a start, in pieces as long as a budget allows.
+    """A walk from a start, in runs limited by a budget.
 
-    `run` may be called again: the walk goes on where it stopped, also after pickling. To add an
-    optimiser, write `_iterate`, which evaluates one or several points with `_evaluated`.
+    `run` may be called again: the walk continues where it stopped, also after pickling. To add an
+    optimiser, implement `_iterate`, which evaluates one or more points with `_evaluated`.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ class Optimiser(ABC, Generic[P]):
     Attributes
     ----------
     point : Point
-        Where the walk stands.
+        The current point.
     history : History
     record : list of arrays or None
-        Where it is a list, seconds, value and gradient of each evaluation are added to it.
+        If it is a list, seconds, value and gradient of each evaluation are appended to it.
     recalled : sequence of arrays
-        The record of an earlier walk from the same start: these evaluations are not made again.
+        The record of an earlier walk from the same start; these evaluations are not repeated.
     """
 
     def __init__(self, start: P, limits: Limits | None = None) -> None:
@@ -94,7 +94,7 @@ class Optimiser(ABC, Generic[P]):
         seconds: float | None = None,
         callback: Callable[[Optimiser[P]], Any] | None = None,
     ) -> Result:
-        """Walk on for so many evaluations or seconds, whichever ends first.
+        """Continue for so many evaluations or seconds, whichever ends first.
 
         Parameters
         ----------
@@ -102,13 +102,13 @@ class Optimiser(ABC, Generic[P]):
         evaluations, seconds : optional
             Budget of this call.
         callback : callable, optional
-            Called with the optimiser after each iteration; a true answer stops the run.
+            Called with the optimiser after each iteration; returning true stops the run.
         """
         for name, budget in (("evaluations", evaluations), ("seconds", seconds)):
             if budget is not None and not budget >= 0:
                 raise ValueError(f"{name} must not be negative, got {budget}")
         if evaluations is None and seconds is None and self._endless:
-            raise ValueError("give a budget, evaluations or seconds: this optimiser has no end")
+            raise ValueError("give a budget, evaluations or seconds: this optimiser does not end")
         last = np.inf if evaluations is None else self.evaluations + evaluations
         before, self._began = self.seconds, time.perf_counter()
         self._before = before
@@ -130,14 +130,14 @@ class Optimiser(ABC, Generic[P]):
 
     @abstractmethod
     def _iterate(self, objective: Objective[P], left: float) -> None:
-        """Evaluate one or several points, at most `left` if that can be helped, and move."""
+        """Evaluate one or more points, if possible at most `left`, and move."""
 
     def _clock(self) -> float:
         self.seconds = self._before + time.perf_counter() - self._began
         return self.seconds
 
     def _evaluated(self, objective: Objective[P], point: P, gradient: bool = True) -> Evaluation:
-        """The objective at a point, with its sign such that small is good."""
+        """The objective at a point, with the sign such that smaller is better."""
         if self.evaluations < len(self.recalled):
             measured = self._recalled(self.evaluations)
             if gradient and objective.differentiable and measured.gradient is None:
@@ -173,7 +173,7 @@ class Optimiser(ABC, Generic[P]):
         self.point = self.point.moved(self.limits.shortened(self.point.theta, delta))
 
     def result(self, status: str) -> Result:
-        """Where the walk stands."""
+        """The result so far."""
         best = self.point if self.best_point is None else self.best_point
         return Result(
             best,

@@ -55,12 +55,12 @@ class CMA(Optimiser[P]):
         bounds = [[float(x) if np.isfinite(x) else None for x in bound] for bound in (low, high)]
         options = {
             "popsize": self.population,
-            # Not the global generator, which is the caller's.
+            # Leave the global generator, which belongs to the caller, alone.
             "randn": np.random.RandomState(random_state).randn,
             "seed": np.nan,
             "verbose": -9,
             "bounds": bounds,
-            # The budget ends the search, not a plateau: error counts are flat almost everywhere.
+            # The budget ends the search, not a plateau: error counts are piecewise constant.
             "tolfun": 0,
             "tolfunhist": 0,
             "tolflatfitness": np.inf,
@@ -84,7 +84,7 @@ class CMA(Optimiser[P]):
 
     @property
     def mean(self) -> P:
-        """The mean of the population: where the search stands, less lucky than its best point."""
+        """The mean of the population, which depends less on luck than its best point."""
         return self.start.moved(np.asarray(self._strategy.result.xfavorite))
 
 
@@ -93,7 +93,7 @@ def population_size(size: int) -> int:
 
 
 def _penalised(values: Float) -> list[float]:
-    """Values that are not finite made worse than all that are."""
+    """Replace values that are not finite by one worse than all that are."""
     finite = np.isfinite(values)
     worst = float(np.abs(values[finite]).max()) if finite.any() else 0.0
     return list(np.where(finite, values, 2.0 * worst + 1.0))

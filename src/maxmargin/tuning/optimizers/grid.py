@@ -14,13 +14,13 @@ from .base import Ended, Optimiser
 
 
 class Choice(Optimiser[P]):
-    """The best of some points, in their order; of equal ones the first.
+    """The best of some points, tried in order; ties go to the first.
 
     Parameters
     ----------
     points : sequence of Point
     n_jobs : int
-        Evaluations at a time, in threads.
+        Number of evaluations at a time, in threads.
     """
 
     _endless = False
@@ -39,7 +39,7 @@ class Choice(Optimiser[P]):
         self.tried = 0
 
     def _from(self, place: int) -> Iterator[P]:
-        """The points from a place on."""
+        """The points from an index onwards."""
         return iter(self.points[place:])
 
     def _iterate(self, objective: Objective[P], left: float) -> None:
@@ -66,7 +66,7 @@ class Choice(Optimiser[P]):
 class Grid(Choice[P]):
     """All combinations of offsets from the start, one list for each coordinate.
 
-    The first coordinate varies slowest. The best point is the first of the best.
+    The first coordinate varies slowest. Ties go to the first point.
 
     Parameters
     ----------

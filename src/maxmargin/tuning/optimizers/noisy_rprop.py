@@ -1,20 +1,20 @@
 """NoisyRprop: descent by the signs of noisy derivatives (Algorithm 11.2).
 
-With a fixed step size δ_i the walk samples a distribution around the optimum that is the narrower
-the smaller δ_i is. After an episode of N_i steps three statistics of coordinate i are compared with
-what a random walk would give::
+With a fixed step size δ_i the walk samples a distribution around the optimum, which is narrower for
+smaller δ_i. After an episode of N_i steps, three statistics of coordinate i are compared with those
+of a random walk::
 
-    S₁ = (x(N) − x(0)) / (δ √N)          large, a drift: δ·2, N/2;  small, it is there: δ/2, N·2
-    S₂ = (max x − min x) / (δ √N)        narrow: N/2, it was long enough;  wide: N·2
+    S₁ = (x(N) − x(0)) / (δ √N)          large, a drift: δ·2, N/2;  small, arrived: δ/2, N·2
+    S₂ = (max x − min x) / (δ √N)        narrow, long enough: N/2;  wide: N·2
     S₃ = √N (R/r − L/l) / ((R + L)/N)    large, mean and median differ: average M·2 gradients, N/2;
                                          small: M/2, N·2
 
 L, l are the sum and the number of gradients that led to the left, R, r to the right. The maximum
 and the minimum are taken over I = 100 moments of the episode. Quantiles are those of the thesis.
 
-Its printed Algorithm 11.2 has slips. Here the moments are ⌊tN/I⌋, t = 1 … I; S₃ is scaled as above;
+Algorithm 11.2 is misprinted. Here the moments are ⌊tN/I⌋, t = 1 … I; S₃ is scaled as above;
 an episode begins with k = 0; and δ follows S₁ alone. If S₂ changed δ as well and N always grew when
-δ shrank, N would grow without end on f⁽¹⁾, which in Figure 11.1 it does not.
+δ shrank, N would grow without bound on f⁽¹⁾, unlike in Figure 11.1.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ STEP, SUM, OFFSET, LEAST, MOST, LEFT_SUM, RIGHT_SUM, REALS = range(8)
 def take_gradient(
     gradient: Float, below: Float, above: Float, integers: Int, reals: Float, delta: Float
 ) -> None:
-    """One iteration; fills `delta` with the step of each coordinate."""
+    """One iteration; writes the step of each coordinate to `delta`."""
     for i in range(gradient.size):
         delta[i] = 0.0
         reals[SUM, i] += gradient[i]
@@ -75,7 +75,7 @@ def take_gradient(
 
 @compiled
 def adapt_average(integers: Int, reals: Float) -> float:
-    """Average more or fewer gradients; the factor by which the episode becomes longer."""
+    """Average more or fewer gradients; return the factor on the length of the episode."""
     if integers[LEFT] == 0 or integers[RIGHT] == 0:
         return 1.0
     length = integers[EPISODE]
@@ -194,7 +194,7 @@ class NoisyRprop(Optimiser[P]):
             self.point = self.point.moved(self._delta)
 
     def _step_back(self, good: P) -> None:
-        """To the last point where the objective was finite, and on with shorter steps."""
+        """Return to the last point with a finite objective, and continue with shorter steps."""
         self.point = good
         self._reals[OFFSET] -= self._delta
         self._reals[STEP, self._delta != 0] *= 0.5

@@ -1,7 +1,8 @@
 """Resilient backpropagation: steps by the sign of each partial derivative.
 
-Rprop (Algorithm 11.1) grows the step size δ_i while the sign of the derivative stays and shrinks it
-when it changes. iRprop⁺ takes a step back where the sign changed after the objective had grown.
+Rprop (Algorithm 11.1) increases the step size δ_i while the sign of the derivative stays the same
+and decreases it when the sign changes. iRprop⁺ takes back a step that changed the sign and made the
+objective worse.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Rprop(Optimiser[P]):
         self.gradient = np.zeros(self.size)
         self.delta = np.zeros(self.size)
         self.value = np.inf
-        # The last point where the objective was finite, and the way on from there.
+        # The last point with a finite objective, and the step from there.
         self.good: P | None = None
 
     def _iterate(self, objective: Objective[P], left: float) -> None:
@@ -85,7 +86,7 @@ class Rprop(Optimiser[P]):
         self._step(self.delta)
 
     def _step_around(self, evaluation: Evaluation) -> None:
-        """From the last good point again, half as far."""
+        """Repeat the step from the last good point, half as far."""
         if self.good is None:
             require_finite(evaluation)
             return
@@ -102,7 +103,7 @@ class Rprop(Optimiser[P]):
         return -np.sign(gradient) * self.steps
 
     def _adapt(self, gradient: Float) -> Float:
-        """Change the step sizes by the signs of successive derivatives; their product."""
+        """Change the step sizes by the signs of successive derivatives; return their product."""
         product = np.sign(self.gradient) * np.sign(gradient)
         factor = np.where(product > 0, self.grow, np.where(product < 0, self.shrink, 1.0))
         self.steps = np.clip(factor * self.steps, self.smallest, self.largest)
@@ -110,7 +111,7 @@ class Rprop(Optimiser[P]):
 
 
 class IRpropPlus(Rprop[P]):
-    """iRprop⁺ (Igel and Hüsken, 2003): Rprop that takes back what made things worse::
+    """iRprop⁺ (Igel and Hüsken, 2003): Rprop that takes back steps that made things worse::
 
         where P_i G_i < 0:   x_i ← x_i − Δ_i  if the value has grown, else x_i;   G_i ← 0
 
