@@ -16,6 +16,7 @@ import numpy as np
 from maxmargin.data import chess_board, sparse_coordinate
 
 RESULTS = Path(__file__).resolve().parent / "results"
+FIGURES = RESULTS / "tuning.json"
 ARTIFICIAL: dict[str, Callable[..., Any]] = {
     "sparse-3": lambda n, seed: sparse_coordinate(n, ones=3, random_state=seed),
     "sparse-5": lambda n, seed: sparse_coordinate(n, ones=5, random_state=seed),
@@ -75,3 +76,11 @@ def run_trials(
             file.write(json.dumps(done[job]) + "\n")
             file.flush()
     return [done[job] for job in jobs]
+
+
+def save(part: str, found: Any) -> None:
+    """Put one part of the figures into the file that docs/guide/tuning.md is written from."""
+    FIGURES.parent.mkdir(exist_ok=True)
+    content = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+    content[part] = found
+    FIGURES.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")

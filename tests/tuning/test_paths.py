@@ -16,6 +16,8 @@ from maxmargin.tuning import (
     cross_validate_C,
     folds,
 )
+from maxmargin.tuning.blocks import moved_to_box, optimised
+from maxmargin.tuning.path_certificates import Delivered, certified
 
 CS = np.logspace(-3, 4, 8)
 
@@ -78,6 +80,63 @@ def test_curve_in_threads_is_the_curve_of_one():
     X, y = board(80)
     one, two = (cross_validate_C(Gaussian(2.0), X, y, CS, n_jobs=n) for n in (1, 2))
     assert np.array_equal(one.errors, two.errors)
+
+
+@pytest.mark.usefixtures("both_sizes")
+def test_gaps_are_those_of_the_machines_of_each_fold():
+    X, y = three_classes()
+    curve = cross_validate_C(Gaussian(0.5), X, y, [0.1, 10.0], splits=3, certify=True)
+    assert curve.gaps.shape == (3, 2)
+    assert (curve.gaps >= 0).all()
+    assert curve.gaps.max() <= 1e-3
+    assert cross_validate_C(Gaussian(0.5), X, y, [0.1], splits=3).gaps is None
+
+
+def test_certificate_notices_a_machine_that_is_not_optimal():
+    X, y = board(60)
+    train, C = np.arange(0, 60, 2), 5.0
+    model = SVC(kernel=Gaussian(2.0), C=C, tol=1e-6).fit(X[train], y[train])
+    alpha = np.zeros(train.size)
+    alpha[model.support_] = model.dual_coef_[0]
+    bound, labels = np.full(train.size, C), y[train].astype(float)
+    good = Delivered(train, labels, bound, alpha, float(model.intercept_[0]))
+    bad = good._replace(bias=good.bias + 0.1)
+    first, second = certified(Gaussian(2.0), X, [good, bad])
+    assert first.primal == pytest.approx(model.certificate_.primal, rel=1e-9)
+    assert first.dual == pytest.approx(model.certificate_.dual, rel=1e-9)
+    assert second.gap > first.gap + 1e-3
+
+
+@pytest.mark.parametrize("many_free", [2, 300], ids=["wide", "narrow"])
+def test_blocks_reach_the_optimum_from_another_machine(monkeypatch, many_free):
+    monkeypatch.setattr("maxmargin.tuning.blocks.MANY_FREE", many_free)
+    monkeypatch.setattr("maxmargin.tuning.blocks.FEWEST", 20)
+    X, y = board(120, noise=0.1)
+    K = Gaussian(2.0)(X)
+    bound = 100.0 * y
+    lower, upper = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
+    alpha = 0.3 * np.where(np.arange(120) % 3 == 0, bound, 0.0)
+    gradient = y - K @ alpha
+    moved_to_box(K, alpha, gradient, lower, upper)
+    assert abs(alpha.sum()) <= 1e-10
+    assert optimised(K, alpha, gradient, lower, upper, 1e-6)
+    assert gradient == pytest.approx(y - K @ alpha, abs=1e-9)
+    problem = hinge(y, 100.0).problem
+    assert problem.violation(alpha, gradient) <= 1e-6 * (1 + 1e-9)
+    assert problem.value(alpha, gradient) == pytest.approx(
+        naive.solve_dual(problem, K).value, rel=1e-7
+    )
+
+
+def test_large_part_goes_to_the_general_solver_where_blocks_do_not_converge(monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.shared_gram.LARGEST", 5)
+    monkeypatch.setattr("maxmargin.tuning.blocks.MOST_ROUNDS", 0)
+    X, y = board(60)
+    K = Gaussian(2.0)(X)
+    for step in C_path(Gaussian(2.0), X, y, [1.0, 100.0]):
+        problem = hinge(y, step.C).problem
+        gradient = problem.gradient(step.alpha, K @ step.alpha)
+        assert problem.violation(step.alpha, gradient) <= 1e-3 * (1 + 1e-9)
 
 
 def test_curve_ends_where_it_is_stopped():

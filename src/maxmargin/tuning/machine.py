@@ -288,7 +288,7 @@ def optimum(
         steps, violation = pair_steps(Q, alpha, gradient, lower, upper, tol, most)
         if (steps == 0 and finishing) or (violation <= COARSE_TOL and not exact):
             break
-        bounded = steps >= 0 and _newton(Q, alpha, gradient, lower, upper)
+        bounded = steps >= 0 and newton(Q, alpha, gradient, lower, upper)
         if not bounded or alpha @ (linear + gradient) * scale > 2.0 * UNBOUNDED_DUAL:
             bounded = False
             break
@@ -332,8 +332,8 @@ def left_out_fit(Q: Float, y: Float, C: float, alpha: Float, left_out: int) -> F
     return optimum(Q, y, np.minimum(bound, 0.0), np.maximum(bound, 0.0), 0.0, alpha)
 
 
-def _newton(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) -> bool:
-    """Newton steps on the free variables, in place; return whether the maximum is finite."""
+def newton(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) -> bool:
+    """Newton steps on the free variables, in place; whether the maximum is finite."""
     free = np.flatnonzero((lower < alpha) & (alpha < upper))
     if free.size < 2:
         return True
@@ -367,14 +367,25 @@ def _snap(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) -
         alpha[changed] = bound[changed]
 
 
+def meeting(alpha: Float, gradient: Float, lower: Float, upper: Float) -> tuple[int, int]:
+    """The variables with the largest gradient that may rise and the smallest that may fall."""
+    top = int(np.argmax(np.where(alpha < upper, gradient, -np.inf)))
+    bottom = int(np.argmin(np.where(alpha > lower, gradient, np.inf)))
+    return top, bottom
+
+
+def bias_of(alpha: Float, gradient: Float, lower: Float, upper: Float) -> float:
+    """The gradient of the free variables, on average; the middle of what is allowed if none is."""
+    free = (alpha < upper) & (alpha > lower)
+    if free.any():
+        return float(gradient[free].mean())
+    top, bottom = meeting(alpha, gradient, lower, upper)
+    return 0.5 * float(gradient[top] + gradient[bottom])
+
+
 def _read(alpha: Float, gradient: Float, lower: Float, upper: Float, bounded: bool) -> Fit:
-    may_rise, may_fall = alpha < upper, alpha > lower
-    free = np.flatnonzero(may_rise & may_fall)
-    top = int(np.argmax(np.where(may_rise, gradient, -np.inf)))
-    bottom = int(np.argmin(np.where(may_fall, gradient, np.inf)))
-    if free.size:
-        bias = float(gradient[free].mean())
-    else:
-        bias = 0.5 * float(gradient[top] + gradient[bottom])
+    free = np.flatnonzero((alpha < upper) & (alpha > lower))
+    top, bottom = meeting(alpha, gradient, lower, upper)
+    bias = bias_of(alpha, gradient, lower, upper)
     violation = max(0.0, float(gradient[top] - gradient[bottom]))
     return Fit(alpha, gradient, bias, free, (top, bottom), violation, bounded)

@@ -27,6 +27,7 @@ from .base import Evaluation, Float, Objective, Point
 from .machine import Int
 from .objectives.samples import as_inputs, signs
 from .objectives.splits import Split, folds
+from .path_certificates import Delivered, certified
 from .shared_gram import SharedGram, path, shared
 
 
@@ -48,11 +49,15 @@ class CurveOfC(NamedTuple):
         Fraction of the held-out samples of each fold that are misclassified.
     sizes : int array
         Number of held-out samples of each fold.
+    gaps : array of shape (folds, len(C)), optional
+        Duality gap of the machines of each fold (the largest, of more than two classes), as a
+        fraction of their primal value.
     """
 
     C: Float
     errors: Float
     sizes: Int
+    gaps: Float | None = None
 
     @property
     def mean(self) -> Float:
@@ -112,6 +117,7 @@ def cross_validate_C(
     penalty: Float | None = None,
     importance: Float | None = None,
     scoring: str = "accuracy",
+    certify: bool = False,
 ) -> CurveOfC:
     """Errors of k-fold cross-validation along a path of C, all with one Gram matrix.
 
@@ -138,7 +144,9 @@ def cross_validate_C(
     importance : float array, optional
         Weight of each sample in the error; 1 by default.
     scoring : {"accuracy", "roc_auc"}
-        Defines the error: the weighted fraction of misclassified samples, or 1 − AUC.
+        What is called error: the weighted share of misclassified samples, or 1 − AUC.
+    certify : bool
+        Whether to compute the duality gap of every machine, with one product for all of them.
 
     Returns
     -------
@@ -166,11 +174,21 @@ def cross_validate_C(
         splits = folds(codes.astype(np.float64), splits, random_state)
 
     machine = None if len(known) == len(splits) else shared(kernel, X)
+    delivered: dict[int, list[list[Delivered]]] = {}
 
     def errors(fold: int) -> list[float]:
         if machine is None or fold in known:
             return known[fold]
-        paths = fold_paths(machine, codes, classes.size, splits[fold], Cs, penalty)
+        delivered[fold] = []
+        paths = fold_paths(
+            machine,
+            codes,
+            classes.size,
+            splits[fold],
+            Cs,
+            penalty,
+            delivered[fold] if certify else None,
+        )
         judge = judgement(codes, classes.size, splits[fold].test, importance, scoring)
         row = []
         for _ in Cs:
@@ -188,7 +206,30 @@ def cross_validate_C(
         rows = [errors(fold) for fold in range(len(splits))]
     reached = min(len(row) for row in rows)
     sizes = np.array([split.test.size for split in splits])
-    return CurveOfC(Cs[:reached], np.array([row[:reached] for row in rows]), sizes)
+    gaps = fold_gaps(kernel, X, delivered, (len(splits), reached)) if certify else None
+    return CurveOfC(Cs[:reached], np.array([row[:reached] for row in rows]), sizes, gaps)
+
+
+def fold_gaps(
+    kernel: Kernel,
+    X: Inputs,
+    delivered: dict[int, list[list[Delivered]]],
+    shape: tuple[int, int],
+) -> Float:
+    """The largest relative gap of the machines of each fold at each C; NaN where a fold was known
+    before, 0 where it had one class only."""
+    places = [
+        (fold, step, machine)
+        for fold, paths in delivered.items()
+        for path in paths
+        for step, machine in enumerate(path[: shape[1]])
+    ]
+    gaps = np.full(shape, np.nan)
+    gaps[list(delivered)] = 0.0
+    certificates = certified(kernel, X, [machine for *_, machine in places])
+    for (fold, step, _), certificate in zip(places, certificates):
+        gaps[fold, step] = max(gaps[fold, step], certificate.relative_gap)
+    return gaps
 
 
 class VotingError(Objective[Point]):
@@ -230,11 +271,17 @@ def fold_paths(
     split: Split,
     Cs: Float,
     penalty: Float | None = None,
+    delivered: list[list[Delivered]] | None = None,
 ) -> list[Iterator[Float]]:
-    """For each pair of classes the outputs on one held-out part, for each C."""
+    """For each pair of classes its outputs on one held-out part, C by C; the machines are added to
+    `delivered`, a list for each pair."""
+    pairs = list(combinations(range(classes), 2))
+    notes: list[list[Delivered] | None] = [None if delivered is None else [] for _ in pairs]
+    if delivered is not None:
+        delivered += [note for note in notes if note is not None]
     return [
-        pair_outputs(machine, codes, pair, split, Cs, penalty)
-        for pair in combinations(range(classes), 2)
+        pair_outputs(machine, codes, pair, split, Cs, penalty, note)
+        for pair, note in zip(pairs, notes)
     ]
 
 
@@ -272,9 +319,10 @@ def pair_outputs(
     split: Split,
     Cs: Float,
     penalty: Float | None = None,
+    delivered: list[Delivered] | None = None,
 ) -> Iterator[Float]:
-    """Outputs of the machine of two classes on the held-out part, for each C; positive for the
-    second class."""
+    """Outputs on the held-out part of the machine that tells the second of two classes from the
+    first, C by C; the machines are added to `delivered`."""
     train = split.train[np.isin(codes[split.train], pair)]
     labels = np.where(codes[train] == pair[1], 1.0, -1.0)
     if not labels.size or (labels == labels[0]).all():
@@ -284,4 +332,7 @@ def pair_outputs(
         return
     part = machine.part(train, labels, None if penalty is None else penalty[train])
     for step in path(part, Cs):
+        if delivered is not None:
+            bound = step.C * part.penalty
+            delivered.append(Delivered(train, labels, bound, step.alpha, step.bias))
         yield part.outputs(step, split.test)

@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 
 from ..dual import DualProblem
 from ..kernels import Kernel, Precomputed
-from ..kernels.base import Gram, Inputs
+from ..kernels.base import Inputs
+from ..kernels.precomputed import PrecomputedGram
 from ..solvers import solve
 from ..solvers.rows.lru import gather_block
 from .base import Float
-from .machine import COARSE_TOL, LARGEST, Int, hinge_fit
+from .blocks import moved_to_box, optimised
+from .machine import COARSE_TOL, LARGEST, Int, bias_of, hinge_fit
 
 # Samples beyond which the shared Gram matrix is kept in float32.
 DOUBLE = 4096
-# Pair steps per sample before Newton steps are tried.
-PATIENCE = 20
+# A scaled variable so close to its bound, as a part of it, is there but for rounding.
+ROUNDED = 1e-12
 
 
 def shared(kernel: Kernel, X: Inputs) -> SharedGram:
@@ -42,16 +44,13 @@ class SharedGram:
     def __init__(self, K: NDArray[Any]) -> None:
         self.K = K
         self.n = len(K)
-        self._gram: Gram | None = None
 
     def part(self, train: Int, labels: Float, penalty: Float | None = None) -> Part:
         """Machines on some of the samples, with a factor on the C of each."""
         penalty = np.ones(train.size) if penalty is None else penalty
         if train.size <= LARGEST:
             return SmallPart(self.K, train, labels, penalty)
-        if self._gram is None:
-            self._gram = Precomputed().bind(self.K)
-        return LargePart(self._gram, train, labels, penalty)
+        return LargePart(self.K, train, labels, penalty)
 
 
 class Trained(NamedTuple):
@@ -83,8 +82,8 @@ class Part(ABC):
     penalty: Float
 
     @abstractmethod
-    def trained(self, C: float, start: Float | None) -> Trained:
-        """The machine at C, trained from a start."""
+    def trained(self, C: float, before: Trained | None) -> Trained:
+        """The machine at C, found from that at a smaller C."""
 
     @abstractmethod
     def outputs(self, step: Trained, test: Int) -> Float:
@@ -98,8 +97,7 @@ def path(part: Part, Cs: Float) -> Iterator[Trained]:
         if before is not None and inside_the_box(before, part.penalty):
             before = before._replace(C=float(C))
         else:
-            start = None if before is None else stretched(before, part.labels, float(C))
-            before = part.trained(float(C), start)
+            before = part.trained(float(C), before)
         yield before
 
 
@@ -125,7 +123,8 @@ class SmallPart(Part):
         block = K if everything else gather_block(K, train, train)
         self.K = np.ascontiguousarray(block, dtype=np.float64)
 
-    def trained(self, C: float, start: Float | None) -> Trained:
+    def trained(self, C: float, before: Trained | None) -> Trained:
+        start = None if before is None else stretched(before, self.labels, C)
         fit = hinge_fit(self.K, self.labels, C * self.penalty, start, exact=False)
         return Trained(C, fit.alpha, fit.gradient, fit.bias)
 
@@ -138,44 +137,46 @@ class SmallPart(Part):
 class LargePart(Part):
     """Machines on the whole Gram matrix, with the variables of all other samples fixed at zero.
 
-    The solver's gradient then also holds the outputs of these other samples.
+    The gradient then holds the outputs of these others, too. From one C to the next α is scaled,
+    so that bounded variables stay bounded, and Kα with it.
     """
 
-    def __init__(self, gram: Gram, train: Int, labels: Float, penalty: Float) -> None:
-        self.gram, self.train, self.labels, self.penalty = gram, train, labels, penalty
-        self.linear, self.box = np.zeros((2, gram.n))
+    def __init__(self, K: NDArray[Any], train: Int, labels: Float, penalty: Float) -> None:
+        self.K, self.train, self.labels, self.penalty = K, train, labels, penalty
+        self.linear, self.box = np.zeros((2, len(K)))
         self.linear[train], self.box[train] = labels, labels * penalty
 
-    def trained(self, C: float, start: Float | None) -> Trained:
+    def trained(self, C: float, before: Trained | None) -> Trained:
         bound = C * self.box
+        lower, upper = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
+        alpha, gradient = np.zeros(bound.size), self.linear.copy()
+        if before is not None:
+            assert before.others is not None
+            stretch = C / before.C
+            alpha[self.train] = stretch * before.alpha
+            at_bound = np.abs(alpha) > (1.0 - ROUNDED) * np.abs(bound)
+            alpha[at_bound] = bound[at_bound]
+            gradient += stretch * (before.others - self.linear)
+        moved_to_box(self.K, alpha, gradient, lower, upper)
+        if not optimised(self.K, alpha, gradient, lower, upper, COARSE_TOL):
+            alpha, gradient = self.solved(lower, upper, alpha)
+        bias = bias_of(alpha, gradient, lower, upper)
+        return Trained(C, alpha[self.train], gradient[self.train], bias, gradient)
+
+    def solved(self, lower: Float, upper: Float, alpha: Float) -> tuple[Float, Float]:
+        """α and its gradient by the general solver, for what does not converge in blocks."""
         problem = DualProblem(
             linear=self.linear,
-            lower=np.minimum(bound, 0.0),
-            upper=np.maximum(bound, 0.0),
-            ridge=np.zeros(bound.size),
-            group=np.zeros(bound.size, dtype=np.int64),
+            lower=lower,
+            upper=upper,
+            ridge=np.zeros(lower.size),
+            group=np.zeros(lower.size, dtype=np.int64),
             totals=np.zeros(1),
-            samples=bound.size,
+            samples=lower.size,
         )
-        alpha = np.zeros(bound.size)
-        if start is not None:
-            alpha[self.train] = start
-        # Errors do not need the last digits: use Newton steps only where pair steps are slow.
-        few = PATIENCE * bound.size
-        solution = solve(
-            problem,
-            self.gram,
-            tol=COARSE_TOL,
-            alpha=alpha,
-            cache_bytes=np.inf,
-            face=False,
-            max_steps=few,
-        )
-        if not solution.converged:
-            alpha = solution.alpha
-            solution = solve(problem, self.gram, tol=COARSE_TOL, alpha=alpha, cache_bytes=np.inf)
-        alpha, gradient = solution.alpha[self.train], solution.gradient[self.train]
-        return Trained(C, alpha, gradient, float(solution.bias[0]), solution.gradient)
+        gram = PrecomputedGram(Precomputed(), self.K)
+        solution = solve(problem, gram, tol=COARSE_TOL, alpha=alpha, cache_bytes=np.inf)
+        return solution.alpha, np.array(solution.gradient)
 
     def outputs(self, step: Trained, test: Int) -> Float:
         assert step.others is not None
