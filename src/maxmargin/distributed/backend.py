@@ -132,6 +132,7 @@ class DaskSession(Session):
         )
         # Once to the cluster, and from there once to each worker.
         self.moved += in_bytes(X) * self.workers
+        self.sent += count(X)
 
     def restart(self, X: Any) -> None:
         self.states, self.blocks = [None] * len(self.parts), []

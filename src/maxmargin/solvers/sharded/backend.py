@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...dual.problem import Float, Int
+from ...kernels.base import count
 from . import shard
 from .shard import Members, Part, Proposal, ShardTask, Taken, in_bytes
 from .summary import Summary, summary
@@ -25,12 +26,19 @@ Pause = Callable[[], object]
 class Session(ABC):
     """One dual problem on the shards of a backend.
 
-    Attributes ---------- moved : int Bytes that went to shards or came from them. reroot_every
-    : int The states are rebuilt from the members after this many changes, which bounds the
-    recovery of a lost state; 0 is never.
+    Attributes
+    ----------
+    moved : int
+        Bytes that went to shards or came from them.
+    sent : int
+        Samples whose inputs were sent to the shards.
+    reroot_every : int
+        The states are rebuilt from the members after this many changes, which bounds the recovery
+        of a lost state; 0 is never.
     """
 
     moved = 0
+    sent = 0
     reroot_every = 0
 
     @property
@@ -178,6 +186,7 @@ class LocalSession(Session):
     def send(self, X: Any) -> None:
         self.blocks.append(X)
         self.moved += in_bytes(X)
+        self.sent += count(X)
 
     def restart(self, X: Any) -> None:
         self.values, self.blocks = [None] * len(self.parts), []

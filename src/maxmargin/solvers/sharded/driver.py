@@ -376,6 +376,7 @@ class ShardedRun:
                 len(self.pool),
                 self.session.moved,
                 self.session.workers,
+                self.session.sent,
             )
             self.told_to_stop |= bool(self.settings.callback(told))
         return self.told_to_stop
