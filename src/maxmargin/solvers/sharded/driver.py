@@ -52,6 +52,11 @@ GAIN = {4: 1e-7, 8: 1e-11}
 PATIENCE = 3
 # A member may be dropped after this many rounds at 0.
 SETTLED = 2
+# Samples that satisfy their condition by more than this multiple of the largest violation are not
+# updated until the next certificate, which checks them.
+LEASH = 0.5
+# Rounding in float32 takes violation and gap to no more than this multiple of the tolerances.
+STRAY = 2.0
 # Largest number of certificates, each of which costs a pass over all samples.
 MOST_PROOFS = 6
 
@@ -176,10 +181,11 @@ class ShardedRun:
                     return "converged", certificate
                 if (not promised and self.dtype == np.float64) or proofs > MOST_PROOFS:
                     return "precision", certificate
-                # The tolerances were met in float32, or with accumulated changes.
-                self.dtype = np.dtype(np.float64)
                 stale, best, dual = 0, np.inf, -np.inf
-                allowance *= 0.5 if promised else 1.0
+                # Else samples that were set aside violate by more than rounding explains.
+                if not promised or self.promised(self.standing, STRAY):
+                    self.dtype = np.dtype(np.float64)
+                    allowance *= 0.5 if promised else 1.0
             self.budgets()
             self.admit(proposals)
 
@@ -249,14 +255,14 @@ class ShardedRun:
             s.restart(self.pool.one_block())
             self.since_root = 0
         self.since_root += 1
-        return self.ask(self.dtype)
+        return self.ask(self.dtype, LEASH * self.standing.violation)
 
-    def ask(self, dtype: Any) -> list[Proposal]:
+    def ask(self, dtype: Any, leash: float) -> list[Proposal]:
         asked = max(16, int(ASKED * self.candidates() / self.shards))
         deltas = self.pool.deltas()
         changed = sum(int(np.count_nonzero(delta)) for delta in deltas)
         members = self.pool.members()
-        proposals = self.session.advance(members, deltas, dtype, self.bias, asked)
+        proposals = self.session.advance(members, deltas, dtype, self.bias, asked, leash)
         self.evaluations += changed * self.samples
         self.pool.told()
         gap = sum(proposal.gap for proposal in proposals)
@@ -269,7 +275,7 @@ class ShardedRun:
         """The certificate of α, from states rebuilt in float64."""
         self.session.restart(self.pool.one_block())
         self.since_root = 1
-        proposals = self.ask(np.float64)
+        proposals = self.ask(np.float64, np.inf)
         self.bias = self.meeting(proposals)
         parts = self.session.gaps(self.pool.members(), self.bias)
         gap = sum(parts) + float(self.bias @ (self.totals - self.pool.sums(self.totals.size)))
