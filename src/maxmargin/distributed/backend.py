@@ -24,7 +24,7 @@ from ..solvers.sharded.summary import Summary, summary
 # Seconds between two checks of the time limit and of Ctrl-C while workers compute.
 LOOK_EVERY = 0.2
 # States are rebuilt after this many changes.
-REROOT_EVERY = 8
+REROOT_EVERY = 16
 # Number of retries of tasks whose workers were killed repeatedly.
 MOST_RETRIES = 5
 # Number of retries of tasks that raise.
@@ -132,13 +132,20 @@ class DaskSession(Session):
         )
         # Once to the cluster, and from there once to each worker.
         self.moved += in_bytes(X) * self.workers
+        self.sent += count(X)
 
     def restart(self, X: Any) -> None:
         self.states, self.blocks = [None] * len(self.parts), []
         self.send(X)
 
     def advance(
-        self, members: list[Members], deltas: list[Float], dtype: Any, bias: Float, most: int
+        self,
+        members: list[Members],
+        deltas: list[Float],
+        dtype: Any,
+        bias: Float,
+        most: int,
+        leash: float,
     ) -> list[Proposal]:
         pieces = [
             (piece.inputs, delta[piece.rows])
@@ -149,7 +156,9 @@ class DaskSession(Session):
         blocks = [inputs for inputs, _ in pieces]
         changes = self._submit(same, [delta for _, delta in pieces])
         steps = [
-            self._submit(advanced, part, state, self.task, own, blocks, changes, dtype, bias, most)
+            self._submit(
+                advanced, part, state, self.task, own, blocks, changes, dtype, bias, most, leash
+            )
             for part, state, own in zip(self.parts, self.states, members)
         ]
         proposals = self._results([self._submit(proposal_of, step) for step in steps])
@@ -221,11 +230,11 @@ def same(X: Any) -> Any:
 
 
 def advanced(part: Part, state: Step | None, *arguments: Any) -> Step:
-    return shard.advanced(part, None if state is None else state.values, *arguments)
+    return shard.advanced(part, None if state is None else state.state, *arguments)
 
 
 def gap_part(part: Part, state: Step, *arguments: Any) -> float:
-    return shard.gap_part(part, state.values, *arguments)
+    return shard.gap_part(part, state.state, *arguments)
 
 
 def proposal_of(step: Step) -> Proposal:

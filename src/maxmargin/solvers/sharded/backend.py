@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ...dual.problem import Float, Int
+from ...kernels.base import count
 from . import shard
-from .shard import Members, Part, Proposal, ShardTask, Taken, in_bytes
+from .shard import Members, Part, Proposal, ShardState, ShardTask, Taken, in_bytes
 from .summary import Summary, summary
 
 # Called between the shards of a pass; it may raise.
@@ -25,12 +26,19 @@ Pause = Callable[[], object]
 class Session(ABC):
     """One dual problem on the shards of a backend.
 
-    Attributes ---------- moved : int Bytes that went to shards or came from them. reroot_every
-    : int The states are rebuilt from the members after this many changes, which bounds the
-    recovery of a lost state; 0 is never.
+    Attributes
+    ----------
+    moved : int
+        Bytes that went to shards or came from them.
+    sent : int
+        Samples whose inputs were sent to the shards.
+    reroot_every : int
+        The states are rebuilt from the members after this many changes, which bounds the recovery
+        of a lost state; 0 is never.
     """
 
     moved = 0
+    sent = 0
     reroot_every = 0
 
     @property
@@ -56,9 +64,16 @@ class Session(ABC):
 
     @abstractmethod
     def advance(
-        self, members: list[Members], deltas: list[Float], dtype: Any, bias: Float, most: int
+        self,
+        members: list[Members],
+        deltas: list[Float],
+        dtype: Any,
+        bias: Float,
+        most: int,
+        leash: float,
     ) -> list[Proposal]:
-        """Change α by the deltas of all blocks, and get the candidates of every shard."""
+        """Change α by the deltas of all blocks, and get the candidates of every shard. Samples that
+        satisfy their condition by more than the leash are set aside."""
 
     @abstractmethod
     def gaps(self, members: list[Members], bias: Float) -> list[float]:
@@ -164,7 +179,7 @@ class LocalSession(Session):
 
     def __init__(self, parts: Sequence[Callable[[], Part]], task: ShardTask, pause: Pause) -> None:
         self.parts, self.task, self.pause = parts, task, pause
-        self.values: list[Float | None] = [None] * len(parts)
+        self.states: list[ShardState | None] = [None] * len(parts)
         self.blocks: list[Any] = []
 
     def sample(self, share: float, least: int, seed: int) -> list[Taken]:
@@ -178,18 +193,25 @@ class LocalSession(Session):
     def send(self, X: Any) -> None:
         self.blocks.append(X)
         self.moved += in_bytes(X)
+        self.sent += count(X)
 
     def restart(self, X: Any) -> None:
-        self.values, self.blocks = [None] * len(self.parts), []
+        self.states, self.blocks = [None] * len(self.parts), []
         self.send(X)
 
     def advance(
-        self, members: list[Members], deltas: list[Float], dtype: Any, bias: Float, most: int
+        self,
+        members: list[Members],
+        deltas: list[Float],
+        dtype: Any,
+        bias: Float,
+        most: int,
+        leash: float,
     ) -> list[Proposal]:
         steps = [
             shard.advanced(
                 part,
-                self.values[k],
+                self.states[k],
                 self.task,
                 members[k],
                 self.blocks,
@@ -197,11 +219,12 @@ class LocalSession(Session):
                 dtype,
                 bias,
                 most,
+                leash,
             )
             for k, part in self._in_turn()
         ]
         # Assigned at once, so that an interrupted pass changes nothing.
-        self.values = [step.values for step in steps]
+        self.states = [step.state for step in steps]
         proposals = [step.proposal for step in steps]
         self.moved += in_bytes(deltas) + sum(in_bytes(proposal) for proposal in proposals)
         return proposals
@@ -209,13 +232,13 @@ class LocalSession(Session):
     def gaps(self, members: list[Members], bias: Float) -> list[float]:
         found = []
         for k, part in self._in_turn():
-            values = self.values[k]
-            assert values is not None
-            found.append(shard.gap_part(part, values, self.task, members[k], bias))
+            state = self.states[k]
+            assert state is not None
+            found.append(shard.gap_part(part, state, self.task, members[k], bias))
         return found
 
     def close(self) -> None:
-        self.values, self.blocks = [], []
+        self.states, self.blocks = [], []
 
     def _in_turn(self) -> Any:
         for k, read in enumerate(self.parts):

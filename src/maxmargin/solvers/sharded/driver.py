@@ -60,6 +60,11 @@ class Rules(NamedTuple):
     patience: int = 3
     # A member may be dropped after this many rounds at 0.
     settled: int = 2
+    # Samples that satisfy their condition by more than this multiple of the largest violation are
+    # not updated until the next certificate, which checks them.
+    leash: float = 0.5
+    # Rounding in float32 takes violation and gap to no more than this multiple of the tolerances.
+    stray: float = 2.0
     # Largest number of certificates, each of which costs a pass over all samples.
     most_proofs: int = 6
 
@@ -190,10 +195,11 @@ class ShardedRun:
                     return "converged", certificate
                 if (not promised and self.dtype == np.float64) or proofs > RULES.most_proofs:
                     return "precision", certificate
-                # The tolerances were met in float32, or with accumulated changes.
-                self.dtype = np.dtype(np.float64)
                 stale, best, dual = 0, np.inf, -np.inf
-                allowance *= 0.5 if promised else 1.0
+                # Else samples that were set aside violate by more than rounding explains.
+                if not promised or self.promised(self.standing, RULES.stray):
+                    self.dtype = np.dtype(np.float64)
+                    allowance *= 0.5 if promised else 1.0
             self.budgets()
             self.admit(proposals)
 
@@ -263,14 +269,14 @@ class ShardedRun:
             s.restart(self.pool.one_block())
             self.since_root = 0
         self.since_root += 1
-        return self.ask(self.dtype)
+        return self.ask(self.dtype, RULES.leash * self.standing.violation)
 
-    def ask(self, dtype: Any) -> list[Proposal]:
+    def ask(self, dtype: Any, leash: float) -> list[Proposal]:
         asked = max(16, int(RULES.asked * self.candidates() / self.shards))
         deltas = self.pool.deltas()
         changed = sum(int(np.count_nonzero(delta)) for delta in deltas)
         members = self.pool.members()
-        proposals = self.session.advance(members, deltas, dtype, self.bias, asked)
+        proposals = self.session.advance(members, deltas, dtype, self.bias, asked, leash)
         self.evaluations += changed * self.samples
         self.pool.told()
         gap = sum(proposal.gap for proposal in proposals)
@@ -283,7 +289,7 @@ class ShardedRun:
         """The certificate of α, from states rebuilt in float64."""
         self.session.restart(self.pool.one_block())
         self.since_root = 1
-        proposals = self.ask(np.float64)
+        proposals = self.ask(np.float64, np.inf)
         self.bias = self.meeting(proposals)
         parts = self.session.gaps(self.pool.members(), self.bias)
         gap = sum(parts) + float(self.bias @ (self.totals - self.pool.sums(self.totals.size)))
@@ -390,6 +396,7 @@ class ShardedRun:
                 len(self.pool),
                 self.session.moved,
                 self.session.workers,
+                self.session.sent,
             )
             self.told_to_stop |= bool(self.settings.callback(told))
         return self.told_to_stop

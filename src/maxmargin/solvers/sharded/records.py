@@ -14,7 +14,10 @@ from ..result import Solution
 
 
 class ShardedProgress(NamedTuple):
-    """What a callback sees: the state of all samples after the last round."""
+    """What a callback sees: the state of all samples after the last round.
+
+    `moved` counts bytes, `sent` the samples whose inputs were sent to the shards.
+    """
 
     steps: int
     violation: float
@@ -25,6 +28,7 @@ class ShardedProgress(NamedTuple):
     active: int
     moved: int
     workers: int
+    sent: int = 0
 
     @property
     def rounds(self) -> int:

@@ -1,8 +1,12 @@
 """The computations of one shard: pure functions of its samples, its state and the messages to it.
 
-The state of a shard is `values`, the vector (Kα)_i of its samples in float64. All of α that is not
-0 belongs to *members*, samples that the driver knows; it sends their α with every call. So a state
-can be recomputed from the samples and the members alone, wherever the samples are.
+The state of a shard is the vector (Kα)_i of its samples in float64. All of α that is not 0 belongs
+to *members*, samples that the driver knows; it sends their α with every call. So a state can be
+recomputed from the samples and the members alone, wherever the samples are.
+
+Samples that satisfy their condition by more than a leash, which the driver shortens as violations
+fall, are set aside: their part of the vector is not updated, and nothing is said about them, until
+the state is rebuilt.
 
 Variables are arrays of shape (copies, samples): one row, or two for regression.
 """
@@ -27,6 +31,8 @@ from ...runtime.parallel import in_parts, single_threaded_blas
 BLOCK_ENTRIES, FEWEST_ROWS = 1 << 20, 64
 # Smallest share of each class in a random sample of all classes, if there are enough.
 LEAST_SHARE = 0.25
+# Samples are set aside if fewer than this share would be left.
+WORTH = 0.9
 
 
 class Part(NamedTuple):
@@ -168,10 +174,17 @@ class Proposal(NamedTuple):
     violation: Float
 
 
+class ShardState(NamedTuple):
+    """(Kα)_i of all samples, and the places of those that are kept up to date; None for all."""
+
+    values: Float
+    near: Int | None = None
+
+
 class Step(NamedTuple):
     """The new state of a shard, and its proposal."""
 
-    values: Float
+    state: ShardState
     proposal: Proposal
 
 
@@ -201,7 +214,7 @@ def fetched(part: Part, task: ShardTask, rows: Int) -> Taken:
 
 def advanced(
     part: Part,
-    values: Float | None,
+    state: ShardState | None,
     task: ShardTask,
     members: Members,
     blocks: list[Any],
@@ -209,30 +222,55 @@ def advanced(
     dtype: Any,
     bias: Float,
     most: int,
+    leash: float = np.inf,
 ) -> Step:
-    """values + K·Δ for the changes Δ of the samples in `blocks`, and a proposal with a limited
-    number of candidates. Without values the state is rebuilt."""
+    """Kα + K·Δ for the changes Δ of the samples in `blocks`, and a proposal with a limited number
+    of candidates. Without a state it is rebuilt."""
     posed = task.posed(part)
     if posed.problem is None:
         nothing = np.empty(0, dtype=np.int64)
         groups = np.full(bias.size, np.inf)
         empty = np.empty((_copies(task), 0))
         taken = _taken(part, posed, nothing, task)
-        return Step(np.empty(0), Proposal(-groups, groups, 0.0, empty, taken, np.empty(0)))
-    change = np.zeros(posed.samples)
+        proposal = Proposal(-groups, groups, 0.0, empty, taken, np.empty(0))
+        return Step(ShardState(np.empty(0)), proposal)
+    near = None if state is None else _near(posed.problem, state, members, bias, leash)
+    X = posed.X if near is None else take(posed.X, near)
+    change = np.zeros(count(X))
     for inputs, delta in zip(blocks, deltas):
         moved = np.flatnonzero(delta)
         if moved.size:
             some = inputs if moved.size == delta.size else take(inputs, moved)
-            change += kernel_sums(task.kernel, posed.X, some, delta[moved], dtype)
-    values = change if values is None else values + change
-    return Step(values, _proposal(part, posed, values, task, members, bias, most))
+            change += kernel_sums(task.kernel, X, some, delta[moved], dtype)
+    values = np.zeros(posed.samples) if state is None else state.values.copy()
+    values[slice(None) if near is None else near] += change
+    state = ShardState(values, near)
+    return Step(state, _proposal(part, posed, state, task, members, bias, most))
+
+
+def _near(
+    problem: DualProblem, state: ShardState, members: Members, bias: Float, leash: float
+) -> Int | None:
+    """The samples to keep up to date: of those that were, members and the ones that satisfy their
+    condition by at most the leash."""
+    if not np.isfinite(leash):
+        return state.near
+    # Members aside, α is 0.
+    alpha = np.zeros(problem.linear.size)
+    pull = problem.gradient(alpha, state.values) - bias[problem.group]
+    above = np.where(problem.can_rise(alpha), pull, -np.inf)
+    below = np.where(problem.can_fall(alpha), -pull, -np.inf)
+    kept = (np.maximum(above, below) >= -leash).reshape(problem.copies, -1).any(axis=0)
+    kept[members.places] = True
+    if state.near is None:
+        return np.flatnonzero(kept) if kept.mean() < WORTH else None
+    return state.near[kept[state.near]]
 
 
 def _proposal(
     part: Part,
     posed: Posed,
-    values: Float,
+    state: ShardState,
     task: ShardTask,
     members: Members,
     bias: Float,
@@ -240,8 +278,9 @@ def _proposal(
 ) -> Proposal:
     problem = posed.problem
     assert problem is not None
-    alpha, gradient = _point(problem, values, members)
-    rises, falls = problem.can_rise(alpha), problem.can_fall(alpha)
+    alpha, gradient = _point(problem, state.values, members)
+    known = _known(problem, state)
+    rises, falls = problem.can_rise(alpha) & known, problem.can_fall(alpha) & known
     highest, lowest = np.full(bias.size, -np.inf), np.full(bias.size, np.inf)
     for g in range(bias.size):
         own = problem.group == g
@@ -260,19 +299,31 @@ def _proposal(
     return Proposal(
         highest=highest,
         lowest=lowest,
-        gap=_gap(problem, alpha, gradient, bias),
+        gap=_gap(problem, alpha, gradient, bias, known),
         gradient=gradient.reshape(problem.copies, -1)[:, members.places],
         taken=_taken(part, posed, wanted, task),
         violation=of_sample[wanted],
     )
 
 
-def gap_part(part: Part, values: Float, task: ShardTask, members: Members, bias: Float) -> float:
+def gap_part(
+    part: Part, state: ShardState, task: ShardTask, members: Members, bias: Float
+) -> float:
     """The contribution to the duality gap at a bias."""
     problem = task.posed(part).problem
     if problem is None:
         return 0.0
-    return _gap(problem, *_point(problem, values, members), bias)
+    point = _point(problem, state.values, members)
+    return _gap(problem, *point, bias, _known(problem, state))
+
+
+def _known(problem: DualProblem, state: ShardState) -> Any:
+    """Which variables have a gradient that is up to date."""
+    if state.near is None:
+        return np.ones(problem.linear.size, dtype=bool)
+    known = np.zeros((problem.copies, problem.samples), dtype=bool)
+    known[:, state.near] = True
+    return known.ravel()
 
 
 def _point(problem: DualProblem, values: Float, members: Members) -> tuple[Float, Float]:
@@ -283,8 +334,8 @@ def _point(problem: DualProblem, values: Float, members: Members) -> tuple[Float
     return alpha, problem.gradient(alpha, values)
 
 
-def _gap(problem: DualProblem, alpha: Float, gradient: Float, bias: Float) -> float:
-    """Σ_a loss_a − (e_a·α_a − ½ridge_a·α_a²), see `dual.certificate`."""
+def _gap(problem: DualProblem, alpha: Float, gradient: Float, bias: Float, known: Any) -> float:
+    """Σ_a loss_a − (e_a·α_a − ½ridge_a·α_a²) of known variables, see `dual.certificate`."""
     ridge = problem.ridge
     error = gradient + ridge * alpha - bias[problem.group]
     best = np.where(error > 0.0, problem.upper, problem.lower)
@@ -292,7 +343,8 @@ def _gap(problem: DualProblem, alpha: Float, gradient: Float, bias: Float) -> fl
     if bent.any():
         free = np.divide(error, ridge, out=np.zeros_like(error), where=bent)
         best = np.where(bent, np.clip(free, problem.lower, problem.upper), best)
-    return float(np.sum((best - alpha) * (error - 0.5 * ridge * (best + alpha))))
+    terms = (best - alpha) * (error - 0.5 * ridge * (best + alpha))
+    return float(np.sum(terms, where=known))
 
 
 def _copies(task: ShardTask) -> int:

@@ -1,0 +1,171 @@
+"""One fit on shards, measured: seconds, rounds, bytes moved, memory, certificate."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+from distributed import Client, LocalCluster
+
+from .machine import peak
+
+# Seconds between two looks at the memory of a process.
+LOOK_EVERY = 0.1
+# Bytes that go with the inputs of a sample: places, bounds, α and gradient of its variables.
+BESIDE_INPUTS = 128
+
+
+@dataclass
+class Run:
+    """A fit.
+
+    Attributes
+    ----------
+    seconds, gap, dual : float
+    status : str
+    support, rounds, moved, wire : int
+        Support vectors, rounds, bytes that the library counts as moved, and bytes that went over
+        the loopback device meanwhile, whoever sent them.
+    allowed : int
+        2·q·d·itemsize bytes for each worker and each of the q samples sent, and O(q).
+    worker_peak, driver_peak : int
+        Most bytes in use by a worker and by this process.
+    """
+
+    seconds: float
+    gap: float
+    dual: float
+    status: str
+    support: int = 0
+    rounds: int = 0
+    moved: int = 0
+    wire: int = 0
+    allowed: int = 0
+    worker_peak: int = 0
+    driver_peak: int = 0
+    history: list[dict[str, float]] = field(default_factory=list)
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class History:
+    """A callback that keeps and prints one line a round."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.rounds: list[Any] = []
+        self.quiet = quiet
+
+    def __call__(self, progress: Any) -> None:
+        if not hasattr(progress, "moved"):
+            return
+        if self.rounds and progress.rounds <= self.rounds[-1].rounds:
+            return
+        self.rounds.append(progress)
+        if not self.quiet:
+            print(
+                f"    {progress.seconds:7.1f} s  round {progress.rounds}: violation "
+                f"{progress.violation:.1e}, gap {relative(progress):.1e}, {progress.support:,} of "
+                f"{progress.active:,} members support, {progress.moved / 1e6:,.0f} MB moved",
+                flush=True,
+            )
+
+    def lines(self) -> list[dict[str, float]]:
+        return [
+            {
+                "seconds": round(p.seconds, 2),
+                "violation": float(f"{p.violation:.3g}"),
+                "gap": float(f"{relative(p):.3g}"),
+                "support": p.support,
+                "members": p.active,
+                "moved": p.moved,
+                "sent": p.sent,
+            }
+            for p in self.rounds
+        ]
+
+
+def relative(progress: Any) -> float:
+    return float(progress.gap / max(abs(progress.dual), 1e-300))
+
+
+@contextmanager
+def cluster(workers: int, memory: str | int = 0) -> Iterator[Client]:
+    """Single-threaded worker processes on this machine, with a limit of memory each."""
+    settings = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": memory}
+    with LocalCluster(n_workers=workers, **settings) as made, Client(made) as client:
+        yield client
+
+
+def measured(
+    fit: Callable[[Any], Any], client: Client | None = None, files: Any = None, quiet: bool = False
+) -> Run:
+    """Time `fit`, which is given a callback and returns a model."""
+    history = History(quiet)
+    before, began = psutil.net_io_counters(), time.perf_counter()
+    model = fit(history)
+    seconds, after = time.perf_counter() - began, psutil.net_io_counters()
+    certificate = model.certificate_
+    run = Run(seconds, certificate.relative_gap, certificate.dual, model.status_)
+    run.support = int(getattr(model, "n_support_", [0])[0] and sum(model.n_support_))
+    run.driver_peak = peak()
+    run.history = history.lines()
+    if hasattr(model, "rounds_"):
+        run.rounds, run.moved = model.rounds_[0], model.moved_bytes_
+    if client is not None:
+        run.wire = after.bytes_sent - before.bytes_sent
+        run.worker_peak = max(client.run(peak).values())
+        if files is not None and history.rounds:
+            run.allowed = allowed_bytes(history.rounds, client, files)
+    return run
+
+
+def allowed_bytes(rounds: list[Any], client: Client, files: Any) -> int:
+    """2·q·d·itemsize + O(q) for each worker; q are the samples sent, and members known."""
+    workers = len(client.scheduler_info(n_workers=-1)["workers"])
+    sent = rounds[-1].sent
+    known = sum(progress.active for progress in rounds)
+    inputs = 2 * sent * files.features * files.itemsize
+    return int(workers * (inputs + BESIDE_INPUTS * (sent + known)))
+
+
+def limited(gigabytes: float) -> None:
+    """Let this process have no more private memory than this."""
+    limit = int(gigabytes * 2**30)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+class Watch:
+    """The most bytes that this process has in memory of its own, files it maps not counted."""
+
+    def __init__(self) -> None:
+        self.most, self._ended = 0, threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._ended.wait(LOOK_EVERY):
+            for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+                if line.startswith("RssAnon"):
+                    self.most = max(self.most, 1024 * int(line.split()[1]))
+
+
+def kill_one(client: Client) -> None:
+    """Kill the worker that answers first."""
+    os.kill(client.submit(os.getpid, pure=False).result(), signal.SIGKILL)
