@@ -102,6 +102,62 @@ def test_tests_about_the_module_come_first_and_none_is_left_out():
     assert max(solvers) < max(others)
 
 
+def near_job(tmp_path, monkeypatch, times):
+    """A job that takes the tests of this tree for its own, and their times from a table."""
+    job = Job(tmp_path, limit=60.0, near=30.0)
+    job.tree = ROOT
+    monkeypatch.setattr(job, "seconds_of", lambda name: times.get(name, 1.0))
+    return job
+
+
+def test_only_the_nearest_tests_run_as_many_as_there_is_time_for(tmp_path, monkeypatch):
+    module = f"{PACKAGE}/solvers/smo/step.py"
+    mirrored = "tests/solvers/smo/test_step.py"
+    chosen, total = near_job(tmp_path, monkeypatch, {}).near_tests(mutant_in(module))
+    assert {module, mirrored} <= set(chosen)
+    assert 27.0 <= total == len(chosen) <= 30.0
+    assert all(Path(name).parts[1] in ("solvers", "maxmargin") for name in chosen[-3:])
+    # Those about the module run however long they take, others only within the time.
+    job = near_job(tmp_path, monkeypatch, {mirrored: float("inf"), module: 0.0})
+    assert job.near_tests(mutant_in(module)) == (sorted([module, mirrored]), 30.0)
+    job = near_job(tmp_path, monkeypatch, {"tests/solvers/smo/test_loop.py": 31.0})
+    assert "tests/solvers/smo/test_loop.py" not in job.near_tests(mutant_in(module))[0]
+
+
+def test_a_file_of_tests_is_timed_once_and_again_when_it_changes(tmp_path, monkeypatch):
+    job = Job(tmp_path, limit=60.0, near=100.0)
+    job.tree.mkdir()
+    answers = {
+        "a.py": (0, "== 2 passed in 3.25s =="),
+        "b.py": (1, ""),
+        "c.py": (5, "== no tests ran in 0.1s =="),
+    }
+    seen = []
+
+    def tested(cache, files, longest):
+        seen.append((cache, *files))
+        return answers[files[0]]
+
+    monkeypatch.setattr(job, "tested", tested)
+    for text in ("1", "1", "2"):
+        (job.tree / "a.py").write_text(text)
+        assert job.seconds_of("a.py") == 3.25
+    assert seen == [(job.warm, "a.py")] * 2
+    for name, seconds in (("b.py", float("inf")), ("c.py", 0.1)):
+        (job.tree / name).write_text("")
+        assert job.seconds_of(name) == seconds
+
+
+def test_survivor_of_the_nearest_tests_is_looked_at_again_by_all():
+    near, all_tests = ({"verdict": SURVIVED, "near": seconds} for seconds in (30.0, 0.0))
+    assert mutants.is_final(near, 30.0)
+    assert not mutants.is_final(near, 60.0)
+    assert not mutants.is_final(near, 0.0)
+    assert mutants.is_final(all_tests, 30.0)
+    assert mutants.is_final({"verdict": CAUGHT, "near": 30.0}, 0.0)
+    assert not mutants.is_final(None, 0.0)
+
+
 def test_functions_that_a_fault_reaches_through_imports_are_not_taken_from_the_cache(tmp_path):
     stale = mutants.importers(ROOT, f"{PACKAGE}/solvers/smo/step.py")
     assert {f"{PACKAGE}/solvers/smo/{name}.py" for name in ("step", "loop", "schedule")} <= stale
@@ -130,6 +186,8 @@ def test_first_failure_is_read_from_what_pytest_says():
 
 class Judge(Job):
     """A job that runs no test: of two lines one is caught."""
+
+    near = 0.0
 
     def __init__(self):
         self.asked = []
@@ -178,7 +236,8 @@ def test_a_mutant_is_put_into_the_copy_tested_and_taken_out(tmp_path, monkeypatc
     before, stamp = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
     seen = []
 
-    def tested(cache, files):
+    def tested(cache, files, longest):
+        assert longest is None
         seen.append((path.read_text(encoding="utf-8"), cache, set(files[:2])))
         return 1, "FAILED tests/a.py::test_b\n"
 
@@ -233,3 +292,12 @@ def test_tests_are_run_in_the_copy(tmp_path):
     Path(job.tree, "test_one.py").write_text("def test_one():\n    assert 1 + 1 == 3\n")
     code, said = job.tested(job.cache, ["test_one.py"])
     assert (code, mutants.first_failure(said)) == (1, "test_one.py::test_one")
+
+
+def test_a_run_that_takes_too_long_is_ended_with_all_its_processes(tmp_path):
+    job = Job(tmp_path, limit=60.0)
+    job.tree.mkdir()
+    text = "import subprocess\n\ndef test_one():\n    subprocess.run(['sleep', '1000'])\n"
+    Path(job.tree, "test_one.py").write_text(text)
+    code, said = job.tested(job.cache, ["test_one.py"], 2.0)
+    assert (code, mutants.first_failure(said)) == (mutants.TIME_OVER, "time limit")
