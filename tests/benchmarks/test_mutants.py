@@ -135,6 +135,7 @@ def test_a_file_of_tests_is_timed_once_and_again_when_it_changes(tmp_path, monke
     seen = []
 
     def tested(cache, files, longest):
+        assert longest > job.near
         seen.append((cache, *files))
         return answers[files[0]]
 
