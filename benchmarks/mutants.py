@@ -8,13 +8,14 @@ python -m benchmarks.mutants --seed 1 --count 100 --show      # the verdicts so 
 Each job works in a copy of the tree (`--folder`), with a Numba cache that the whole suite has
 filled once without a fault. For each fault, the tests run in one process until the first failure:
 those of the same name as the module first, then those that mention the function, then those of its
-folder, then all others. A test that takes longer than `--limit` seconds counts as a failure.
+folder, then all others. A test that takes longer than `--limit` seconds counts as a failure (with
+`--near`, of CPU time).
 
 A survivor so costs a run of the whole suite. With `--near SECONDS` only the tests about the module,
-those that mention the function or import the module and those of its folder run, in that order, as
-many files as take so many seconds without a fault (each file is timed once; the files of the same
-name as the module always run). What survives that may still be caught by tests further away: a run
-without `--near` looks at the survivors again.
+those that mention the function or import the module and those of its folder run, in that order, and
+no further test begins once so many seconds of CPU time are used. The test that fails is run again
+without the fault, where it has to pass. What survives may still be caught by tests further away: a
+run without `--near` looks at the survivors again.
 
 Numba does not recompile a function when another file changes, so the cached functions of every
 module that imports the faulty one, directly or not, are left out of the cache of that run.
@@ -34,6 +35,7 @@ import os
 import queue
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -45,6 +47,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from . import cpu_budget
 from .faults import Fault, faults
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,11 +59,8 @@ UNUSABLE = {"tests/benchmarks/test_mutants.py"}
 CAUGHT, SURVIVED = "caught", "survived"
 # How near a file with tests is to a fault.
 MIRRORED, MENTIONING, BESIDE, SAME_PART, ELSEWHERE, DOCTESTS = range(6)
-# Exit codes: of pytest where a file has no test, and ours where the time is over.
-NO_TESTS, TIME_OVER = 5, 124
-# A process under test may take so many times what it takes without a fault, and a minute for
-# compiling; `--limit` is about a single test.
-PATIENCE = 10.0
+# Exit code of pytest where nothing is collected.
+NO_TESTS = 5
 
 
 class Mutant(NamedTuple):
@@ -153,6 +153,11 @@ def ordered_tests(root: Path, mutant: Mutant) -> list[str]:
     return [name for _, name in ranked_tests(root, mutant)]
 
 
+def near_tests(root: Path, mutant: Mutant) -> list[str]:
+    """Those that may say something about the mutant, the nearest first."""
+    return [name for rank, name in ranked_tests(root, mutant) if rank <= SAME_PART]
+
+
 def imports(root: Path) -> dict[str, set[str]]:
     """For each module of the package those that it imports, as paths."""
     known = set(modules(root))
@@ -212,24 +217,20 @@ def digest_of(folders: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def patience(seconds: float) -> float:
-    """How long a process may take whose tests take so many seconds without a fault."""
-    return 120.0 + PATIENCE * seconds
-
-
 class Job:
     """A copy of the tree in which one fault at a time is put, tested and taken out again."""
 
     def __init__(self, folder: Path, limit: float, near: float = 0.0) -> None:
         self.tree, self.limit, self.near = folder / "tree", limit, near
         self.warm, self.cache = folder / "warm", folder / "cache"
-        self.ready, self.times = folder / "ready", folder / "times.json"
+        self.ready = folder / "ready"
+        self.passing: set[str] = set()
 
     def prepare(self) -> None:
         """Copy the tree and fill the cache, unless that was done for the same text.
 
-        Where only the nearest tests run, they fill the cache when each is timed, and it stays as
-        long as the package itself does.
+        Where only the nearest tests run, the cache holds what `maxmargin warmup` compiles, and it
+        stays as long as the package itself does.
         """
         digest = digest_of(("src",) if self.near else COPIED)
         if self.ready.exists() and self.ready.read_text() == digest:
@@ -237,11 +238,13 @@ class Job:
                 self.copy_tree()
             return
         self.ready.unlink(missing_ok=True)
-        self.times.unlink(missing_ok=True)
         shutil.rmtree(self.warm, ignore_errors=True)
         self.warm.mkdir(parents=True)
         self.copy_tree()
-        if not self.near:
+        if self.near:
+            warmup = [sys.executable, "-m", "maxmargin.cli", "warmup"]
+            subprocess.run(warmup, env=self.environment(self.warm), check=True)
+        else:
             code, said = self.tested(self.warm, test_files(self.tree))
             if code:
                 raise SystemExit(f"the tests fail without a fault:\n{said[-3000:]}")
@@ -257,88 +260,71 @@ class Job:
             if path.is_file() and path.name != ".git":
                 shutil.copy2(path, self.tree)
 
-    def seconds_of(self, name: str) -> float:
-        """What a file of tests takes without a fault; infinite where too long, or failing."""
-        times = json.loads(self.times.read_text()) if self.times.exists() else {}
-        text = hashlib.sha256((self.tree / name).read_bytes()).hexdigest()[:16]
-        if times.get(name, [""])[0] != text:
-            began = time.perf_counter()
-            code, said = self.tested(self.warm, [name], patience(self.near))
-            # The first time compiles; what pytest counts is without the start of a process.
-            if code == 0 and time.perf_counter() - began > self.near / 4:
-                code, said = self.tested(self.warm, [name], patience(self.near))
-            took = re.search(r" in ([\d.]+)s", said)
-            fine = code == NO_TESTS or (code == 0 and took)
-            times[name] = [text, float(took[1]) if fine and took else float("inf")]
-            self.times.write_text(json.dumps(times, indent=0))
-        return times[name][1]
-
-    def near_tests(self, mutant: Mutant) -> tuple[list[str], float]:
-        """As many files as take `near` seconds, the nearest first, and what they take."""
-        chosen, total = [], 0.0
-        for rank, name in ranked_tests(self.tree, mutant):
-            if rank >= ELSEWHERE or (rank > MIRRORED and total >= 0.9 * self.near):
-                break
-            seconds = self.seconds_of(name)
-            if rank == MIRRORED or total + seconds <= self.near:
-                chosen.append(name)
-                total += min(seconds, self.near)
-        return chosen, total
-
-    def tested(
-        self, cache: Path, files: list[str], longest: float | None = None
-    ) -> tuple[int, str]:
-        environment = {
+    def environment(self, cache: Path) -> dict[str, str]:
+        shared = str(ROOT.parent / "shared" / "data")
+        return {
             **os.environ,
-            "PYTHONPATH": str(self.tree / "src"),
+            "PYTHONPATH": os.pathsep.join([str(self.tree / "src"), str(ROOT)]),
             "NUMBA_CACHE_DIR": str(cache),
             "OPENBLAS_NUM_THREADS": "1",
             "SCIPY_ARRAY_API": "1",
             "CI": "mutants",  # the same examples each time, and skips are no failures
             "HYPOTHESIS_STORAGE_DIRECTORY": str(cache.parent / "hypothesis"),
-            "MAXMARGIN_DATA": os.environ.get(
-                "MAXMARGIN_DATA", str(ROOT.parent / "shared" / "data")
-            ),
+            "MAXMARGIN_DATA": os.environ.get("MAXMARGIN_DATA", shared),
+            cpu_budget.SECONDS: f"{self.near:g}",
         }
-        options = ["-x", "-rfE", "-p", "no:cacheprovider"]
-        options += ["-o", f"faulthandler_timeout={self.limit:g}"]
-        options += ["-o", "faulthandler_exit_on_timeout=true"]
-        with subprocess.Popen(
+
+    def tested(self, cache: Path, files: list[str]) -> tuple[int, str]:
+        options = ["-x", "-rfE", "-p", "no:cacheprovider", "-p", "benchmarks.cpu_budget"]
+        if not self.near:
+            options += ["-o", f"faulthandler_timeout={self.limit:g}"]
+            options += ["-o", "faulthandler_exit_on_timeout=true"]
+        done = subprocess.run(
             [sys.executable, "-m", "pytest", *options, *files],
             cwd=self.tree,
-            env=environment,
+            env=self.environment(cache),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
-        ) as process:
-            try:
-                said = process.communicate(timeout=longest)[0]
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                return TIME_OVER, "Timeout"
-        return process.returncode, said.decode(errors="replace")
+            preexec_fn=self.limit_cpu_time if self.near else None,
+            check=False,
+        )
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return done.returncode, "Timeout"
+        return done.returncode, done.stdout.decode(errors="replace")
+
+    def limit_cpu_time(self) -> None:
+        """What a test may take is counted in CPU time, because other processes may be busy."""
+        seconds = int(self.near + self.limit)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+
+    def check_passes(self, test: str) -> None:
+        """A test that does not pass without a fault catches none."""
+        if test not in self.passing and "::" in test:
+            code, said = self.tested(self.warm, [test])
+            if code:
+                raise SystemExit(f"{test} fails without a fault:\n{said[-3000:]}")
+            self.passing.add(test)
 
     def judged(self, mutant: Mutant) -> Verdict:
         path = self.tree / mutant.module
         original, stamp = path.read_text(encoding="utf-8"), path.stat()
-        if self.near:
-            files, seconds = self.near_tests(mutant)
-            longest = patience(seconds)
-        else:
-            files, longest = ordered_tests(self.tree, mutant), None
+        files = near_tests(self.tree, mutant) if self.near else ordered_tests(self.tree, mutant)
         fresh_cache(self.warm, self.cache, importers(self.tree, mutant.module))
         began = time.perf_counter()
         try:
             path.write_text(mutant.fault.applied(original), encoding="utf-8")
-            code, said = self.tested(self.cache, files, longest)
+            code, said = self.tested(self.cache, files)
         finally:
             path.write_text(original, encoding="utf-8")
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         seconds = time.perf_counter() - began
         if code in (0, NO_TESTS):
             return Verdict(SURVIVED, "", seconds)
-        return Verdict(CAUGHT, first_failure(said) or f"exit code {code}", seconds)
+        by = first_failure(said) or f"exit code {code}"
+        if self.near:
+            self.check_passes(by)
+        return Verdict(CAUGHT, by, seconds)
 
 
 def first_failure(said: str) -> str:
@@ -436,7 +422,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--only", default="", help="a folder or file of the package")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=float, default=600.0, help="seconds that a test may take")
-    parser.add_argument("--near", type=float, default=0.0, help="seconds of the nearest tests only")
+    parser.add_argument("--near", type=float, default=0.0, help="CPU seconds of near tests")
     parser.add_argument("--again", action="store_true", help="test survivors again")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--results", type=Path, help="default: verdicts.jsonl in the folder")

@@ -102,51 +102,41 @@ def test_tests_about_the_module_come_first_and_none_is_left_out():
     assert max(solvers) < max(others)
 
 
-def near_job(tmp_path, monkeypatch, times):
-    """A job that takes the tests of this tree for its own, and their times from a table."""
-    job = Job(tmp_path, limit=60.0, near=30.0)
-    job.tree = ROOT
-    monkeypatch.setattr(job, "seconds_of", lambda name: times.get(name, 1.0))
-    return job
-
-
-def test_only_the_nearest_tests_run_as_many_as_there_is_time_for(tmp_path, monkeypatch):
+def test_the_nearest_tests_are_those_about_the_module_and_of_its_part():
     module = f"{PACKAGE}/solvers/smo/step.py"
-    mirrored = "tests/solvers/smo/test_step.py"
-    chosen, total = near_job(tmp_path, monkeypatch, {}).near_tests(mutant_in(module))
-    assert {module, mirrored} <= set(chosen)
-    assert 27.0 <= total == len(chosen) <= 30.0
-    assert all(Path(name).parts[1] in ("solvers", "maxmargin") for name in chosen[-3:])
-    # Those about the module run however long they take, others only within the time.
-    job = near_job(tmp_path, monkeypatch, {mirrored: float("inf"), module: 0.0})
-    assert job.near_tests(mutant_in(module)) == (sorted([module, mirrored]), 30.0)
-    job = near_job(tmp_path, monkeypatch, {"tests/solvers/smo/test_loop.py": 31.0})
-    assert "tests/solvers/smo/test_loop.py" not in job.near_tests(mutant_in(module))[0]
+    mutant = mutant_in(module)
+    near = mutants.near_tests(ROOT, mutant)
+    assert near == mutants.ordered_tests(ROOT, mutant)[: len(near)]
+    assert set(near[:2]) == {module, "tests/solvers/smo/test_step.py"}
+    assert "tests/solvers/drivers/test_violators.py" in near
+    assert not any(name.startswith("tests/cli/") for name in near)
 
 
-def test_a_file_of_tests_is_timed_once_and_again_when_it_changes(tmp_path, monkeypatch):
-    job = Job(tmp_path, limit=60.0, near=100.0)
+def test_no_test_begins_once_the_cpu_time_is_used(tmp_path):
+    job = Job(tmp_path, limit=60.0, near=0.1)
     job.tree.mkdir()
-    answers = {
-        "a.py": (0, "== 2 passed in 3.25s =="),
-        "b.py": (1, ""),
-        "c.py": (5, "== no tests ran in 0.1s =="),
-    }
-    seen = []
+    text = "def test_one():\n    sum(range(30_000_000))\n\ndef test_two():\n    assert False\n"
+    Path(job.tree, "test_one.py").write_text(text)
+    assert job.tested(job.cache, ["test_one.py"])[0] == 0
+    job.near = 0.0
+    assert job.tested(job.cache, ["test_one.py"])[0] == 1
 
-    def tested(cache, files, longest):
-        assert longest > job.near
-        seen.append((cache, *files))
-        return answers[files[0]]
+
+def test_a_test_that_fails_without_the_fault_ends_the_run(tmp_path, monkeypatch):
+    job = Job(tmp_path, limit=60.0, near=1.0)
+    codes = {"a.py::passes": 0, "a.py::fails": 1}
+    asked = []
+
+    def tested(cache, files):
+        asked.append((cache, *files))
+        return codes[files[0]], "FAILED a.py::fails\n"
 
     monkeypatch.setattr(job, "tested", tested)
-    for text in ("1", "1", "2"):
-        (job.tree / "a.py").write_text(text)
-        assert job.seconds_of("a.py") == 3.25
-    assert seen == [(job.warm, "a.py")] * 2
-    for name, seconds in (("b.py", float("inf")), ("c.py", 0.1)):
-        (job.tree / name).write_text("")
-        assert job.seconds_of(name) == seconds
+    for _ in range(2):
+        job.check_passes("a.py::passes")
+    assert asked == [(job.warm, "a.py::passes")]
+    with pytest.raises(SystemExit, match="fails without a fault"):
+        job.check_passes("a.py::fails")
 
 
 def test_survivor_of_the_nearest_tests_is_looked_at_again_by_all():
@@ -237,8 +227,7 @@ def test_a_mutant_is_put_into_the_copy_tested_and_taken_out(tmp_path, monkeypatc
     before, stamp = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
     seen = []
 
-    def tested(cache, files, longest):
-        assert longest is None
+    def tested(cache, files):
         seen.append((path.read_text(encoding="utf-8"), cache, set(files[:2])))
         return 1, "FAILED tests/a.py::test_b\n"
 
@@ -295,10 +284,10 @@ def test_tests_are_run_in_the_copy(tmp_path):
     assert (code, mutants.first_failure(said)) == (1, "test_one.py::test_one")
 
 
-def test_a_run_that_takes_too_long_is_ended_with_all_its_processes(tmp_path):
-    job = Job(tmp_path, limit=60.0)
+def test_an_endless_loop_is_ended_by_its_cpu_time(tmp_path):
+    job = Job(tmp_path, limit=2.0, near=1.0)
     job.tree.mkdir()
-    text = "import subprocess\n\ndef test_one():\n    subprocess.run(['sleep', '1000'])\n"
-    Path(job.tree, "test_one.py").write_text(text)
-    code, said = job.tested(job.cache, ["test_one.py"], 2.0)
-    assert (code, mutants.first_failure(said)) == (mutants.TIME_OVER, "time limit")
+    Path(job.tree, "test_one.py").write_text("def test_one():\n    while True:\n        pass\n")
+    code, said = job.tested(job.cache, ["test_one.py"])
+    assert code < 0
+    assert mutants.first_failure(said) == "time limit"
