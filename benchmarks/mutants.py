@@ -2,12 +2,20 @@
 
 python -m benchmarks.mutants --seed 1 --count 100 --jobs 2    # takes hours; goes on where it ended
 python -m benchmarks.mutants --seed 1 --count 10 --only dual  # faults in one folder or file
+python -m benchmarks.mutants --seed 1 --count 100 --near 30   # only the tests near each fault
 python -m benchmarks.mutants --seed 1 --count 100 --show      # the verdicts so far
 
 Each job works in a copy of the tree (`--folder`), with a Numba cache that the whole suite has
 filled once without a fault. For each fault, the tests run in one process until the first failure:
 those of the same name as the module first, then those that mention the function, then those of its
-folder, then all others. A test that takes longer than `--limit` seconds counts as a failure.
+folder, then all others. A test that takes longer than `--limit` seconds counts as a failure (with
+`--near`, of CPU time).
+
+A survivor so costs a run of the whole suite. With `--near SECONDS` only the tests about the module,
+those that mention the function or import the module and those of its folder run, in that order, and
+no further test begins once so many seconds of CPU time are used. The test that fails is run again
+without the fault, where it has to pass. What survives may still be caught by tests further away: a
+run without `--near` looks at the survivors again.
 
 Numba does not recompile a function when another file changes, so the cached functions of every
 module that imports the faulty one, directly or not, are left out of the cache of that run.
@@ -27,7 +35,9 @@ import os
 import queue
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -37,15 +47,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from . import cpu_budget
 from .faults import Fault, faults
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "src/maxmargin"
-COPIED = ("src", "tests", "benchmarks", "examples", "docs", ".ci")
+COPIED = ("src", "tests", "benchmarks", "examples", "reproduction", "docs", ".ci")
 LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "results", "*.egg-info")
 # About this tool, not about the package.
 UNUSABLE = {"tests/benchmarks/test_mutants.py"}
 CAUGHT, SURVIVED = "caught", "survived"
+# How near a file with tests is to a fault.
+MIRRORED, MENTIONING, BESIDE, SAME_PART, ELSEWHERE, DOCTESTS = range(6)
+# Exit code of pytest where nothing is collected.
+NO_TESTS = 5
 
 
 class Mutant(NamedTuple):
@@ -111,23 +126,36 @@ def test_files(root: Path) -> list[str]:
     return [name for name in names if name not in UNUSABLE]
 
 
-def ordered_tests(root: Path, mutant: Mutant) -> list[str]:
-    """All files with tests, those about the mutant first."""
+def ranked_tests(root: Path, mutant: Mutant) -> list[tuple[int, str]]:
+    """All files with tests and how near they are, those about the mutant first."""
     module = Path(mutant.module)
     folder = module.relative_to(PACKAGE).parent.as_posix()
     function = function_around((root / module).read_text(encoding="utf-8"), mutant.fault.line)
-    mentioned = re.compile(rf"\b{re.escape(function)}\b" if function else r"(?!)")
+    dotted = ".".join(module.relative_to("src").with_suffix("").parts).removesuffix(".__init__")
+    words = [re.escape(word) for word in (function, dotted) if word]
+    mentioned = re.compile(rf"\b(?:{'|'.join(words)})\b")
 
     def rank(name: str) -> int:
         if name in (mutant.module, f"tests/{folder}/test_{module.stem}.py"):
-            return 0
+            return MIRRORED
         if not name.startswith("tests/"):
-            return 4
+            return DOCTESTS
         if mentioned.search((root / name).read_text(encoding="utf-8")):
-            return 1
-        return 2 if Path(name).parts[1] == folder.partition("/")[0] else 3
+            return MENTIONING
+        if Path(name).parent.as_posix() == f"tests/{folder}":
+            return BESIDE
+        return SAME_PART if Path(name).parts[1] == folder.partition("/")[0] else ELSEWHERE
 
-    return sorted(test_files(root), key=rank)
+    return sorted(((rank(name), name) for name in test_files(root)), key=lambda found: found[0])
+
+
+def ordered_tests(root: Path, mutant: Mutant) -> list[str]:
+    return [name for _, name in ranked_tests(root, mutant)]
+
+
+def near_tests(root: Path, mutant: Mutant) -> list[str]:
+    """Those that may say something about the mutant, the nearest first."""
+    return [name for rank, name in ranked_tests(root, mutant) if rank <= SAME_PART]
 
 
 def imports(root: Path) -> dict[str, set[str]]:
@@ -181,68 +209,108 @@ def fresh_cache(warm: Path, cache: Path, stale: Iterable[str]) -> None:
 # ---- one job --------------------------------------------------------------------------------
 
 
+def digest_of(folders: Iterable[str]) -> str:
+    digest = hashlib.sha256()
+    for name in folders:
+        for path in sorted((ROOT / name).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 class Job:
     """A copy of the tree in which one fault at a time is put, tested and taken out again."""
 
-    def __init__(self, folder: Path, limit: float) -> None:
-        self.tree, self.limit = folder / "tree", limit
+    def __init__(self, folder: Path, limit: float, near: float = 0.0) -> None:
+        self.tree, self.limit, self.near = folder / "tree", limit, near
         self.warm, self.cache = folder / "warm", folder / "cache"
         self.ready = folder / "ready"
+        self.passing: set[str] = set()
 
     def prepare(self) -> None:
-        """Copy the tree and fill the cache, unless that was done for the same text."""
-        digest = hashlib.sha256()
-        for name in COPIED:
-            for path in sorted((ROOT / name).rglob("*.py")):
-                digest.update(path.read_bytes())
-        if self.ready.exists() and self.ready.read_text() == digest.hexdigest():
+        """Copy the tree and fill the cache, unless that was done for the same text.
+
+        Where only the nearest tests run, the cache holds what `maxmargin warmup` compiles, and it
+        stays as long as the package itself does.
+        """
+        digest = digest_of(("src",) if self.near else COPIED)
+        if self.ready.exists() and self.ready.read_text() == digest:
+            if self.near:
+                self.copy_tree()
             return
         self.ready.unlink(missing_ok=True)
-        for folder in (self.tree, self.warm):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
+        shutil.rmtree(self.warm, ignore_errors=True)
+        self.warm.mkdir(parents=True)
+        self.copy_tree()
+        if self.near:
+            warmup = [sys.executable, "-m", "maxmargin.cli", "warmup"]
+            subprocess.run(warmup, env=self.environment(self.warm), check=True)
+        else:
+            code, said = self.tested(self.warm, test_files(self.tree))
+            if code:
+                raise SystemExit(f"the tests fail without a fault:\n{said[-3000:]}")
+        self.ready.write_text(digest)
+
+    def copy_tree(self) -> None:
+        """Time stamps are kept: those of sources decide what Numba's cache is good for."""
+        shutil.rmtree(self.tree, ignore_errors=True)
+        self.tree.mkdir(parents=True)
         for name in COPIED:
             shutil.copytree(ROOT / name, self.tree / name, ignore=LEFT_BEHIND)
         for path in ROOT.iterdir():
             if path.is_file() and path.name != ".git":
                 shutil.copy2(path, self.tree)
-        code, said = self.tested(self.warm, test_files(self.tree))
-        if code:
-            raise SystemExit(f"the tests fail without a fault:\n{said[-3000:]}")
-        self.ready.write_text(digest.hexdigest())
 
-    def tested(self, cache: Path, files: list[str]) -> tuple[int, str]:
-        environment = {
+    def environment(self, cache: Path) -> dict[str, str]:
+        shared = str(ROOT.parent / "shared" / "data")
+        return {
             **os.environ,
-            "PYTHONPATH": str(self.tree / "src"),
+            "PYTHONPATH": os.pathsep.join([str(self.tree / "src"), str(ROOT)]),
             "NUMBA_CACHE_DIR": str(cache),
             "OPENBLAS_NUM_THREADS": "1",
             "SCIPY_ARRAY_API": "1",
             "CI": "mutants",  # the same examples each time, and skips are no failures
             "HYPOTHESIS_STORAGE_DIRECTORY": str(cache.parent / "hypothesis"),
-            "MAXMARGIN_DATA": os.environ.get(
-                "MAXMARGIN_DATA", str(ROOT.parent / "shared" / "data")
-            ),
+            "MAXMARGIN_DATA": os.environ.get("MAXMARGIN_DATA", shared),
+            cpu_budget.SECONDS: f"{self.near:g}",
         }
-        options = ["-x", "-rfE", "-p", "no:cacheprovider"]
-        options += ["-o", f"faulthandler_timeout={self.limit:g}"]
-        options += ["-o", "faulthandler_exit_on_timeout=true"]
+
+    def tested(self, cache: Path, files: list[str]) -> tuple[int, str]:
+        options = ["-x", "-rfE", "-p", "no:cacheprovider", "-p", "benchmarks.cpu_budget"]
+        if not self.near:
+            options += ["-o", f"faulthandler_timeout={self.limit:g}"]
+            options += ["-o", "faulthandler_exit_on_timeout=true"]
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *options, *files],
             cwd=self.tree,
-            env=environment,
+            env=self.environment(cache),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            preexec_fn=self.limit_cpu_time if self.near else None,
             check=False,
         )
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return done.returncode, "Timeout"
         return done.returncode, done.stdout.decode(errors="replace")
+
+    def limit_cpu_time(self) -> None:
+        """What a test may take is counted in CPU time, because other processes may be busy."""
+        seconds = int(self.near + self.limit)
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+
+    def check_passes(self, test: str) -> None:
+        """A test that does not pass without a fault catches none."""
+        if test not in self.passing and "::" in test:
+            code, said = self.tested(self.warm, [test])
+            if code:
+                raise SystemExit(f"{test} fails without a fault:\n{said[-3000:]}")
+            self.passing.add(test)
 
     def judged(self, mutant: Mutant) -> Verdict:
         path = self.tree / mutant.module
         original, stamp = path.read_text(encoding="utf-8"), path.stat()
+        files = near_tests(self.tree, mutant) if self.near else ordered_tests(self.tree, mutant)
         fresh_cache(self.warm, self.cache, importers(self.tree, mutant.module))
-        files = ordered_tests(self.tree, mutant)
         began = time.perf_counter()
         try:
             path.write_text(mutant.fault.applied(original), encoding="utf-8")
@@ -251,9 +319,12 @@ class Job:
             path.write_text(original, encoding="utf-8")
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         seconds = time.perf_counter() - began
-        if code == 0:
+        if code in (0, NO_TESTS):
             return Verdict(SURVIVED, "", seconds)
-        return Verdict(CAUGHT, first_failure(said) or f"exit code {code}", seconds)
+        by = first_failure(said) or f"exit code {code}"
+        if self.near:
+            self.check_passes(by)
+        return Verdict(CAUGHT, by, seconds)
 
 
 def first_failure(said: str) -> str:
@@ -274,12 +345,20 @@ def known(results: Path) -> dict[str, dict]:
     return {record["key"]: record for record in map(json.loads, lines)}
 
 
-def record_of(mutant: Mutant, verdict: Verdict) -> dict:
+def is_final(record: dict | None, near: float) -> bool:
+    """A survivor of the nearest tests is done with only where more are not asked for."""
+    if record is None:
+        return False
+    return record["verdict"] == CAUGHT or not record.get("near") or record["near"] >= near > 0
+
+
+def record_of(mutant: Mutant, verdict: Verdict, near: float = 0.0) -> dict:
     return {
         "key": mutant.key,
         "verdict": verdict.verdict,
         "by": verdict.by,
         "seconds": round(verdict.seconds, 1),
+        "near": near,
         "module": mutant.module,
         "line": mutant.fault.line,
         "kind": mutant.fault.kind,
@@ -316,7 +395,7 @@ def run(mutants: list[Mutant], jobs: list[Job], results: Path) -> None:
             job.prepare()
             while not failures:
                 mutant = waiting.get_nowait()
-                record = record_of(mutant, job.judged(mutant))
+                record = record_of(mutant, job.judged(mutant), job.near)
                 with writing, results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(record) + "\n")
                     print(told(record), flush=True)
@@ -343,6 +422,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--only", default="", help="a folder or file of the package")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=float, default=600.0, help="seconds that a test may take")
+    parser.add_argument("--near", type=float, default=0.0, help="CPU seconds of near tests")
+    parser.add_argument("--again", action="store_true", help="test survivors again")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants")
     parser.add_argument("--results", type=Path, help="default: verdicts.jsonl in the folder")
     parser.add_argument("--show", action="store_true", help="run nothing, print the verdicts")
@@ -353,9 +434,11 @@ def main(arguments: list[str] | None = None) -> None:
     mutants = drawn(ROOT, options.seed, options.count, options.only)
     done = known(results)
     if not options.show:
-        missing = [mutant for mutant in mutants if mutant.key not in done]
+        if options.again:
+            done = {key: record for key, record in done.items() if record["verdict"] == CAUGHT}
+        missing = [mutant for mutant in mutants if not is_final(done.get(mutant.key), options.near)]
         print(f"{len(mutants) - len(missing)} of {len(mutants)} mutants are done", flush=True)
-        jobs = [Job(folder / f"job{k}", options.limit) for k in range(options.jobs)]
+        jobs = [Job(folder / f"job{k}", options.limit, options.near) for k in range(options.jobs)]
         run(missing, jobs if missing else [], results)
     done = known(results)
     records = [done[mutant.key] for mutant in mutants if mutant.key in done]

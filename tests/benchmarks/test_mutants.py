@@ -102,6 +102,53 @@ def test_tests_about_the_module_come_first_and_none_is_left_out():
     assert max(solvers) < max(others)
 
 
+def test_the_nearest_tests_are_those_about_the_module_and_of_its_part():
+    module = f"{PACKAGE}/solvers/smo/step.py"
+    mutant = mutant_in(module)
+    near = mutants.near_tests(ROOT, mutant)
+    assert near == mutants.ordered_tests(ROOT, mutant)[: len(near)]
+    assert set(near[:2]) == {module, "tests/solvers/smo/test_step.py"}
+    assert "tests/solvers/drivers/test_violators.py" in near
+    assert not any(name.startswith("tests/cli/") for name in near)
+
+
+def test_no_test_begins_once_the_cpu_time_is_used(tmp_path):
+    job = Job(tmp_path, limit=60.0, near=0.1)
+    job.tree.mkdir()
+    text = "def test_one():\n    sum(range(30_000_000))\n\ndef test_two():\n    assert False\n"
+    Path(job.tree, "test_one.py").write_text(text)
+    assert job.tested(job.cache, ["test_one.py"])[0] == 0
+    job.near = 0.0
+    assert job.tested(job.cache, ["test_one.py"])[0] == 1
+
+
+def test_a_test_that_fails_without_the_fault_ends_the_run(tmp_path, monkeypatch):
+    job = Job(tmp_path, limit=60.0, near=1.0)
+    codes = {"a.py::passes": 0, "a.py::fails": 1}
+    asked = []
+
+    def tested(cache, files):
+        asked.append((cache, *files))
+        return codes[files[0]], "FAILED a.py::fails\n"
+
+    monkeypatch.setattr(job, "tested", tested)
+    for _ in range(2):
+        job.check_passes("a.py::passes")
+    assert asked == [(job.warm, "a.py::passes")]
+    with pytest.raises(SystemExit, match="fails without a fault"):
+        job.check_passes("a.py::fails")
+
+
+def test_survivor_of_the_nearest_tests_is_looked_at_again_by_all():
+    near, all_tests = ({"verdict": SURVIVED, "near": seconds} for seconds in (30.0, 0.0))
+    assert mutants.is_final(near, 30.0)
+    assert not mutants.is_final(near, 60.0)
+    assert not mutants.is_final(near, 0.0)
+    assert mutants.is_final(all_tests, 30.0)
+    assert mutants.is_final({"verdict": CAUGHT, "near": 30.0}, 0.0)
+    assert not mutants.is_final(None, 0.0)
+
+
 def test_functions_that_a_fault_reaches_through_imports_are_not_taken_from_the_cache(tmp_path):
     stale = mutants.importers(ROOT, f"{PACKAGE}/solvers/smo/step.py")
     assert {f"{PACKAGE}/solvers/smo/{name}.py" for name in ("step", "loop", "schedule")} <= stale
@@ -130,6 +177,8 @@ def test_first_failure_is_read_from_what_pytest_says():
 
 class Judge(Job):
     """A job that runs no test: of two lines one is caught."""
+
+    near = 0.0
 
     def __init__(self):
         self.asked = []
@@ -233,3 +282,12 @@ def test_tests_are_run_in_the_copy(tmp_path):
     Path(job.tree, "test_one.py").write_text("def test_one():\n    assert 1 + 1 == 3\n")
     code, said = job.tested(job.cache, ["test_one.py"])
     assert (code, mutants.first_failure(said)) == (1, "test_one.py::test_one")
+
+
+def test_an_endless_loop_is_ended_by_its_cpu_time(tmp_path):
+    job = Job(tmp_path, limit=2.0, near=1.0)
+    job.tree.mkdir()
+    Path(job.tree, "test_one.py").write_text("def test_one():\n    while True:\n        pass\n")
+    code, said = job.tested(job.cache, ["test_one.py"])
+    assert code < 0
+    assert mutants.first_failure(said) == "time limit"

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,7 @@ class Report:
     seed: int
     only: tuple[str, ...] = ()
     cases: int = 0
+    estimators: Counter[str] = field(default_factory=Counter)
     found: list[Found] = field(default_factory=list)
 
     def kinds(self) -> dict[tuple[str, str], list[Found]]:
@@ -107,13 +109,15 @@ def search(
     end = time.monotonic() + seconds
     with Worker(seed, only) as worker:
         while time.monotonic() < end and (most is None or number < first + most):
+            estimator = draw(seed, number, only).estimator
             for failure in failures_of(worker, number):
-                found = Found(number, draw(seed, number, only).estimator, failure)
+                found = Found(number, estimator, failure)
                 if found.kind not in report.kinds():
                     tell(f"case {number}: {found.estimator}: {failure.check}: {failure.message}")
                 report.found.append(found)
             number += 1
             report.cases += 1
+            report.estimators[estimator] += 1
     return report
 
 
@@ -130,6 +134,9 @@ def failures_of(worker: Worker, number: int) -> list[Failure]:
 def explained(report: Report, seconds: float = 0.0) -> str:
     """The failures, a snippet for each kind, made smaller as long as there is time."""
     lines = [f"{report.cases} cases of seed {report.seed}, {len(report.found)} failures"]
+    if report.estimators:
+        counts = (f"{name} {count}" for name, count in sorted(report.estimators.items()))
+        lines += [", ".join(counts)]
     end = time.monotonic() + seconds
     with Worker(report.seed, report.only) as worker:
         for kind, members in report.kinds().items():

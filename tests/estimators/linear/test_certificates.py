@@ -346,6 +346,30 @@ def test_what_float64_cannot_prove_is_not_called_converged(model):
     assert model.certificate_.primal <= nothing
 
 
+def test_two_classes_of_the_joint_machine_are_certified_as_their_difference():
+    """Rounding leaves the rows of W not exactly opposite, and `coef_` has only their difference."""
+    large, small = 171814056076.56512, 1718.1405607656512
+    X = np.array([[large + 175.31408], [large], [0], [large], [0], [0], [0], [large]])
+    X = np.column_stack([X, [0, 0, 0, small, 0, 0, 0, 0]])
+    y = np.array([0, 0, 0, 1, 0, 0, 0, 0])
+    weight = np.array([7.348, 2.8815, 23.428, 21.487, 22.563, 2.318, 23.401, 19.245])
+    model = LinearSVC(C=1.0, intercept_scaling=1.0, multi_class="crammer_singer")
+    model.fit(sp.csr_array(X), y, sample_weight=weight)
+    W, b = (np.concatenate([-v, v]).astype(WIDE) / 2 for v in (model.coef_, model.intercept_))
+    Z, rows = X @ W.T + b, np.arange(8)
+    errors = np.maximum(0, 1 + Z[rows, 1 - y] - Z[rows, y])
+    primal = 0.5 * (W**2).sum() + 0.5 * (b**2).sum() + weight @ errors
+    assert model.certificate_.primal == pytest.approx(float(primal), rel=1e-11)
+
+
+def test_a_model_whose_objective_overflows_is_not_delivered():
+    X = sp.csr_array(1.0711043074774075e141 * np.array([[0, 0], [1, 1], [0, 0], [1, 0]]))
+    with pytest.warns(ConvergenceWarning, match="no progress in float64"):
+        model = LogisticRegression(C=1.2139144399585635, tol=1e-7).fit(X, [1, 0, 3, 4])
+    for certificate in model.certificate_:
+        assert certificate.gap <= certificate.primal <= 4 * model.C * np.log(2) * (1 + 1e-15)
+
+
 @pytest.mark.parametrize(
     ("model", "make"),
     [(model, make) for make in (np.asarray, sp.csr_array) for model in MODELS]

@@ -149,9 +149,11 @@ def repaired_joint(
     problem: JointProblem, W: Float, b: Float, beta: Float, tol: float
 ) -> tuple[Float, Float, Float, Certificate]:
     """W, b and β with the effects of rounding repaired, as in `repair`, and the certificate."""
+    if problem.classes == 2:
+        W, b = opposite(W), opposite(b)
     certificate, beta = certify_joint(problem, W, b, beta)
     best = W, b, beta, certificate
-    if not certificate.gap <= certificate.primal:
+    if not certificate.gap <= certificate.primal < np.inf:
         best = _better(problem, best, W, b, np.zeros_like(beta))
         best = _better(problem, best, np.zeros_like(W), np.zeros_like(b), np.zeros_like(beta))
     small = problem.matrix.n * problem.matrix.d <= COSTS.small_entries
@@ -165,6 +167,13 @@ def repaired_joint(
         factor = 1.0 + stretch * float(np.finfo(np.float64).eps)
         best = _better(problem, best, W * factor, b * factor, best[2])
     return best
+
+
+def opposite(values: Float) -> Float:
+    """The values of two classes as −v and v with the same difference: all that a model of two
+    classes delivers, so that the smaller W is the one to certify."""
+    half = 0.5 * (values[1] - values[0])
+    return np.stack([-half, half])
 
 
 def _better(

@@ -32,8 +32,9 @@ def repaired(
     """w, b and β with a smaller gap if one is found, and the certificate."""
     certificate, beta = certify_linear(problem, w, b, beta, tol)
     best = w, b, beta, certificate
-    if not certificate.gap <= certificate.primal:
-        # Rounding has made β useless: with β = 0 the gap is the objective, which may favour w = 0.
+    if not certificate.gap <= certificate.primal < np.inf:
+        # Rounding has made β useless, or w: with β = 0 the gap is the objective, which may favour
+        # w = 0.
         best = _better(problem, best, w, b, np.zeros_like(beta))
         best = _better(problem, best, np.zeros_like(w), 0.0, np.zeros_like(beta))
     matrix = problem.matrix
