@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..kernels.row_sums import sum_rows
 from ..linalg.bordered import Factor
-from ..solvers.newton.projected_step import JITTER, balanced, stopped_newton
+from ..solvers.newton.projected_step import RULES, balanced, stopped_newton
 from ..solvers.rows.lru import gather_block
 from .base import Float
 from .machine import Int, newton, pair_steps, repaired
@@ -111,7 +111,7 @@ def wide_newton(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Fl
     taken and improved."""
     free = np.flatnonzero((lower < alpha) & (alpha < upper))
     curvature = gather_block(Q, free, free)
-    curvature.flat[:: free.size + 1] *= 1.0 + JITTER
+    curvature.flat[:: free.size + 1] *= 1.0 + RULES.jitter
     factor = Factor.of(curvature, free)
     if factor is None:
         return False

@@ -7,6 +7,8 @@ leaves when all its variables do. The blocks of the driver `blocks` are subsets 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -172,7 +174,8 @@ class Active:
     def part(self, keep: Int, rows: Rows) -> Active:
         """The samples `keep` (indices into this set) alone."""
         a = self.variables_of(keep)
-        v = r.Variables(*[array.take(a, axis=-1) for array in self.v])
+        arrays: list[Any] = [array.take(a, axis=-1) for array in self.v]
+        v = r.Variables(*arrays)
         return Active(v, self.copies, self.samples[keep], rows, self.folded)
 
     def write(self, alpha: Float, gradient: Float) -> None:

@@ -126,7 +126,7 @@ def products_in(kind: Any, matrix: Matrix, w: Float, beta: Float, free: bool) ->
     total = beta.sum(dtype=np.longdouble)
     if kind is np.longdouble:
         total = np.longdouble(math.fsum(beta))
-        X = dense(matrix).astype(kind)
+        X: Any = dense(matrix).astype(kind)
         margins, mean = X @ w.astype(kind), X.mean(axis=0) if free else kind(0.0)
         X -= mean
         combined = beta.astype(kind) @ X + mean * total

@@ -1,0 +1,45 @@
+"""How rounds over shards choose members and candidates, and when they end."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Rules(NamedTuple):
+    """Sizes, shares and limits of a run."""
+
+    # Number of first members: at least `first`, or this share of all samples up to a limit.
+    first: int = 2000
+    first_share: float = 0.05
+    most_first: int = 10_000
+    # Candidates per round: this share of the members, between a smallest and a largest number.
+    candidate_share: float = 0.5
+    fewest_candidates: int = 500
+    most_candidates: int = 8000
+    # Each shard proposes this multiple of its share of the candidates, as violators are not evenly
+    # distributed.
+    asked: float = 2.0
+    # The members are solved to this fraction of the violation of all samples; at first to this
+    # fraction of the largest |linear|.
+    inner_share: float = 0.1
+    first_share_of_linear: float = 0.05
+    # Rounds aim at this fraction of the tolerances, because the final certificate is more precise.
+    aim: float = 0.9
+    # Rounds without progress after which states are rebuilt in float64, and after which the run
+    # ends.
+    patience: int = 3
+    # A member may be dropped after this many rounds at 0.
+    settled: int = 2
+    # Samples that satisfy their condition by more than this multiple of the largest violation are
+    # not updated until the next certificate, which checks them.
+    leash: float = 0.5
+    # Rounding in float32 takes violation and gap to no more than this multiple of the tolerances.
+    stray: float = 2.0
+    # Largest number of certificates, each of which costs a pass over all samples.
+    most_proofs: int = 6
+
+
+RULES = Rules()
+
+# A relative gain of the dual value above this is progress, by bytes of kernel values.
+GAIN = {4: 1e-7, 8: 1e-11}
