@@ -100,7 +100,7 @@ class Web:
                 parts.append(part)
                 size += len(part)
                 if size > LARGEST:
-                    raise _failure(address, f"more than {LARGEST >> 20} MB arrive")
+                    raise _failure(address, f"the file is larger than {LARGEST >> 20} MB")
                 self.progress(size / length if length else None)
         if length and size != length:
             raise ConnectionError(f"only {size} of {length} bytes arrived")
