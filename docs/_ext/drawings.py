@@ -7,6 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
+import history_drawing
 import walk_drawing
 import which_drawing
 
@@ -42,6 +43,7 @@ def drop_links_to_other_hosts(app, error):
 
 def draw(app):
     walk_drawing.write(Path(app.srcdir) / "development" / "drawn")
+    history_drawing.write(Path(app.srcdir) / "development" / "drawn")
     which_drawing.write(Path(app.srcdir) / "start" / "drawn")
     reproduction_pages.write(Path(app.srcdir) / "reproduction" / "drawn")
 

@@ -51,7 +51,7 @@ def test_report_draws_the_tree(said, home):
     page = (home / "iris.html").read_text("utf-8")
     assert "report of a decision tree" in page
     assert "The rules of the tree" in page
-    assert "tells nothing about its optimum" not in page
+    assert "contains no certificate" not in page
 
 
 def test_predictions_and_graph_are_those_of_the_tree(said, home):

@@ -192,7 +192,7 @@ def test_latin_text_is_read_as_such(tmp_path):
         ("t.svm", "1 2:1 1:1\n", "cannot be read as svmlight text"),
         ("t.svm", "1 1:inf\n", "contains NaN or infinity"),
         ("t.svm", "# nothing\n", "holds no samples|cannot be read"),
-        ("t.bin", b"\x00\x01\x02", "in no format known here"),
+        ("t.bin", b"\x00\x01\x02", "is unknown: give one of"),
     ],
 )
 def test_unreadable_file_is_named_with_the_reason(name, content, message, tmp_path):

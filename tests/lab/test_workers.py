@@ -43,7 +43,7 @@ def test_a_process_that_dies_is_told_and_replaced():
         await workers.ask("smo", SHORT)
         workers.idle[-1].process.kill()
         workers.idle[-1].process.join()
-        with pytest.raises(RequestError, match="process that computed this ended"):
+        with pytest.raises(RequestError, match="process computing this ended"):
             await workers.ask("smo", SHORT)
         return (await workers.ask("smo", SHORT))["machines"][0]["status"]
 

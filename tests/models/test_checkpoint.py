@@ -103,8 +103,8 @@ def test_search_of_a_regression_goes_on_from_a_file_to_the_same_point(tmp_path):
         ({"stages": []}, "journal of a Checkpoint is of a wrong type: dict"),
         (Journal([1]), "stages of a Journal is of a wrong type"),
         (Journal([StageNotes("a", np.zeros((1, 2), dtype=int))]), "rows of a StageNotes is of a"),
-        (Journal([StageNotes("a", np.array([1.0]))]), "no search that could go on"),
-        (Journal(seconds=-1.0), "no search that could go on"),
+        (Journal([StageNotes("a", np.array([1.0]))]), "no search that could be resumed"),
+        (Journal(seconds=-1.0), "no search that could be resumed"),
     ],
 )
 def test_search_that_cannot_go_on_is_refused(tmp_path, journal, message):
@@ -125,5 +125,5 @@ def test_point_that_is_not_finite_is_refused(machine, value, tmp_path):
     solution = machine.fit(X, Y).solution_
     getattr(solution, "alpha" if isinstance(machine, SVC) else "beta")[0] = value
     save_checkpoint(Checkpoint("abc", "all", {}, [solution]), tmp_path / "run.checkpoint")
-    with pytest.raises(ModelFileError, match="no point from which to go on"):
+    with pytest.raises(ModelFileError, match="no point to resume from"):
         load_checkpoint(tmp_path / "run.checkpoint")

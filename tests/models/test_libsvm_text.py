@@ -190,7 +190,7 @@ SV
         ("total_sv 2", "total_sv 3", "nr_sv does not add up"),
         ("label 1 -1", "label 1 1", "two classes have the same label"),
         ("rho 0.25\n", "", "no line 'rho'"),
-        ("SV\n", "", "is no LIBSVM model|no line 'SV'|repeated"),
+        ("SV\n", "", "is not a LIBSVM model|no line 'SV'|repeated"),
         ("1:1 3:2", "3:1 1:2", "indices must be positive and rise, got 1 after 3"),
         ("1:1 3:2", "0:1 3:2", "indices must be positive and rise, got 0 after 0"),
         ("3:2", "3:inf", "contains NaN or infinity"),

@@ -146,6 +146,6 @@ def test_scaling_is_part_of_the_graph(tmp_path):
 
 def test_machine_that_onnx_cannot_have_is_refused(tmp_path):
     model = SVC(kernel=2.0 * Gaussian(1.0)).fit(X, TWO)
-    with pytest.raises(ValueError, match="ONNX export knows linear, polynomial, sigmoid"):
+    with pytest.raises(ValueError, match="ONNX export supports linear, polynomial, sigmoid"):
         write_onnx(model, tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())

@@ -93,7 +93,7 @@ def structure(page):
 
 
 def test_sections_are_those_promised(structure):
-    expected = "Data, What was tried and chosen, Certificate, Test, Plots, How to reproduce"
+    expected = "Data, Parameters tried and chosen, Certificate, Test, Plots, How to reproduce"
     assert ", ".join(structure.sections) == expected
 
 

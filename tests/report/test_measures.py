@@ -83,7 +83,7 @@ def test_classes_are_measured_by_accuracy_balance_and_area():
         (3e-6, "at most 0.0003 % above the best possible objective"),
         (0.0123, "at most 1.3 % above the best possible objective"),
         (0.5, "at most 50 % above the best possible objective"),
-        (np.inf, "at an objective about which nothing is proven"),
+        (np.inf, "not proven to be close to the optimum"),
     ],
 )
 def test_certificate_in_words(gap, words):

@@ -1,4 +1,4 @@
-"""Data in: files and samples from known distributions."""
+"""Data from files, public data sets, and samples from known distributions."""
 
 from .fasta import FastaRecord, read_fasta
 from .generators import (

@@ -1,4 +1,4 @@
-"""Cells of a column: texts, and what is missing."""
+"""Cells of a column: strings and missing values."""
 
 from __future__ import annotations
 

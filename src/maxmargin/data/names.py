@@ -8,7 +8,7 @@ from typing import Any
 
 
 def listed(names: Any, most: int = 8) -> str:
-    """Names for people, not too many of them."""
+    """A list of names for messages, shortened if long."""
     names = [str(name) for name in names]
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")

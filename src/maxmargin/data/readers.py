@@ -1,4 +1,4 @@
-"""Files to memory: tables (CSV, TSV, Parquet, Arrow) and vectors (svmlight, NPZ)."""
+"""Reading files: tables (CSV, TSV, Parquet, Arrow) and vectors (svmlight, NPZ)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where data comes from: a file or standard input, compressed or not, and in which format."""
+"""Sources of data: a file or standard input, its compression and its format."""
 
 from __future__ import annotations
 
@@ -190,6 +190,6 @@ def format_of(head: bytes, name: str) -> str:
         return "svmlight"
     if b"\x00" in head:
         raise DataError(
-            f"{name} is in no format known here: give one of {', '.join(FORMATS)} as --format"
+            f"the format of {name} is unknown: give one of {', '.join(FORMATS)} as --format"
         )
     return "tsv" if lines[0].count(b"\t") > lines[0].count(b",") else "csv"

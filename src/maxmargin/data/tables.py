@@ -1,4 +1,4 @@
-"""Tables to numbers: which columns there are, and how each becomes features."""
+"""From tables to numbers: the columns, and how each is converted to features."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .sources import DataError
 from .traps import columns_left_out, in_lines, no_numbers, refuse_mistakes, refuse_target
 from .vectors import Vectors
 
-# Names of columns that are likely to be what is asked for, best first.
+# Names of columns that are likely to be the target, most likely first.
 TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
 KINDS = ("number", "time", "category")
 IMPUTATIONS = ("median",)
@@ -261,7 +261,7 @@ def _schema_of_table(
     traps, warnings = columns_left_out(data, [column.name for column in columns], goal, include)
     notes += [note for name, (_, note) in zip(others, found) if note and name not in traps]
     for name, why in traps.items():
-        notes.append(f"{name!r} is left out: {why}; --include {name} takes it")
+        notes.append(f"{name!r} is left out: {why}; --include {name} uses it")
     notes += warnings
     columns = [column for column in columns if column.name not in traps]
     if not columns:
@@ -307,7 +307,7 @@ def target_column(data: Table, names: list[str], target: str | None) -> tuple[st
 
 
 def described(data: Table, name: str, included: bool = False) -> tuple[Column | None, str]:
-    """How a column becomes numbers, and notes about it."""
+    """How a column is converted to numbers, and notes about it."""
     series = data.frame[name]
     if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
         return Column(name, "number"), ""
@@ -324,7 +324,7 @@ def described(data: Table, name: str, included: bool = False) -> tuple[Column | 
     if not included and len(categories) >= max(
         RULES.identifier_share * data.samples, RULES.fewest_identifiers
     ):
-        note = f"{name!r} is left out: {len(categories)} of {data.samples} texts are different"
+        note = f"{name!r} is left out: {len(categories)} of {data.samples} strings are different"
         return None, note
     return Column(name, "category", tuple(categories)), f"{name!r} has {len(categories)} categories"
 
@@ -427,7 +427,7 @@ def _targets_of_table(data: Table, schema: Schema) -> np.ndarray:
 
 
 def standardised(schema: Schema, X: Any) -> Schema:
-    """The schema that also brings features to one scale.
+    """The schema that also scales the features.
 
     Numbers get mean 0 and standard deviation 1; categories stay 0 and 1. Sparse inputs are divided
     by their largest entry, so that zeros stay zeros.

@@ -78,7 +78,7 @@ class Workers:
             except (EOFError, OSError):
                 self._end(worker)
                 raise RequestError(
-                    "the process that computed this ended: try fewer points"
+                    "the process computing this ended unexpectedly: try fewer points"
                 ) from None
             if found is None:
                 self._end(worker)

@@ -1,4 +1,4 @@
-"""Files of models: `.mm`, LIBSVM's text, ONNX."""
+"""Model files: `.mm`, LIBSVM text, ONNX."""
 
 from ..archive import ModelFileError
 from .checkpoint import Checkpoint, load_checkpoint, save_checkpoint

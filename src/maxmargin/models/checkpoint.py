@@ -1,4 +1,4 @@
-"""Checkpoints: what a training run needs to go on after it was stopped or killed."""
+"""Checkpoints: the state from which a training run resumes after it was stopped or killed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .training import HeldOut, Measure, SearchTable
 from .values import Decoder, Encoder
 
 STAGES = ("search", "test", "all")
-# Squares of what is larger may overflow, so that no fit can go on from there.
+# Squares of larger numbers may overflow, so that no fit can resume from there.
 FARTHEST = 1e100
-# What nonsense in a file leads to.
+# Exceptions caused by invalid files.
 ERRORS = (
     ValueError,
     TypeError,
@@ -33,7 +33,7 @@ ERRORS = (
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Where a training run stands.
+    """The state of a training run.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Checkpoint:
     journal: Journal | None = None
 
     def begun(self, machine: Any) -> Any:
-        """The machine with the parameters found, ready to go on where its fit stands."""
+        """The machine with the parameters found, ready to resume its fit."""
         machine.set_params(**self.parameters)
         if self.solutions:
             multiple = len(self.solutions) > 1
@@ -83,13 +83,13 @@ RECORDS.update({"Checkpoint": Checkpoint, "Journal": Journal, "StageNotes": Stag
 
 
 def save_checkpoint(checkpoint: Checkpoint, path: str | os.PathLike[str]) -> None:
-    """Write a checkpoint; a file of that name is replaced as a whole or not at all."""
+    """Write a checkpoint, replacing an existing file atomically."""
     encoder = Encoder(resumable=True)
     write_archive(path, Contents(encoder.encode("checkpoint", checkpoint), encoder.arrays))
 
 
 def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
-    """Read a checkpoint; `ModelFileError` where it is damaged or none."""
+    """Read a checkpoint; `ModelFileError` if it is damaged or not a checkpoint."""
     contents = read_archive(path)
     try:
         decoder = Decoder(contents.arrays)
@@ -100,14 +100,14 @@ def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
     if not isinstance(checkpoint, Checkpoint) or checkpoint.stage not in STAGES:
         raise ModelFileError(f"{os.fspath(path)} is no checkpoint")
     if not 0.0 <= checkpoint.seconds < np.inf or not _readable(checkpoint.journal):
-        raise ModelFileError(f"{os.fspath(path)} holds no search that could go on")
+        raise ModelFileError(f"{os.fspath(path)} holds no search that could be resumed")
     if not all(map(_has_point, checkpoint.solutions)):
-        raise ModelFileError(f"{os.fspath(path)} holds no point from which to go on")
+        raise ModelFileError(f"{os.fspath(path)} holds no point to resume from")
     return checkpoint
 
 
 def _has_point(solution: Any) -> bool:
-    """Whether a fit can go on from a solution."""
+    """Whether a fit can resume from a solution."""
     match solution:
         case Solution():
             parts: tuple[Any, ...] = (solution.alpha,)
@@ -119,7 +119,7 @@ def _has_point(solution: Any) -> bool:
 
 
 def _readable(journal: Journal | None) -> bool:
-    """Whether a search can go on from a journal, or there is none."""
+    """Whether a search can resume from a journal, or there is none."""
     if journal is None:
         return True
     return 0.0 <= journal.seconds < np.inf and all(n.rows.ndim == 2 for n in journal.stages)

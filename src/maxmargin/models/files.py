@@ -31,7 +31,7 @@ PARTS: dict[str, Any] = {
     "schema": dict | None,
     "training": dict | None,
 }
-# What nonsense in a file leads to.
+# Exceptions caused by invalid files.
 ERRORS = (
     ValueError,
     TypeError,
@@ -72,7 +72,7 @@ def save(
     training: Training | None = None,
     resumable: bool = False,
 ) -> None:
-    """Write a fitted estimator to a file that holds no code.
+    """Write a fitted estimator to a file that contains no code.
 
     The file is a zip of JSON and arrays with checksums. It is written beside its place and moved
     there when it is complete: nobody ever sees half of it.
@@ -110,7 +110,7 @@ def save(
     if ESTIMATORS.get(name) is not type(estimator):
         raise ValueError(
             f"model must be an estimator of maxmargin ({', '.join(sorted(ESTIMATORS))}), got "
-            f"{name}: of a pipeline, save the last step"
+            f"{name}: for a pipeline, save the last step"
         )
     check_is_fitted(estimator)
     parameters = cast(Any, estimator).get_params(deep=False)
@@ -153,12 +153,12 @@ def load(path: str | os.PathLike[str]) -> Model:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
     except ERRORS as error:
         raise ModelFileError(
-            f"{os.fspath(path)} holds no model that makes sense: {error}"
+            f"{os.fspath(path)} does not contain a valid model: {error}"
         ) from error
 
 
 def chosen_machine(estimator: Any) -> Any:
-    """Of an estimator that searches, the machine it chose; of one that goes on, what it is now."""
+    """The machine chosen by an estimator that searches; the current machine of an online one."""
     if isinstance(estimator, estimators.OnlineSVC):
         check_is_fitted(estimator)
         return frozen(estimator)

@@ -1,4 +1,4 @@
-"""What each fitted estimator consists of: the schema that `save` and `load` check.
+"""The attributes of each fitted estimator: the schema that `save` and `load` check.
 
 A schema names all fitted attributes with their types and shapes, and what must hold between them.
 A new estimator needs one entry in `SCHEMAS`.

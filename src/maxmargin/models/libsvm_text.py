@@ -29,7 +29,7 @@ MACHINES = {
 }
 CLASSIFIERS = ("c_svc", "nu_svc")
 KERNELS = {"linear": "linear", "polynomial": "poly", "rbf": "rbf", "sigmoid": "sigmoid"}
-# What a file may say at most.
+# Largest numbers that a file may state.
 LARGEST_INDEX = 2**31 - 2
 MOST_CLASSES = 10_000
 # Support vectors fuller than this become dense.
@@ -126,7 +126,7 @@ def kernel_lines(kernel: Kernel) -> list[str]:
             lines = ["kernel_type polynomial", f"degree {kernel.degree}"]
         case _:
             raise ValueError(
-                "LIBSVM knows linear, polynomial, sigmoid and Gaussian kernels with one gamma, "
+                "LIBSVM supports linear, polynomial, sigmoid and Gaussian kernels with one gamma, "
                 f"got {type(kernel).__name__}. A Gaussian kernel with a metric becomes one with "
                 "gamma=1 when the inputs are scaled by it before training"
             )
@@ -171,7 +171,7 @@ def read_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     except ModelFileError as error:
         raise ModelFileError(f"{name}: {error}") from None
     except (ValueError, OverflowError, MemoryError) as error:
-        raise ModelFileError(f"{name} is no LIBSVM model, or a damaged one: {error}") from error
+        raise ModelFileError(f"{name} is not a LIBSVM model, or is damaged: {error}") from error
 
 
 def read_head(stream: Any) -> Head:

@@ -88,8 +88,8 @@ class Encoder:
             pairs = enumerate(value.items())
             return {"items": [self._all(f"{place}.{i}", pair) for i, pair in pairs]}
         raise ValueError(
-            f"{place} is of type {type(value).__name__}, which model files cannot hold: numbers, "
-            "texts, arrays and kernels of maxmargin.kernels are what they can"
+            f"{place} is of type {type(value).__name__}, which model files cannot hold: "
+            "they hold numbers, strings, arrays and kernels of maxmargin.kernels"
         )
 
     def _fields(self, place: str, value: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What people look at: plots, figures, reports."""
+"""Plots, quality measures and reports."""
 
 from .boundary import DecisionBoundaryDisplay
 from .convergence import ConvergenceDisplay

@@ -1,4 +1,4 @@
-"""What a report says beyond single figures: baselines, classes, worst errors, importance."""
+"""Analyses of a report: baselines, classes, worst errors, importance of features."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def baselines(tested: HeldOut, classes: np.ndarray | None) -> Table:
             ("the median", f"{absolute_error(true, middle):.4g}", "–"),
             ("the mean", "–", f"{square_error(true, mean):.4g}"),
         ]
-        lead = "Errors beside those of a constant, the best one for each figure."
+        lead = "Errors compared with those of the best constant prediction for each measure."
         return Table(lead, ("", "mean absolute error", "root mean square error"), lines)
     values, counts = np.unique(target, return_counts=True)
     common = counts.max() / counts.sum()
@@ -44,7 +44,7 @@ def baselines(tested: HeldOut, classes: np.ndarray | None) -> Table:
         (f"always {values[np.argmax(counts)]}", f"{100 * common:.1f} %"),
         ("at random, in proportion", f"{100 * np.sum((counts / counts.sum()) ** 2):.1f} %"),
     ]
-    lead = "Accuracy beside that of guesses which ignore the inputs."
+    lead = "Accuracy compared with that of guesses that ignore the inputs."
     return Table(lead, ("", "accuracy"), lines)
 
 
@@ -61,14 +61,14 @@ def by_class(tested: HeldOut, classes: np.ndarray) -> Table:
         shares = tuple(_share(value) for value in (precision, recall, f1))
         lines.append((str(label), *shares, f"{int(true.sum()):,}"))
     lead = (
-        "Precision: how many of those called so are. Recall: how many of them are found. "
+        "Precision: fraction of correct predictions of a class. Recall: fraction of a class found. "
         "F1: their harmonic mean."
     )
     return Table(lead, ("class", "precision", "recall", "F1", "samples"), lines)
 
 
 def worst_errors(tested: HeldOut, classes: np.ndarray | None) -> Table | None:
-    """The errors of which the model was surest, or the largest ones of a regression."""
+    """The most confident errors of a classifier, or the largest errors of a regression."""
     if classes is None:
         true, said = np.asarray(tested.target, float), np.asarray(tested.predicted, float)
         order = np.argsort(-np.abs(true - said), kind="stable")[:MOST_ERRORS]
@@ -76,7 +76,7 @@ def worst_errors(tested: HeldOut, classes: np.ndarray | None) -> Table | None:
             (f"{i + 1:,}", f"{true[i]:.4g}", f"{said[i]:.4g}", f"{true[i] - said[i]:+.4g}")
             for i in order
         ]
-        lead = "The largest errors; the number is the place among the samples tested."
+        lead = "The largest errors; the number is the position among the samples tested."
         return Table(lead, ("sample", "true", "predicted", "true − predicted"), lines)
     wrong = np.flatnonzero(tested.target != tested.predicted)
     if not wrong.size:
@@ -94,8 +94,8 @@ def worst_errors(tested: HeldOut, classes: np.ndarray | None) -> Table | None:
         for i in order
     ]
     lead = (
-        "The errors of which the model was surest: look at these samples first, some may be "
-        "mislabelled. The number is the place among the samples tested."
+        "The most confident errors: check these samples first, some may be mislabelled. "
+        "The number is the position among the samples tested."
     )
     return Table(lead, ("sample", "true", "predicted", "probability" if told else "margin"), lines)
 
@@ -115,7 +115,7 @@ def _sureness(tested: HeldOut, classes: np.ndarray) -> np.ndarray:
 
 
 def importance(estimator: Any, X: Any, y: Any, names: Any) -> Table | None:
-    """How much worse predictions become when one feature is shuffled among the samples."""
+    """How much worse predictions become when one feature is shuffled."""
     if not hasattr(X, "shape") or len(X.shape) != 2 or not 2 <= X.shape[1] <= MOST_FEATURES:
         return None
     random = np.random.default_rng(0)
@@ -137,7 +137,7 @@ def importance(estimator: Any, X: Any, y: Any, names: Any) -> Table | None:
     what = "accuracy" if counts else "mean absolute error"
     lead = (
         f"By how much the {what} gets worse when a feature is shuffled ({rows.size:,} of the given "
-        "samples). Features that say the same share their importance."
+        "samples). Redundant features share their importance."
     )
     return Table(lead, ("feature", "loss when shuffled"), lines)
 
@@ -148,20 +148,20 @@ def _quality(estimator: Any, X: np.ndarray, target: np.ndarray, counts: bool) ->
 
 
 def remedy(status: str | None) -> str:
-    """What to do about a fit that ended before the optimum was proven."""
+    """The remedy for a fit that ended before the optimum was proven."""
     return REMEDIES.get(status or "", REMEDIES[""])
 
 
 REMEDIES = {
     "": "Train it again with maxmargin to get a certificate.",
     "step_limit": "Raise max_iter, or fit again with warm_start=True.",
-    "time_limit": "Raise max_seconds (--max-seconds), or run the same command again to go on.",
+    "time_limit": "Raise max_seconds (--max-seconds), or run the same command again to continue.",
     "stopped": "Fit again with warm_start=True, without the callback that stopped it.",
-    "interrupted": "Run the same command again to go on.",
-    "precision": "Scale the inputs (StandardScaler) or take a smaller C; float64 is at its limit.",
-    "stationary": "Take a kernel that is positive semi-definite, for instance the Gaussian one.",
-    "stuck": 'Take selection="second_order", the default.',
-    "unbounded": "Take a finite C: these samples cannot be separated without error.",
+    "interrupted": "Run the same command again to continue.",
+    "precision": "Scale the inputs (StandardScaler) or use a smaller C; float64 is at its limit.",
+    "stationary": "Use a positive semi-definite kernel, for instance the Gaussian kernel.",
+    "stuck": 'Use selection="second_order", the default.',
+    "unbounded": "Use a finite C: these samples cannot be separated without error.",
 }
 
 

@@ -63,8 +63,8 @@ class DecisionBoundaryDisplay(Display):
 
     For two classes the colours show the decision function, lines its boundary (solid) and margins
     (dashed); for more, the colours show the class. Support vectors have a ring. Inputs with more
-    than two features are shown in the plane of their two principal axes, through their mean: what
-    lies off the plane is drawn at its foot, so its colour need not be that of the ground.
+    than two features are shown in the plane of their two principal axes, through their mean:
+    samples off the plane are projected onto it, so their colour may differ from the background.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class DecisionBoundaryDisplay(Display):
         X : array or sparse matrix of shape (samples, features)
             Its training samples; rings are drawn for those in ``estimator.support_``.
         y : array of shape (samples,), optional
-            Labels; what the estimator predicts by default.
+            Labels; by default the predictions of the estimator.
         features : tuple of two int, optional
             Show these, with the others at their mean.
         feature_names : list of str, optional

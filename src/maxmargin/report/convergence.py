@@ -1,4 +1,4 @@
-"""How a fit converges: violation, primal and dual value against time or steps."""
+"""Convergence of a fit: violation, primal and dual value against time or steps."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ConvergenceDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, *, against: str = "seconds", ax: Any = None
     ) -> ConvergenceDisplay:
-        """Fit a copy of an estimator and plot the course of it.
+        """Fit a copy of an estimator and plot its convergence.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class ConvergenceDisplay(Display):
     def from_curve(
         cls, curve: FitCurve, *, tol: float | None = None, ax: Any = None
     ) -> ConvergenceDisplay:
-        """Plot a course that was recorded.
+        """Plot a recorded convergence history.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class ConvergenceDisplay(Display):
         right.legend()
 
     def _zoom(self, axes: Any, both: np.ndarray) -> None:
-        """Leave out first values that are far off, so that the end can be seen."""
+        """Leave out first values that are far off, so that the end is visible."""
         if both.sum() < 3:
             return
         primal, dual = self.curve.primal[both], self.curve.dual[both]

@@ -33,7 +33,7 @@ STYLE: dict[Any, object] = {
 
 
 class Display:
-    """A plot. Make one with ``from_estimator`` and the like; they plot it at once.
+    """A plot, created and drawn by ``from_estimator`` and similar constructors.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ def write_report(
     y: Any = None,
     source: str | None = None,
 ) -> None:
-    """Write a page about a model that needs nothing but itself.
+    """Write a self-contained page about a model.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Report:
         where = f"on {len(tested.target):,} samples" + (f" of {source}" if source else "")
         text = f"Figures {where}."
         if is_training or source is None:
-            text += " Where these are the samples of training, new samples will fare worse."
+            text += " If these are the training samples, results on new samples will be worse."
         return tested, measured(self.machine, tested), text
 
     def html(self) -> str:
@@ -152,7 +152,7 @@ class Report:
                 sentences.append(f"{first.name} on test samples is {first.value:.3g}.")
         certificate = getattr(self.machine, "certificate_", None)
         if certificate is not None:
-            sentences.append(f"The machine is proven to be {gap_in_words(certificate)}.")
+            sentences.append(f"The solution is {gap_in_words(certificate)}.")
         return paragraph(" ".join(sentences), "lead") if sentences else ""
 
     def _data(self) -> list[tuple[str, str]]:
@@ -200,21 +200,21 @@ class Report:
         notes = bullets(list(training.notes)) if training is not None else ""
         tried = ""
         if training is not None and training.search is not None:
-            tried = paragraph("What was tried:") + code(training.search.summary)
-        return section("What was tried and chosen", rows(pairs), notes, tried)
+            tried = paragraph("Points tried:") + code(training.search.summary)
+        return section("Parameters tried and chosen", rows(pairs), notes, tried)
 
     def _certificate(self) -> str:
         certificate = getattr(self.machine, "certificate_", None)
         if certificate is None and hasattr(self.machine, "tree_"):
             return ""
         if certificate is None:
-            text = "The file that this model comes from tells nothing about its optimum."
+            text = "The file that this model was converted from contains no certificate."
             return section("Certificate", paragraph(f"{text} {remedy(None)}", "warning"))
         proven = np.isfinite(certificate.relative_gap) and certificate.relative_gap < 1e-2
         claim = gap_in_words(certificate)
         text = (
             f"This solution is {claim}. Primal and dual value were recomputed in double precision "
-            "from nothing but the data and the solution; the best possible value lies between them."
+            "from the data and the solution alone; the best possible value lies between them."
         )
         kind = "certificate" if proven else "warning"
         if not proven:
@@ -243,7 +243,7 @@ class Report:
         if self.X is not None and self.y is not None:
             names = self.model.schema.feature_names if self.model.schema is not None else None
             features = importance(self.machine, self.X, self.y, names)
-            found.append(("Which features count", features))
+            found.append(("Importance of features", features))
         return found
 
     def _reproduction(self) -> str:
@@ -261,7 +261,7 @@ class Report:
         return section("How to reproduce", code(training.command), text, rows(pairs))
 
     def _plots(self) -> list[str]:
-        """Pictures with their captions; what cannot be drawn for this model is left out."""
+        """Pictures with their captions, as far as they suit the model."""
         pictures = []
 
         def add(draw: Callable[[], Display], caption: str) -> None:
@@ -283,19 +283,17 @@ class Report:
             if self._has_metric():
                 add(
                     lambda: MetricDisplay.from_estimator(self.machine, self.X, labels, **arguments),
-                    "How far the influence of a sample reaches.",
+                    "The range of a sample's influence.",
                 )
         if hasattr(self.machine, "tree_"):
             self._add_tree(add)
         training = self.training
         if training is not None and training.search is not None and training.search.value.size:
             table = training.search
-            add(
-                lambda: TuningDisplay.from_table(table), "What the search tried, and what it chose."
-            )
+            add(lambda: TuningDisplay.from_table(table), "Points tried, and the choice.")
         if training is not None and training.curve is not None:
             curve, tol = training.curve, getattr(self.machine, "tol", None)
-            caption = "The course of the last fit: the optimum lies between primal and dual."
+            caption = "Convergence of the last fit: the optimum lies between primal and dual value."
             add(lambda: ConvergenceDisplay.from_curve(curve, tol=tol), caption)
         return pictures
 
@@ -303,7 +301,7 @@ class Report:
         names = self.model.schema.feature_names if self.model.schema is not None else None
         add(
             lambda: TreeDisplay.from_estimator(self.machine, feature_names=names),
-            "The rules of the tree, from the root down; what is too deep to be read is left out.",
+            "The rules of the tree, from the root down; levels too deep to read are left out.",
         )
         if self.X is not None and self.y is not None and self.X.shape[1] == 2:
             add(
@@ -328,7 +326,7 @@ class Report:
                 lambda: ConfusionDisplay.from_predictions(
                     tested.target, tested.predicted, labels=self.classes
                 ),
-                "Which classes are taken for which.",
+                "Confusion matrix: true classes against predicted ones.",
             )
         positive = tested.target == self.classes[-1]
         if (
@@ -342,11 +340,11 @@ class Report:
         name = str(self.classes[1])
         add(
             lambda: RocDisplay.from_predictions(positive, tested.decision, name=name),
-            "True against false positives, for all thresholds.",
+            "ROC curve: true against false positive rate, for all thresholds.",
         )
         add(
             lambda: PrecisionRecallDisplay.from_predictions(positive, tested.decision, name=name),
-            "How many of those found are right, against how many are found.",
+            "Precision against recall, for all thresholds.",
         )
         if tested.probability.size:
             told = tested.probability[:, 1]

@@ -1,4 +1,4 @@
-"""Figures of quality with 95 % confidence intervals."""
+"""Quality measures with 95 % confidence intervals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def share(name: str, hits: int, count: int) -> Measure:
 def resampled(
     name: str, function: Callable[..., float], *columns: np.ndarray, bounded: bool = False
 ) -> Measure:
-    """A figure with the percentiles of its bootstrap distribution; `bounded` by 1 if it says so."""
+    """A measure with percentiles of its bootstrap distribution; `bounded` limits it to 1."""
     value = float(function(*columns))
     random = np.random.default_rng(0)
     count = len(columns[0])
@@ -64,7 +64,7 @@ def smallest_part(targets: np.ndarray) -> int:
 
 
 def of_classes(held_out: HeldOut, classes: np.ndarray) -> tuple[Measure, ...]:
-    """Accuracy, balanced accuracy and, where there are decision values, the area under the ROC."""
+    """Accuracy, balanced accuracy and, given decision values, the area under the ROC curve."""
     target, predicted = held_out.target, held_out.predicted
     right = target == predicted
     measures = [share("accuracy", int(right.sum()), right.size)]
@@ -92,12 +92,12 @@ def of_numbers(held_out: HeldOut) -> tuple[Measure, ...]:
 
 
 def balanced_accuracy(codes: np.ndarray, guesses: np.ndarray) -> float:
-    """The mean over classes of the share that was recognised."""
+    """The mean over classes of the recall."""
     return float(np.mean([(guesses[codes == c] == c).mean() for c in np.unique(codes)]))
 
 
 def area_under_roc(positive: np.ndarray, decision: np.ndarray) -> float:
-    """The share of pairs of a positive and a negative sample that are in order; ties count half."""
+    """The fraction of pairs of a positive and a negative sample in order; ties count half."""
     above = int(positive.sum())
     below = positive.size - above
     if not above or not below:
@@ -120,7 +120,7 @@ def determination(target: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def predictions(estimator: Any, X: Any, target: np.ndarray) -> HeldOut:
-    """What an estimator says about samples whose target is known."""
+    """Predictions of an estimator for samples whose target is known."""
     none = np.empty(0)
     decision = estimator.decision_function(X) if hasattr(estimator, "decision_function") else none
     probability = none
@@ -130,7 +130,7 @@ def predictions(estimator: Any, X: Any, target: np.ndarray) -> HeldOut:
 
 
 def measured(estimator: Any, held_out: HeldOut) -> tuple[Measure, ...]:
-    """The figures that suit an estimator."""
+    """The measures that suit an estimator."""
     if hasattr(estimator, "classes_"):
         return of_classes(held_out, estimator.classes_)
     return of_numbers(held_out)

@@ -1,4 +1,4 @@
-"""The metric of a Gaussian kernel as ellipses: how far a sample's influence reaches."""
+"""The metric of a Gaussian kernel as ellipses: the range of a sample's influence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The look of a report: one HTML page without anything from outside."""
+"""The layout of a report: one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def page(title: str, subtitle: str, sections: list[str]) -> str:
 
 
 def section(title: str, *parts: str) -> str:
-    """A heading and what is below it; nothing where there is nothing."""
+    """A heading with its content; empty if there is no content."""
     body = "\n".join(part for part in parts if part)
     return f"<section>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else ""
 
@@ -130,7 +130,7 @@ def figures(pictures: list[str]) -> str:
 
 
 def measures_table(measures: tuple[Measure, ...]) -> str:
-    """Figures of quality, shares with a bar for their interval."""
+    """A table of quality measures, with a bar for the intervals of proportions."""
     lines = []
     for measure in measures:
         share = "accuracy" in measure.name or "ROC" in measure.name

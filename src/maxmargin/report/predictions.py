@@ -1,4 +1,4 @@
-"""What predictions are right and wrong about: confusion of classes, residuals of numbers."""
+"""Plots of predictions: confusion of classes, residuals of numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BANDS = 10
 
 
 class ConfusionDisplay(Display):
-    """Which classes are taken for which: rows are true, columns predicted.
+    """The confusion matrix: rows are true classes, columns predicted ones.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class ConfusionDisplay(Display):
 
         totals = np.maximum(self.matrix.sum(axis=1, keepdims=True), 1)
         shares = self.matrix / totals
-        # Errors are few beside hits: the root of the share keeps them visible.
+        # The square root keeps the few errors visible next to the many hits.
         ax.imshow(shares, cmap="Blues", norm=PowerNorm(0.5, 0.0, 1.0))
         count = len(self.labels)
         self._draw_numbers(ax, shares)
@@ -96,8 +96,8 @@ class ConfusionDisplay(Display):
 class ResidualDisplay(Display):
     """Residuals (true − predicted) against predictions, and predictions against true values.
 
-    In the left panel a good regression is a band around zero without a shape of its own; the dashed
-    line is the mean residual of samples with similar predictions.
+    In the left panel a good regression is a band around zero without structure; the dashed line is
+    the mean residual of samples with similar predictions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How good decisions are, for all thresholds: ROC, precision–recall, calibration, label curves."""
+"""Quality of decisions for all thresholds: ROC, precision–recall, calibration, label curves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_NAMED = 8
 def _two_classes(estimator: Any) -> np.ndarray:
     classes = np.asarray(estimator.classes_)
     if classes.size != 2:
-        raise ValueError(f"estimator must tell two classes apart, got {classes.size}")
+        raise ValueError(f"estimator must have two classes, got {classes.size}")
     return classes
 
 
@@ -66,7 +66,7 @@ class RocDisplay(Display):
         names = [name] if labels is None else labels
         self.curves = {text: curve for text, curve in zip(names, curves) if curve is not None}
         if not self.curves:
-            raise ValueError("positive must have samples of both kinds, got one kind alone")
+            raise ValueError("positive must have samples of both kinds, got only one kind")
         self.areas = {text: float(metrics.auc(*curve)) for text, curve in self.curves.items()}
         self.area = float(np.mean(list(self.areas.values())))
         if labels is None:
@@ -204,7 +204,7 @@ class PrecisionRecallDisplay(Display):
 class CalibrationDisplay(Display):
     """Predicted probability of the second class against its observed frequency.
 
-    Samples are put into ten bins of equal count; bars are 95 % intervals of the share.
+    Samples are divided into ten bins of equal size; bars are 95 % intervals of the frequency.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ class CalibrationDisplay(Display):
 
 
 class LabelCurveDisplay(Display):
-    """What labels are worth: a figure of quality against the number of labels asked for.
+    """A quality measure against the number of labels requested.
 
     Parameters
     ----------

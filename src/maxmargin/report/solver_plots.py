@@ -1,4 +1,4 @@
-"""What solvers do: which samples are still active, and how far planned steps go."""
+"""Plots of solvers: active samples under shrinking, and lengths of planned steps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ShrinkingDisplay(Display):
     def from_samples(
         cls, X: Any, y: Any, *, C: float = 1.0, tol: float = 1e-6, ax: Any = None
     ) -> ShrinkingDisplay:
-        """Train a linear machine (hinge loss) by coordinate descent and plot what it set aside.
+        """Train a linear machine (hinge loss) by coordinate descent and plot its active samples.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ def epochs_that_differ(members: list[np.ndarray]) -> np.ndarray:
 
 
 class PlanningDisplay(Display):
-    """How long planned steps are beside Newton steps (thesis, Figure 7.3).
+    """Lengths of planned steps compared with Newton steps (thesis, Figure 7.3).
 
     A histogram of μ/μ̂ − 1: 0 is the Newton step, positive values are longer steps, values below −1
     go the other way. Both axes are logarithmic; the outermost bins hold all that lies beyond.

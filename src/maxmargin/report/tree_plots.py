@@ -189,13 +189,13 @@ class PartitionDisplay(Display):
 
 
 class TreeDisplay(Display):
-    """A decision tree as a drawing: rules in the nodes, answers in the leaves.
+    """A drawing of a decision tree: rules in the nodes, predictions in the leaves.
 
     Parameters
     ----------
     tree : Tree
     depth : int
-        What is deeper is not drawn.
+        Deeper nodes are not drawn.
     features, labels : list of str
 
     Examples
@@ -236,7 +236,7 @@ class TreeDisplay(Display):
         ----------
         estimator : DecisionTreeClassifier or DecisionTreeRegressor
         max_depth : int, optional
-            What is deeper is not drawn; by default as deep as is readable.
+            Deeper nodes are not drawn; by default as many levels as are readable.
         feature_names, class_names : list of str, optional
         ax : Axes, optional
         """
@@ -251,7 +251,7 @@ class TreeDisplay(Display):
         return cls(tree=tree, depth=max_depth, features=features, labels=labels).plot(ax)
 
     def _places(self) -> dict[int, tuple[float, int]]:
-        """Where nodes are: leaves side by side, parents above the middle of their children."""
+        """Positions of nodes: leaves side by side, parents above the middle of their children."""
         tree, places = self.tree, dict[int, tuple[float, int]]()
         levels = by_level(tree.children_left, tree.children_right)[: self.depth + 1]
         across = 0

@@ -1,4 +1,4 @@
-"""What a search for parameters saw: the landscape over C and γ, and the path through it."""
+"""Plots of a parameter search: the landscape over C and γ, and the path through it."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Part(NamedTuple):
 
     @property
     def good(self) -> np.ndarray:
-        """Values with their sign such that large is good."""
+        """Values with the sign such that larger is better."""
         return -self.values if self.small_is_good else self.values
 
     def colours(self) -> dict[str, Any]:
-        """Bright is good; what is far from good shares the darkest colour."""
+        """Brighter is better; values far from the best share the darkest colour."""
         low, high = self.values.min(), self.values.max()
         if self.small_is_good:
             return {
@@ -62,7 +62,7 @@ class Part(NamedTuple):
 
     @property
     def chosen(self) -> int:
-        """The point that the stage ended with: the best, of equally good ones that of least C."""
+        """The result of the stage: the best point; ties go to the smallest C."""
         if any(word in self.name for word in NOISY):
             return self.values.size - 1
         best = np.flatnonzero(self.good >= self.good.max() - 1e-12)
@@ -72,7 +72,7 @@ class Part(NamedTuple):
 
 
 class TuningDisplay(Display):
-    """Every point that was tried, coloured by how good it was, the walk, and where it ended.
+    """Every point tried, coloured by its value, the path of the search, and its end.
 
     Over two parameters (C and γ, or those that moved most) it is a landscape; where they were tuned
     one after the other, there is a curve for each.
@@ -104,7 +104,7 @@ class TuningDisplay(Display):
 
     @classmethod
     def from_estimator(cls, search: Any, *, ax: Any = None) -> TuningDisplay:
-        """Plot what a fitted `AutoSVC` or `SVCSearch` tried.
+        """Plot the search of a fitted `AutoSVC` or `SVCSearch`.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class TuningDisplay(Display):
 
     @classmethod
     def from_table(cls, table: SearchTable, *, ax: Any = None) -> TuningDisplay:
-        """Plot what a table tells.
+        """Plot the search in a table.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class TuningDisplay(Display):
         return Part(name, columns, self.table.value[rows])
 
     def _two_names(self) -> tuple[str, str] | None:
-        """The two parameters that moved together, if there are such."""
+        """The two parameters that were tuned together, if any."""
         for part in sorted(self.parts, key=lambda part: (part.walks, -part.values.size)):
             moved = _moved(part)
             if len(moved) >= 2:
@@ -183,7 +183,7 @@ class TuningDisplay(Display):
         ax.scatter(*end, label="chosen", zorder=5, **style)
         logarithmic(ax.xaxis, first)
         logarithmic(ax.yaxis, second)
-        ax.set_title("what the search tried")
+        ax.set_title("points tried by the search")
         ax.grid(False)
         ax.legend(
             loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, fontsize=10, handlelength=1.2
@@ -214,9 +214,9 @@ def together(parts: list[Part], name: str) -> Part:
 
 
 def search_table(stages: Any, summary: str) -> SearchTable:
-    """The histories of all stages of a search, one below the other.
+    """The histories of all stages of a search, concatenated.
 
-    Coordinates that a stage left alone have the value of its best point.
+    Coordinates that a stage did not change have the value of its best point.
     """
     known = ("evaluation", "seconds", "value")
     columns: dict[str, list[np.ndarray]] = {}

@@ -13,7 +13,7 @@ ROUNDING = 1e-12
 
 
 def gap_in_words(certificate: Any) -> str:
-    """How far a solution is from the best possible one, for people.
+    """The distance of a solution from the best possible one, in words.
 
     Examples
     --------
@@ -26,14 +26,14 @@ def gap_in_words(certificate: Any) -> str:
     """
     gap = certificate.relative_gap
     if not np.isfinite(gap):
-        return "at an objective about which nothing is proven"
+        return "not proven to be close to the optimum"
     if gap <= ROUNDING:
         return "at the best possible objective, to all digits of float64"
     return f"at most {percent(100.0 * gap)} % above the best possible objective"
 
 
 def percent(value: float) -> str:
-    """Two digits, rounded up: what is claimed must hold."""
+    """Two digits, rounded up, so that the claim holds."""
     if value <= 0:
         return "0"
     size = 10.0 ** (np.floor(np.log10(value)) - 1)
@@ -62,7 +62,7 @@ def certificate_lines(certificate: Any) -> list[tuple[str, str]]:
 
 
 def digits_below_one(share: float) -> int:
-    """Decimals of a percentage that keep a share below 1 from reading as 100 %."""
+    """Enough decimals to keep a fraction below 1 from being printed as 100 %."""
     digits = 1
     while share < 1.0 and digits < 5 and round(100.0 * share, digits) >= 100.0:
         digits += 1

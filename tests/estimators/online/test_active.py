@@ -165,7 +165,7 @@ def test_it_is_repeatable():
 
 
 def test_labels_of_one_class_are_refused():
-    with pytest.raises(ValueError, match=r"labels of one class, .*nothing to tell apart"):
+    with pytest.raises(ValueError, match=r"labels of one class, .*nothing to classify"):
         OnlineSVC().fit_active(X, lambda indices: np.ones(indices.size), max_labels=30)
 
 

@@ -203,7 +203,7 @@ def test_the_first_call_must_know_two_classes():
         ({"epochs": 0}, "epochs of OnlineSVC must be a whole number"),
         ({"selection": "greedy"}, "selection of OnlineSVC must be one of"),
         ({"querying": "all"}, "querying of OnlineSVC must be one of"),
-        ({"kernel": "precomputed"}, "can be computed for inputs yet to come"),
+        ({"kernel": "precomputed"}, "can be evaluated at new inputs"),
         ({"class_weight": {7: 2.0}}, r"class_weight has weights for \[7\]"),
     ],
 )

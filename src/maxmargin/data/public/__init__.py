@@ -1,4 +1,4 @@
-"""Public data sets by name: where they come from, how they are converted, how they are checked."""
+"""Public data sets by name: sources, conversion and checksums."""
 
 from .catalogue import CATALOGUE, UNAVAILABLE, PublicSet
 from .checking import Digest, digest

@@ -34,11 +34,11 @@ def data_folder() -> Path:
 
 
 def find(name: str) -> PublicSet:
-    """The set of this name; the error says what there is, and why some are not."""
+    """The set of this name; the error says which sets exist, and why some are unavailable."""
     if name in CATALOGUE:
         return CATALOGUE[name]
     if name in UNAVAILABLE:
-        raise DataError(f"{name} cannot be had: {UNAVAILABLE[name]}")
+        raise DataError(f"{name} is unavailable: {UNAVAILABLE[name]}")
     raise DataError(f"no public set is called {name!r}; `maxmargin data list` names them all")
 
 
@@ -80,7 +80,7 @@ def _converted(chosen: PublicSet, web: Web) -> dict[str, Content]:
 
 
 def _checked(chosen: PublicSet, file: str, content: Content) -> bool:
-    """Whether the rows are in the order of the reference; an error where they are other rows."""
+    """Whether the rows are in the order of the reference; an error if the rows differ."""
     expected, found = stored()[file], digest(content)
     if found.unordered != expected.unordered:
         raise DataError(

@@ -112,7 +112,7 @@ class Web:
                 parts.append(part)
                 size += len(part)
                 if size > LIMITS.largest:
-                    raise _failure(address, f"more than {LIMITS.largest >> 20} MB arrive")
+                    raise _failure(address, f"the file is larger than {LIMITS.largest >> 20} MB")
                 self.progress(size / length if length else None)
         if length and size != length:
             raise ConnectionError(f"only {size} of {length} bytes arrived")

@@ -1,4 +1,4 @@
-"""What rules by distances in feature space share: inputs, kernels, blocks of the Gram matrix."""
+"""The base of rules by distances in feature space: inputs, kernels, blocks of the Gram matrix."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from ..inputs import (
     training_inputs,
 )
 
-# Entries of the Gram matrix that are computed at a time.
+# Entries of the Gram matrix computed at a time.
 BLOCK = 1 << 23
 
 
 class FeatureSpaceRule(BaseEstimator):  # type: ignore[misc]
     """A rule by the distances ‖φ(x) − φ(x')‖² = k(x, x) − 2 k(x, x') + k(x', x').
 
-    Distances of vectors do not change if the origin moves: for the linear kernel it is the mean of
-    the training inputs, so that differences of large numbers keep their digits.
+    Distances do not depend on the origin: for the linear kernel it is moved to the mean of the
+    training inputs, which avoids cancellation.
     """
 
     kernel: Any
@@ -59,7 +59,7 @@ class FeatureSpaceRule(BaseEstimator):  # type: ignore[misc]
         return training_inputs(self, X, y)
 
     def _remember(self, X: Any, weight: np.ndarray, kept: np.ndarray) -> Any:
-        """Set `kernel_`, `center_` and `X_fit_`; the inputs relative to the centre."""
+        """Set `kernel_`, `center_` and `X_fit_`; return the inputs relative to the centre."""
         self.kernel_ = resolved_kernel(self, X, weight)
         if is_precomputed(self.kernel):
             self.center_ = np.zeros(0)
@@ -80,7 +80,7 @@ class FeatureSpaceRule(BaseEstimator):  # type: ignore[misc]
         return X - self.center_ if self.center_.size and not sparse.issparse(X) else X
 
     def _blocks(self, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
-        """Rows of the Gram matrix of new and training inputs, in float64, some at a time."""
+        """Rows of the Gram matrix of new and training inputs, in float64, in batches."""
         total, fitted = count(X), count(self.X_fit_)
         step = max(1, BLOCK // max(1, fitted))
         with single_threaded_blas():

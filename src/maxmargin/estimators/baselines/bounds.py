@@ -7,7 +7,7 @@ from numbers import Real
 
 
 def margin_bound(trace: float, margin: float, samples: int, delta: float = 0.05) -> float:
-    """The error that the maximum margin classifier of separable samples hardly exceeds.
+    """A probable bound on the error of the maximum margin classifier of separable samples.
 
     With probability at least 1 − δ over the samples, the error on new ones is at most
 
@@ -45,7 +45,7 @@ def margin_bound(trace: float, margin: float, samples: int, delta: float = 0.05)
 
 
 def separation_probability(samples: int, vc_dimension: int) -> float:
-    """How likely it is at most that some hypothesis fits labels of pure chance without error.
+    """A bound on the probability that some hypothesis fits random labels without error.
 
         P(training error = 0) ≤ (eℓ/h)^h / 2^ℓ    for ℓ > h
 
@@ -79,7 +79,7 @@ def separation_probability(samples: int, vc_dimension: int) -> float:
 
 
 def vc_bound(error: float, samples: int, vc_dimension: float, delta: float = 0.05) -> float:
-    """The error on new samples that a minimiser of the training error hardly exceeds.
+    """A probable bound on the error on new samples of a minimiser of the training error.
 
     With probability at least 1 − δ over the samples, for all hypotheses of a class with VC
     dimension h at once,

@@ -14,11 +14,11 @@ from .base import FeatureSpaceRule
 
 
 class MeanClassifier(ClassifierMixin, FeatureSpaceRule):  # type: ignore[misc]
-    """Tells the class whose mean c_y = Σ w_i φ(x_i) / Σ w_i is nearest, in the space of a kernel.
+    """Predicts the class with the nearest mean c_y = Σ w_i φ(x_i) / Σ w_i, in feature space.
 
         h(x) = argmin_y ‖φ(x) − c_y‖²
 
-    Of two classes, the decision function is −1 at the mean of the first and +1 at that of the
+    For two classes, the decision function is −1 at the mean of the first and +1 at that of the
     second (thesis, section 1.2.1):
 
         f(x) = (c₊ − c₋)·(2φ(x) − c₊ − c₋) / ‖c₊ − c₋‖²
@@ -120,7 +120,7 @@ class MeanClassifier(ClassifierMixin, FeatureSpaceRule):  # type: ignore[misc]
     def means_(self) -> np.ndarray:
         if not self.center_.size:
             raise AttributeError(
-                "means_ is there for the linear kernel of dense inputs only; other means are given "
+                "means_ exists for the linear kernel of dense inputs only; other means are given "
                 "by X_fit_ and dual_coef_"
             )
         means: np.ndarray = self.X_fit_ + self.center_
@@ -135,7 +135,7 @@ class MeanClassifier(ClassifierMixin, FeatureSpaceRule):  # type: ignore[misc]
         return values
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """For two classes f(x), −1 and +1 at their means; else how near each mean is.
+        """For two classes f(x), −1 and +1 at their means; else the closeness to each mean.
 
         Parameters
         ----------
@@ -153,7 +153,7 @@ class MeanClassifier(ClassifierMixin, FeatureSpaceRule):  # type: ignore[misc]
         return difference / self.between_ if self.between_ > 0.0 else difference
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of the nearest mean; of equally near ones the first.
+        """The class of the nearest mean; ties go to the first.
 
         Parameters
         ----------

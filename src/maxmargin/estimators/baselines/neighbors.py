@@ -1,4 +1,4 @@
-"""`KernelNeighborsClassifier` and `KernelNeighborsRegressor`: the answer of the nearest samples."""
+"""`KernelNeighborsClassifier` and `KernelNeighborsRegressor`: votes of the nearest samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class KernelNeighbors(FeatureSpaceRule):
         p.check_number(self, "n_neighbors", 1, closed="left", whole=True)
 
     def _keep(self, X: Any, weight: np.ndarray) -> np.ndarray:
-        """Remember the samples that are present; which these are."""
+        """Keep the samples with positive weight; return which these are."""
         kept = np.flatnonzero(weight > 0)
         self._remember(X, weight, kept)
         self.sample_weight_ = weight[kept]
@@ -35,17 +35,17 @@ class KernelNeighbors(FeatureSpaceRule):
         return kept
 
     def _votes(self, X: Any) -> Any:
-        """For some rows at a time: which samples are nearest, and how much each counts.
+        """For a batch of rows: the nearest samples, and the votes of each.
 
-        Samples count with their weight until the votes of k copies are there, the nearest first and
-        of equally near ones those that come first. The votes of the last one may be a part of it.
+        Samples vote with their weight, nearest first, until there are k votes; ties go to the
+        first. The last sample may contribute only part of its votes.
         """
         X = self._new(X)
         k, weight = float(self.n_neighbors), self.sample_weight_
         lightest = weight.min()
         most = int(min(weight.size, np.ceil(k / lightest)))
         for rows, block in self._blocks(X):
-            # Up to k(x, x), which is the same for all of them.
+            # Without k(x, x), which is the same for all of them.
             distance = self.squares_ - 2.0 * block
             order = _smallest(distance, most)
             own = weight[order]
@@ -62,7 +62,7 @@ class KernelNeighbors(FeatureSpaceRule):
 
 
 def _smallest(distance: np.ndarray, most: int) -> np.ndarray:
-    """The places of the smallest entries of each row in increasing order, the first of equals."""
+    """Indices of the smallest entries of each row in increasing order; ties go to the first."""
     if most >= distance.shape[1]:
         return np.argsort(distance, axis=1, kind="stable")
     bound = np.partition(distance, most - 1, axis=1)[:, most - 1 : most]
@@ -96,7 +96,7 @@ class KernelNeighborsClassifier(ClassifierMixin, KernelNeighbors):  # type: igno
     X_fit_ : array
         The training inputs, relative to `center_`.
     y_fit_ : ndarray of shape (n_samples,)
-        For each of them the place of its label among `classes_`.
+        For each of them the index of its label in `classes_`.
     sample_weight_, squares_ : ndarray of shape (n_samples,)
         Their weights, and k(x_i, x_i).
     center_ : ndarray
@@ -154,7 +154,7 @@ class KernelNeighborsClassifier(ClassifierMixin, KernelNeighbors):  # type: igno
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The share of each class in the votes.
+        """The fraction of votes for each class.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class KernelNeighborsClassifier(ClassifierMixin, KernelNeighbors):  # type: igno
         return self._answers(X, np.eye(self.classes_.size)[self.y_fit_])
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class with most votes; of equal ones the first.
+        """The class with most votes; ties go to the first.
 
         Parameters
         ----------

@@ -18,14 +18,14 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
 
         minimise  Σ_i w_i ‖M x_i + b − y_i‖²,    M = ỹ X̃⁻¹,  b = ȳ − M x̄
 
-    with X̃ = Σ_i w_i (x_i − x̄) x_iᵀ and ỹ = Σ_i w_i (y_i − ȳ) x_iᵀ, and the generalised inverse: of
-    all solutions, the M with the smallest norm. It is computed by the singular values of the
-    centred inputs, which X̃ would square.
+    with X̃ = Σ_i w_i (x_i − x̄) x_iᵀ and ỹ = Σ_i w_i (y_i − ȳ) x_iᵀ, and the generalised inverse: the
+    solution M with the smallest norm. It is computed from the singular values of the centred
+    inputs, which X̃ would square.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Without, b = 0 and nothing is centred.
+        If False, b = 0 and nothing is centred.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class LinearRegression(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type
             middle = np.average(X, axis=0, weights=weight)
             level = np.average(columns, axis=0, weights=weight)
         root = np.sqrt(weight)[:, None]
-        # Smaller singular values are what rounding makes of 0.
+        # Smaller singular values are zero up to rounding.
         cutoff = max(X.shape) * np.finfo(np.float64).eps
         inputs = root * (X - middle)
         M, _, rank, values = linalg.lstsq(inputs, root * (columns - level), cond=cutoff)

@@ -1,9 +1,9 @@
-"""C="auto" of linear machines: cross-validation along warm paths of C.
+"""C="auto" of linear machines: cross-validation along paths of C with warm starts.
 
     C = unit · 10^k,  k = −4, −3.5, … 4
 
 A unit is 1/mean‖x‖², times the spread of the targets for the loss |y − f|: then neither the scale
-of the features nor that of the targets matters. Of equally good C the smallest is taken.
+of the features nor that of the targets matters. Ties go to the smallest C.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from sklearn.utils import check_array
 
 STEPS = 10.0 ** np.arange(-4.0, 4.01, 0.5)
 FOLDS = 5
-# Gap of the machines along the path: scores do not change with the sixth digit.
+# Gap of the machines along the path; smaller gaps do not change scores.
 PATH_TOL = 1e-4
-# Part of a time limit that the choice may take.
+# Fraction of a time limit that the choice may use.
 SHARE = 0.7
 
 
@@ -62,7 +62,7 @@ def chosen_C(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
 
 
 def unit(model: Any, X: Any, y: NDArray[Any]) -> float:
-    """What C is measured in."""
+    """The unit of C."""
     squares = X.multiply(X).sum() if sparse.issparse(X) else np.einsum("ij,ij", X, X)
     square = float(squares) / X.shape[0]
     size = 1.0 / square if np.isfinite(square) and square > 0 else 1.0

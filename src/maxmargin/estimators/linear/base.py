@@ -33,10 +33,10 @@ from ..template import CertifiedMachine
 from .auto_strength import chosen_C
 from .inputs import chunked_inputs, chunks_to_predict, refuse_overflow
 
-# Entries of a block of inputs whose outputs are computed at a time.
+# Entries of the block of inputs whose outputs are computed at a time.
 PREDICTION_BLOCK = 1 << 22
 
-# Memory maps of more bytes, as float64, are read in chunks.
+# Memory maps of more bytes than this, as float64, are read in chunks.
 LARGEST_MAPPED = 1 << 29
 
 # Why a fit is not at the optimum, by the status of its worst problem.
@@ -83,7 +83,7 @@ class LinearMachine(CertifiedMachine):
             self.C_ = chosen_C(estimator, X, y, sample_weight)
 
     def path(self, X: Any, y: Any, values: Any, sample_weight: Any = None) -> list[Self]:
-        """Fits for several C (or alpha), each beginning where the one before it ended.
+        """Fit several C (or alpha), each started from the previous solution.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class LinearMachine(CertifiedMachine):
         return max(0.0, limit - (time.perf_counter() - self._began_))
 
     def _start(self, last: Any, matrix: Any) -> Point | None:
-        """Where the previous fit of as many samples ended; a changed C takes β with it."""
+        """The solution of the previous fit with as many samples; β is rescaled if C changed."""
         if last is None:
             return None
         solution, cost = last
@@ -247,7 +247,7 @@ class LinearMachine(CertifiedMachine):
         self._warn(tasks, solutions)
 
     def _warn(self, tasks: list[Task], solutions: list[LinearSolution]) -> None:
-        """Say what remains to the optimum wherever a budget ended the fit."""
+        """Warn about the remaining gap if a limit ended the fit."""
         unfinished = [
             (solution.certificate.relative_gap, place)
             for place, solution in enumerate(solutions)

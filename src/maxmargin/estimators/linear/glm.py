@@ -25,13 +25,13 @@ class RidgeRegression(LinearRegressor):
     Parameters
     ----------
     alpha : float, default=1.0
-        0 leaves the penalty out: least squares by the generalised inverse, and the certificate is
-        that of half the sum of squares.
+        0 is least squares without penalty, by the generalised inverse; the certificate is then that
+        of half the sum of squares.
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
-        None leaves the intercept without penalty; a number s penalises the weight of the constant
+        None leaves the intercept unpenalised; a number s penalises the weight of the constant
         feature s.
     verbose, random_state, max_iter, solver, max_seconds, warm_start, callback
         As for `LinearSVR`.
@@ -99,7 +99,7 @@ class RidgeRegression(LinearRegressor):
 
 
 class Lasso(LinearRegressor):
-    """Least squares with the penalty ‖w‖₁, which leaves few weights.
+    """Least squares with the penalty ‖w‖₁, which selects few features.
 
         minimise  Σ_i weight_i (y_i − w·x_i − b)² / (2 Σ_i weight_i) + alpha ‖w‖₁
 
@@ -112,7 +112,7 @@ class Lasso(LinearRegressor):
         Duality gap relative to the objective at the end.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
-        None leaves the intercept without penalty; a number s penalises the weight of the constant
+        None leaves the intercept unpenalised; a number s penalises the weight of the constant
         feature s.
     verbose, random_state, max_iter, max_seconds, warm_start, callback
         As for `LinearSVR`.
@@ -185,11 +185,11 @@ class LogisticRegression(LinearClassifier):
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
     C : float or "auto", default=1.0
-        "auto" chooses it by five-fold cross-validation along a warm path (`C_`). `numpy.inf` leaves
-        the penalty out. Then classes that a plane separates have no solution, which is an error.
+        "auto" chooses it by five-fold cross-validation along a path of warm starts (`C_`).
+        `numpy.inf` means no penalty; separable classes then have no solution, which is an error.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
-        None leaves the intercept without penalty; a number s penalises the weight of the constant
+        None leaves the intercept unpenalised; a number s penalises the weight of the constant
         feature s.
     class_weight : dict or "balanced", default=None
     verbose, random_state, max_iter, solver, max_seconds, warm_start, callback

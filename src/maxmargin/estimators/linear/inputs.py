@@ -10,12 +10,12 @@ from sklearn.utils import check_array, column_or_1d
 
 from ...solvers.linear import ChunkedMatrix
 
-# Squares beyond this power of two, and their products with C, leave too little to add up.
+# Squares beyond this power of two, and their products with C, leave too little range for sums.
 LARGEST_EXPONENT = 980.0
 
 
 def chunked_inputs(estimator: Any, source: Any, y: Any) -> tuple[ChunkedMatrix, np.ndarray]:
-    """The matrix of a source of chunks with the targets; sets what a fit knows of its features."""
+    """The matrix of a source of chunks with the targets; sets the attributes about features."""
     name = type(estimator).__name__
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but y is None: pass the source's own y")
@@ -51,7 +51,7 @@ def chunks_to_predict(estimator: Any, source: Any) -> Iterator[Any]:
 
 
 def refuse_overflow(name: str, largest: float, cost: np.ndarray, estimator: Any) -> None:
-    """Raises unless the squares of inputs or targets of this size, times C, are numbers."""
+    """Raise if the squares of inputs or targets of this size, times C, overflow."""
     if largest <= 0.0:
         return
     size = float(np.log2(largest))

@@ -30,7 +30,7 @@ class LinearClassifier(ClassifierMixin, LinearMachine):  # type: ignore[misc]
             self._check_without_penalty()
 
     def _check_without_penalty(self) -> None:
-        """Whether C = ∞, which leaves the penalty out, can be had."""
+        """Raise unless C = ∞, which means no penalty, is supported."""
         raise p.ParameterError(f"C of {type(self).__name__} must be finite, got inf")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -74,7 +74,7 @@ class LinearClassifier(ClassifierMixin, LinearMachine):  # type: ignore[misc]
         ]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The function whose sign, or whose largest column, decides.
+        """The decision function: its sign, or its largest column, is the predicted class.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ class SoftmaxRegression(LinearClassifier):
     C : float, default=1.0
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
-        None leaves the intercept without penalty; a number s penalises the weight of the constant
+        None leaves the intercept unpenalised; a number s penalises the weight of the constant
         feature s.
     class_weight : dict or "balanced", default=None
     verbose, max_iter, max_seconds, warm_start, callback

@@ -18,7 +18,7 @@ class LinearSVC(LinearClassifier):
 
         minimise  ½‖w‖² + C Σ_i weight_i · max(0, 1 − y_i(w·x_i + b))²
 
-    or with the plain hinge, or with ‖w‖₁ in place of ½‖w‖². The intercept b carries no penalty
+    or with the plain hinge, or with ‖w‖₁ in place of ½‖w‖². The intercept b is not penalised
     unless `intercept_scaling` is given.
 
     Parameters
@@ -31,20 +31,20 @@ class LinearSVC(LinearClassifier):
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
     C : float or "auto", default=1.0
-        Weight of the loss beside the penalty; "auto" chooses it by five-fold cross-validation
-        along a warm path. `numpy.inf` leaves the penalty out: a model with the least loss (of the
-        hinge the shortest), and of separable classes the one with a hard margin.
+        Weight of the loss relative to the penalty; "auto" chooses it by five-fold cross-validation
+        along a path of warm starts. `numpy.inf` means no penalty: a model of least loss (with the
+        hinge, the one of least norm), and for separable classes the hard-margin model.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For more than two classes: one machine for each class against the rest, or the joint
-        problem of Crammer and Singer, which knows neither `penalty` nor `loss`.
+        problem of Crammer and Singer, which ignores `penalty` and `loss`.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
-        None leaves the intercept without penalty. A number s adds the constant feature s, whose
+        None leaves the intercept unpenalised. A number s adds the constant feature s, whose
         weight is penalised like any other: the intercept of LIBLINEAR.
     class_weight : dict or "balanced", default=None
         Factors of C for the classes.
     verbose : int, default=0
-        Whether to show a live line of progress, where there is a terminal.
+        Whether to show a live progress line on a terminal.
     random_state : int, RandomState instance or None, default=None
         Of the permutations of coordinate descent; the optimum does not depend on it.
     max_iter : int, default=1000
@@ -54,9 +54,9 @@ class LinearSVC(LinearClassifier):
     max_seconds : float, default=None
         Time limit of the fit.
     warm_start : bool, default=False
-        Begin where the last fit of this estimator ended, also after a change of C.
+        Start from the solution of the previous fit, also after a change of C.
     callback : callable, default=None
-        Called with the progress after every step; a true answer stops the fit.
+        Called with the progress after every step; returning true stops the fit.
 
     Attributes
     ----------
@@ -213,8 +213,8 @@ class LinearSVR(LinearRegressor):
 
         minimise  ½‖w‖² + C Σ_i weight_i · max(0, |y_i − w·x_i − b| − ε)
 
-    or with the square of that loss, or with ‖w‖₁ in place of ½‖w‖². The intercept b carries no
-    penalty unless `intercept_scaling` is given.
+    or with the square of that loss, or with ‖w‖₁ in place of ½‖w‖². The intercept b is not
+    penalised unless `intercept_scaling` is given.
 
     Parameters
     ----------
@@ -223,19 +223,19 @@ class LinearSVR(LinearRegressor):
     tol : float, default=1e-6
         Duality gap relative to the objective at the end.
     C : float or "auto", default=1.0
-        Weight of the loss beside the penalty; "auto" chooses it by five-fold cross-validation
-        along a warm path.
+        Weight of the loss relative to the penalty; "auto" chooses it by five-fold cross-validation
+        along a path of warm starts.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
     penalty : {"l2", "l1"}, default="l2"
         ``penalty="l1"`` with the ε-insensitive loss is a linear program, solved by HiGHS.
     fit_intercept : bool, default=True
     intercept_scaling : float, default=None
-        None leaves the intercept without penalty. A number s adds the constant feature s, whose
+        None leaves the intercept unpenalised. A number s adds the constant feature s, whose
         weight is penalised like any other: the intercept of LIBLINEAR.
     dual : "auto" or bool, default="auto"
         Accepted for compatibility; the solver works on both sides at once.
     verbose : int, default=0
-        Whether to show a live line of progress, where there is a terminal.
+        Whether to show a live progress line on a terminal.
     random_state : int, RandomState instance or None, default=None
         Of the permutations of coordinate descent; the optimum does not depend on it.
     max_iter : int, default=1000
@@ -244,9 +244,9 @@ class LinearSVR(LinearRegressor):
     max_seconds : float, default=None
         Time limit of the fit.
     warm_start : bool, default=False
-        Begin where the last fit of this estimator ended, also after a change of C.
+        Start from the solution of the previous fit, also after a change of C.
     callback : callable, default=None
-        Called with the progress after every step; a true answer stops the fit.
+        Called with the progress after every step; returning true stops the fit.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Active learning: which samples to ask labels for, and training that asks for them."""
+"""Active learning: which labels to request, and training that requests them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..template import blank, take_over
 from .progress import Pace, QuietReporter, warn_early
 
 STRATEGIES = ("margin", "random", "auto")
-# "auto" looks at random samples, this many at a time for each one wanted, until it has seen
-# ENOUGH inside the margin for each.
+# "auto" draws random samples, this many at a time for each label requested, until ENOUGH of them
+# are inside the margin for each.
 LOOK, ENOUGH = 20, 5
 
 
 class LabelCurve(NamedTuple):
-    """How accuracy grew with the labels asked for.
+    """Accuracy against the number of labels requested.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class LabelCurve(NamedTuple):
     accuracy : float array
         On the test samples, or else on the samples labelled so far.
     asked : int array
-        Indices into the pool, in the order in which labels were asked for.
+        Indices into the pool, in the order in which labels were requested.
     reason : str
         Why it ended: "margin empty", "max_labels", "pool empty", or early by "time_limit",
         "stopped" (by the callback) or "interrupted".
@@ -46,7 +46,7 @@ class ActiveLearner(BaseEstimator):  # type: ignore[misc]
     """A classifier that chooses the samples to be labelled."""
 
     def query(self, pool: Any, k: Any = 1) -> np.ndarray:
-        """The samples whose labels would teach most.
+        """The samples whose labels are most informative.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class ActiveLearner(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of min(k, n_samples) indices, the most informative first
-            Before anything was learned they are random.
+            An untrained model returns random indices.
         """
         self._check_parameters()
         trained = hasattr(self, "machines_")
@@ -105,22 +105,22 @@ class ActiveLearner(BaseEstimator):  # type: ignore[misc]
         batch_size: Any = None,
         test: Any = None,
     ) -> Self:
-        """Train on a pool of samples whose labels are asked for, a batch at a time.
+        """Train on a pool of samples whose labels are requested in batches.
 
-        It begins with random samples, goes on with those of `query`, and ends when no sample
-        without label lies inside the margin, when `max_labels` are used or when the pool is empty.
-        All labelled samples are processed again after each batch. Labels are expensive: after
-        Ctrl-C, also during a question, the model learned from the labels so far is kept.
+        It starts with random samples, continues with those of `query`, and ends when no unlabelled
+        sample lies inside the margin, when `max_labels` are used or when the pool is empty. All
+        labelled samples are processed again after each batch. After Ctrl-C, also during a call of
+        the oracle, the model learned from the labels so far is kept.
 
         Parameters
         ----------
         pool : {array-like, sparse matrix} of shape (n_samples, n_features)
         oracle : callable
-            Gets an array of indices into the pool, returns their labels.
+            Takes an array of indices into the pool, returns their labels.
         max_labels : int, optional
-            All of them when None.
+            None stands for all of them.
         batch_size : int, optional
-            Labels asked for at a time: a hundredth of the pool, at least 10, when None.
+            Labels requested at a time; None stands for a hundredth of the pool, at least 10.
         test : tuple (X, y), optional
             Samples on which the accuracy in `label_curve_` is measured.
 
@@ -180,7 +180,7 @@ class _Labelled:
         if not self.trained:
             raise ValueError(
                 f"the oracle gave {self.asked.size} labels of one class, "
-                f"{np.unique(self.y).tolist()}: there is nothing to tell apart"
+                f"{np.unique(self.y).tolist()}: there is nothing to classify"
             )
         return LabelCurve(np.array(labels, dtype=np.int64), np.array(accuracy), self.asked, reason)
 

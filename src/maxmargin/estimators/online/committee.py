@@ -60,7 +60,7 @@ class Lesson(NamedTuple):
 
 
 def never(learned: int) -> str:
-    """A pause that never ends the lesson."""
+    """A pause that never ends the training."""
     del learned
     return ""
 
@@ -108,8 +108,8 @@ class Committee:
     ) -> Lesson:
         """Let every machine process the examples; see `OnlineMachine.learn`.
 
-        All learn a chunk before any goes on to the next one. After each, `pause` is told how many
-        examples were learned; what it answers, unless empty, ends the lesson, and so does Ctrl-C.
+        All learn a chunk before any continues with the next one. After each, `pause` is called with
+        the number of examples learned; a non-empty return value ends the training, as does Ctrl-C.
         """
         self._function = None
         number = np.arange(count(X)) if number is None else number
@@ -130,14 +130,14 @@ class Committee:
     def finish(
         self, tol: float, clock: Clock, listen: Callable[[int], Any]
     ) -> tuple[list[Solution | None], str]:
-        """The solution of each machine, and why the missing ones were not reached.
+        """The solution of each machine, and the reason if some are missing.
 
         Parameters
         ----------
         tol : float
         clock : Clock
         listen : callable
-            Gives the callback for the machine at a place.
+            Returns the callback for the machine with an index.
         """
         self._function = None
         solutions: list[Solution | None] = []
@@ -211,8 +211,8 @@ class Committee:
     def violation(
         self, place: int, X: Any, codes: np.ndarray, bound: np.ndarray, alpha: np.ndarray
     ) -> float:
-        """The largest violation of optimality by two of the examples, computed in float64 from the
-        function as it is delivered.
+        """The largest violation of optimality by a pair of examples, computed in float64 from the
+        final function.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ class FunctionOfStream(BaseEstimator):  # type: ignore[misc]
     """Fitted attributes and predictions of the machines of an estimator."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The functions whose signs decide.
+        """The decision function of each machine.
 
         Parameters
         ----------
@@ -78,5 +78,5 @@ class FunctionOfStream(BaseEstimator):  # type: ignore[misc]
 
 
 def winners(values: np.ndarray) -> np.ndarray:
-    """The code of the class that decisions are for."""
+    """The code of the class that the decision values predict."""
     return (values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)

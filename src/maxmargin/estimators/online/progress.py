@@ -16,8 +16,8 @@ from .committee import Committee, Lesson
 
 
 class OnlineProgress(NamedTuple):
-    """What a callback sees between chunks of examples; sums over the machines of several classes,
-    of the violation the largest.
+    """Progress between chunks of examples, summed over the machines of several classes; the
+    violation is the largest.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class OnlineProgress(NamedTuple):
     seen : int
         Examples processed so far, in all passes.
     total : int or None
-        The most there will be; None if that is unknown.
+        The largest number possible; None if unknown.
     """
 
     steps: int
@@ -60,9 +60,9 @@ class Pace:
     ----------
     clock : Clock
     tell : callable or None
-        Gets an `OnlineProgress`; a true answer ends the training.
+        Takes an `OnlineProgress`; returning true ends the training.
     total : int or None
-        The most examples there will be.
+        The largest number of examples possible.
     """
 
     def __init__(
@@ -109,13 +109,13 @@ class QuietReporter(Reporter):
 
 
 def warn_early(estimator: Any, status: str, what: str, stacklevel: int) -> None:
-    """Warn the caller `stacklevel` levels up that a budget ended the training."""
+    """Warn the caller `stacklevel` levels up that a limit ended the training."""
     reasons = {
         "time_limit": f"max_seconds={estimator.max_seconds}",
         "stopped": "the callback asked to stop",
     }
     warnings.warn(
-        f"Training ended early: {reasons[status]}. {what} finish() makes the best of the support "
+        f"Training ended early: {reasons[status]}. {what} finish() optimises the support "
         "set so far.",
         ConvergenceWarning,
         stacklevel=stacklevel + 1,

@@ -59,15 +59,15 @@ class SavedToFile(BaseEstimator):  # type: ignore[misc]
     """Saving and loading of online estimators."""
 
     def save(self, path: str | os.PathLike[str], *, rows: bool = True) -> None:
-        """Write the model to one file, from which `load` goes on.
+        """Write the model to a file, from which `load` continues.
 
         Parameters
         ----------
         path : path
         rows : bool
-            Whether the Gram matrix of the support set is saved too. With it, a stream goes on to
-            the last bit as if nothing had happened. Without it the file is small, and the rows
-            are computed anew, which may round otherwise.
+            Whether to save the Gram matrix of the support set too. With it, a resumed stream gives
+            the same bits as one without interruption. Without it the file is small, and the rows
+            are recomputed, which may round differently.
         """
         check_is_fitted(self)
         write_archive(path, encoded(self, rows), ONLINE)
@@ -76,7 +76,7 @@ class SavedToFile(BaseEstimator):  # type: ignore[misc]
     def load(cls, path: str | os.PathLike[str]) -> Any:
         """The model that was saved to a file.
 
-        Checksums, types, shapes and values are checked; what is wrong raises
+        Checksums, types, shapes and values are checked; invalid files raise
         `maxmargin.models.ModelFileError`, a ValueError.
         """
         contents = read_archive(path, ONLINE)
@@ -84,7 +84,7 @@ class SavedToFile(BaseEstimator):  # type: ignore[misc]
             return decoded(cls, contents)
         except ERRORS as error:
             raise ModelFileError(
-                f"{os.fspath(path)} holds no online model that makes sense: {error}"
+                f"{os.fspath(path)} does not contain a valid online model: {error}"
             ) from error
 
 

@@ -29,7 +29,7 @@ from .training import TrainedOnline, one_or_all, without_frame
 def check_kernel_of_stream(owner: Any, name: str) -> None:
     p.check_kernel(owner, name)
     if is_precomputed(getattr(owner, name)):
-        p.refuse(owner, name, "a kernel that can be computed for inputs yet to come")
+        p.refuse(owner, name, "a kernel that can be evaluated at new inputs")
 
 
 class OnlineSVC(
@@ -40,70 +40,70 @@ class OnlineSVC(
     ActiveLearner,
     SavedToFile,
 ):
-    """Support vector classification from a stream, the machine of `SVC` on the way to its optimum::
+    """Support vector classification from a stream, which converges to the optimum of `SVC`::
 
         ½‖w‖² + C Σ_i weight_i max(0, 1 − y_i f(x_i)) → min,   f(x) = ⟨w, φ(x)⟩ + b
 
     Each example is *processed* once, in a step of the dual problem with a partner from the support
-    set, and forgotten unless it becomes a support vector. Each is followed by *reprocess* steps
-    inside the support set, which also remove what has become useless. One pass is usually enough
-    for the accuracy of `SVC`; many passes converge to its optimum.
+    set, and discarded unless it becomes a support vector. It is followed by *reprocess* steps
+    inside the support set, which also remove vectors that are no longer needed. One pass is usually
+    enough for the accuracy of `SVC`; many passes converge to its optimum.
 
     Parameters
     ----------
     C : float, default=1.0
-        Price of an error, positive and finite.
+        Cost of an error, positive and finite.
     kernel : {"linear", "poly", "rbf", "sigmoid"}, Kernel or callable, default="rbf"
-        A callable gets two batches of inputs and returns their Gram block.
+        A callable takes two batches of inputs and returns their Gram block.
     degree, coef0
         As of `SVC`.
     gamma : {"scale", "auto"} or float, default="scale"
-        As of `SVC`. With `partial_fit` "scale" is taken from the first batch and then kept, so
-        give a number if that batch is small.
+        As of `SVC`. With `partial_fit` "scale" is computed from the first batch and then kept, so
+        set a number if that batch is small.
     tol : float, default=1e-3
-        Smallest violation of the optimality conditions that a step is taken for, and the largest
-        that `finish` leaves.
+        Smallest violation of the optimality conditions that triggers a step, and the largest that
+        `finish` leaves.
     epochs : int, default=1
-        Passes of `fit`. Passes that would change nothing are left out.
+        Passes of `fit`. Passes that would change nothing are skipped.
     selection : {"second_order", "mvp"}, default="second_order"
-        Whom an example is paired with: the partner of the largest gain, or of the largest
-        violation.
+        The partner of an example: the one with the largest gain, or with the largest violation.
     reprocess : int, default=1
         Steps inside the support set after each example.
     budget : int, default=None
         Largest number of support vectors of each machine, at least 2. When it is exceeded, the
-        one whose removal costs the dual value least leaves and its coefficient goes to another.
-        The result is an approximation: with a budget below the number of support vectors of the
-        exact machine, no number of passes leads to the optimum.
+        one whose removal decreases the dual value least is removed and its coefficient transferred
+        to another. The result is an approximation: with a budget below the number of support
+        vectors of the exact machine, no number of passes leads to the optimum.
     class_weight : dict or "balanced", default=None
         Factors on C of each class. "balanced" needs all samples at once: `fit` only.
     shuffle : bool, default=True
         Whether `fit` takes the samples in random order, a new one in every pass.
     querying : {"margin", "random", "auto"}, default="margin"
-        What `query` and `fit_active` ask for: the samples nearest to the decision boundary, random
-        ones, or the nearest among as many random ones as it takes to see a few inside the margin.
+        Samples whose labels `query` and `fit_active` request: those nearest to the decision
+        boundary, random ones, or the nearest of a random subset that is large enough to contain a
+        few inside the margin.
     precision : {"auto", "single", "double"}, default="auto"
-        Of kernel rows. "auto" takes float32 for float32 inputs unless C is too large for it.
-        `finish` works in float64 in any case.
+        Of kernel rows. "auto" uses float32 for float32 inputs unless C is too large for it.
+        `finish` always works in float64.
     max_seconds : float, default=None
         Time limit for `fit`, `fit_active` and `finish`.
     callback : callable, default=None
         Called in between by `fit` and `fit_active` with a
         `maxmargin.estimators.online.svc.progress.OnlineProgress`, by `finish` with a
-        `maxmargin.solvers.Progress`; a true answer ends them.
+        `maxmargin.solvers.Progress`; returning true ends them.
     verbose : bool or int, default=False
         Whether to show one live line on the terminal.
     random_state : int, RandomState or None, default=None
-        None stands for 0: every fit is repeatable.
+        None stands for 0: fits are repeatable.
 
     Attributes
     ----------
     certificate_ : Certificate or Certificates
-        Of the last `finish` that was given data; gone once the model has changed.
+        Of the last `finish` with data; removed when the model changes.
     class_weight_ : ndarray of shape (n_classes,)
     classes_ : ndarray of shape (n_classes,)
     dual_ : ndarray of shape (n_machines,)
-        Dual values. Without a budget no example lowers them.
+        Dual values. Without a budget no example decreases them.
     dual_coef_ : ndarray of shape (n_machines, n_support_vectors)
         One machine for two classes, else one for each class against the rest.
     intercept_ : ndarray of shape (n_machines,)
@@ -117,7 +117,7 @@ class OnlineSVC(
     n_iter_ : ndarray of shape (n_machines,)
         Steps taken.
     n_seen_ : int
-        Examples seen, those that were given to `fit`, or the size of the pool of `fit_active`.
+        Examples seen: in the stream, in `fit`, or the size of the pool of `fit_active`.
     status_ : str or list of str
         How the last training of each machine ended. `fit`: "epochs" after all passes, "converged"
         if one of them changed nothing and no example violates optimality by more than `tol`,
@@ -126,8 +126,7 @@ class OnlineSVC(
         `maxmargin.solvers.Solution`, or "one class". `fit_active`: the reason in `label_curve_`.
         `partial_fit` has none.
     support_ : ndarray of shape (n_support_vectors,)
-        Which example of the stream each support vector is: its index in `fit`, counted on by
-        `partial_fit`.
+        Index of each support vector in the stream: its index in `fit`, continued by `partial_fit`.
     support_vectors_ : array, sparse matrix or list
 
     References
@@ -216,7 +215,7 @@ class OnlineSVC(
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on samples that are all at hand, in `epochs` passes.
+        """Train on samples in memory, in `epochs` passes.
 
         Parameters
         ----------
@@ -236,14 +235,14 @@ class OnlineSVC(
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the next examples of a stream, each processed once in the order given.
 
-        After Ctrl-C `n_seen_` tells up to which example it has learned.
+        After Ctrl-C `n_seen_` is the number of examples learned.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like, optional
-            All labels that will ever come. Needed in the first call, unless its y has them all.
+            All labels that can occur. Needed in the first call, unless its y has them all.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -278,8 +277,8 @@ class OnlineSVC(
         if lesson.ended:
             self.n_seen_ += lesson.last + 1
             raise KeyboardInterrupt(
-                f"partial_fit was interrupted after {lesson.last + 1} of {y.size} examples; what "
-                "they taught is kept"
+                f"partial_fit was interrupted after {lesson.last + 1} of {y.size} examples; the "
+                "model learned from these is kept"
             )
         self.n_seen_ += y.size
         return self
@@ -287,17 +286,16 @@ class OnlineSVC(
     def finish(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, *, max_seconds: Any = None
     ) -> Self:
-        """Go on inside the support set until no pair violates optimality by more than `tol`.
+        """Optimise inside the support set until no pair violates optimality by more than `tol`.
 
         Parameters
         ----------
         X, y, sample_weight : optional
-            Examples to certify the result against. `certificate_` then says how far the machine
-            is from the optimum for these examples (together with those support vectors that are
-            not among them), recomputed in float64.
+            Examples to certify the result for. `certificate_` then states how far the machine is
+            from the optimum for these examples (together with support vectors that are not among
+            them), recomputed in float64.
         max_seconds : float, optional
-            Time limit, without that of the certificate; None stands for the parameter
-            `max_seconds`.
+            Time limit, not counting the certificate; None stands for the parameter `max_seconds`.
 
         Returns
         -------
@@ -335,7 +333,7 @@ class OnlineSVC(
         return self
 
     def _names(self) -> list[str]:
-        """What the machines are called."""
+        """The names of the machines."""
         if self.classes_.size == 2:
             return [type(self).__name__]
         return [f"{label} vs rest" for label in self.classes_]

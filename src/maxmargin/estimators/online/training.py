@@ -1,4 +1,4 @@
-"""The training of online machines: passes over samples that are all at hand."""
+"""The training of online machines: passes over samples in memory."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .classes import labels_of_stream
 from .committee import Committee
 from .progress import Pace, warn_early
 
-# Inputs of more bytes are taken in the order of their content without being copied into it.
+# Inputs of more bytes are visited in the order of their content without sorting a copy.
 LARGEST_REORDERED = 1 << 24
-# A violation of this many times tol is within tol: what is compared with it is rounded otherwise.
+# A violation of this many times tol counts as within tol, because of different rounding.
 ROUNDING = 1.000001
 # Samples from which the rounding of float32 is estimated.
 PROBED = 1000
@@ -40,7 +40,7 @@ class TrainedOnline(CertifiedMachine):
     def _train(
         self, X: Any, y: Any, sample_weight: Any, reporter: Reporter, data: Any, previous: Any
     ) -> bool:
-        """Set all fitted attributes; whether Ctrl-C came."""
+        """Set all fitted attributes; return whether Ctrl-C was pressed."""
         del previous
         clock = Clock(self.max_seconds)
         X, y = training_inputs(self, X, y)
@@ -146,21 +146,21 @@ class TrainedOnline(CertifiedMachine):
     def _single_is_enough(self, X: Any, kernel: Kernel) -> bool:
         """Whether the rounding of float32 rows stays below tol once α is summed over them.
 
-        Entries carry errors of about a tenth of the largest, with either sign, and the norm of α
-        is below C√n. What a pass leaves, `finish` mends in float64, so that no more care is due.
+        Entries have errors of about a tenth of the largest, with random signs, and the norm of α is
+        below C√n. `finish` corrects remaining errors in float64.
         """
         step = max(1, X.shape[0] // PROBED)
         rounding = kernel.bind(X[::step], np.float32).rounding
         return bool(0.1 * rounding * self.C * np.sqrt(X.shape[0]) < self.tol)
 
     def _forget_end(self) -> None:
-        """What was told of the end no longer holds."""
+        """Remove attributes about the end of the last training."""
         for name in ("certificate_", "status_"):
             self.__dict__.pop(name, None)
 
 
 def one_or_all(statuses: list[str]) -> str | list[str]:
-    """That of the only machine, or those of all."""
+    """The entry of the only machine, or those of all."""
     return statuses[0] if len(statuses) == 1 else statuses
 
 

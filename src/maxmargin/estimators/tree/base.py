@@ -1,4 +1,4 @@
-"""What both kinds of decision trees share: limits, inputs, and the way through the tree."""
+"""The base of both kinds of decision trees: limits, inputs, and paths through the tree."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
         p.check_boolean(self, "trace")
 
     def _inputs(self, X: Any, y: Any, numeric: bool) -> tuple[Any, Any]:
-        """Checked inputs, dense or CSC, float32 where that holds what was given; and targets."""
+        """Checked inputs, dense or CSC, in float32 if that is exact; and targets."""
         own_dtype = getattr(X, "dtype", None)
         small = (
             isinstance(own_dtype, np.dtype) and own_dtype.kind in "biuf" and own_dtype.itemsize <= 2
@@ -69,7 +69,7 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
             leaf = math.ceil(leaf * counted)
         if not isinstance(split, p.WHOLE):
             split = max(2, math.ceil(split * counted))
-        # In the units of costs, less what rounding may take.
+        # In the units of costs, with an allowance for rounding.
         least = -np.inf
         if self.min_impurity_decrease > 0:
             unit = 1.0 if self.criterion in ("gini", "squared_error") else math.log(2.0)
@@ -114,7 +114,7 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
         )
 
     def apply(self, X: Any) -> np.ndarray:
-        """The number of the leaf that each sample ends in.
+        """The index of the leaf that each sample ends in.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """By how much the splits by each feature lower the cost, as shares that sum to 1."""
+        """The decrease of the cost by the splits on each feature, normalised to sum to 1."""
         check_is_fitted(self)
         return self.tree_.compute_feature_importances()
 
@@ -202,15 +202,15 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         feature_names : sequence of str, optional
-            The names seen in `fit` if there are such, else ``feature_0``, ``feature_1``, …
+            By default the names seen in `fit`, or ``feature_0``, ``feature_1``, …
         class_names : sequence of str, optional
             In the order of `classes_`.
         max_depth : int
-            What is deeper is summed up.
+            Deeper branches are summarised.
         spacing : int
         decimals : int
         show_weights : bool
-            Whether leaves tell the weight of each class.
+            Whether leaves show the weight of each class.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
 
 
 def _check_count(owner: Any, name: str, least: int, shares: str) -> None:
-    """A number of samples, or a share of them."""
+    """A number of samples, also if given as a fraction."""
     value = getattr(owner, name)
     if p.is_number(value, p.WHOLE):
         if value >= least:

@@ -18,20 +18,20 @@ from .fitting import Samples, copies_of
 class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[misc]
     """A binary tree that splits inputs by one feature at a time (CART).
 
-    Each leaf tells the most frequent class of its training samples. A split of a node T is the
-    feature and value with the lowest
+    Each leaf predicts the most frequent class of its training samples. A node T is split by the
+    feature and value with the smallest
 
         c_L + c_R − c_T
 
-    where c, the criterion, is a sum over the samples of a node, with p_k the share of class k and W
-    the number (weight) of samples:
+    where c, the criterion, is a sum over the samples of a node, with p_k the proportion of class k
+    and W the number (weight) of samples:
 
         gini      c = W Σ_k p_k (1 − p_k)
         entropy   c = −W Σ_k p_k log p_k
 
-    Values lie midway between those of samples, x ≤ value goes to the left; of equal splits the
-    lowest feature is taken, then the lowest value. A node is split even without any gain if nothing
-    else separates its classes.
+    Thresholds lie midway between sample values, and x ≤ threshold goes to the left. Ties go to the
+    lowest feature, then to the lowest threshold. An impure node is split even if no split has a
+    gain.
 
     Parameters
     ----------
@@ -40,24 +40,24 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
     max_depth : int, default=None
         Nodes of this depth are not split; the root has depth 0.
     min_samples_split : int or float, default=2
-        Nodes with fewer samples are not split. A number below 1 is a share of all samples.
+        Nodes with fewer samples are not split. A number below 1 is a fraction of all samples.
     min_samples_leaf : int or float, default=1
-        Both sides of a split have at least as many samples.
+        Both sides of a split have at least this many samples.
     min_weight_fraction_leaf : float, default=0.0
-        Both sides have at least this share of the weight.
+        Both sides have at least this fraction of the weight.
     max_features : int, float, "sqrt" or "log2", default=None
-        Features to draw at random for each split; None takes all of them.
+        Number of features to draw at random for each split; None uses all of them.
     random_state : int or RandomState, default=None
         For `max_features`; otherwise nothing is random.
     max_leaf_nodes : int, default=None
-        With a limit, the leaf whose split lowers the cost most is split next; without, growth is
-        depth-first.
+        With a limit, the leaf whose split lowers the cost most is split next; without one, growth
+        is depth-first.
     min_impurity_decrease : float, default=0.0
-        Splits must lower the cost, divided by the weight of all samples, at least by this (entropy
+        Splits must lower the cost, divided by the weight of all samples, by at least this (entropy
         in bits).
     class_weight : dict or "balanced", default=None
     ccp_alpha : float, default=0.0
-        Of all subtrees, take that with the lowest cost (divided by the weight of all samples) plus
+        Prune to the subtree with the smallest cost (divided by the weight of all samples) plus
         ccp_alpha times the number of leaves.
     trace : bool, default=False
         Whether to record all candidates of every split as `splits_`; for small data.
@@ -77,8 +77,8 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
     Notes
     -----
     Missing values (NaN) go to the side where they lower the cost more, or are split off by
-    themselves. Limits count a sample with a whole weight as so many copies; if weights are not
-    whole numbers, they count samples.
+    themselves. If all weights are integers, limits count them as copies; otherwise they count
+    samples.
 
     Examples
     --------
@@ -177,7 +177,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
     def _class_factors(
         self, classes: np.ndarray, codes: np.ndarray, y: np.ndarray, weight: np.ndarray
     ) -> np.ndarray:
-        """The factor of the weights of each class."""
+        """The weight factor of each class."""
         if self.class_weight is None:
             return np.ones(classes.size)
         if isinstance(self.class_weight, dict):
@@ -189,7 +189,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
         return factors
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most frequent class in the leaf of each sample; of equal ones the first.
+        """The most frequent class in the leaf of each sample; ties go to the first.
 
         Parameters
         ----------
@@ -205,7 +205,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
         return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The share of each class in the leaf of each sample.
+        """The proportion of each class in the leaf of each sample.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class DecisionTreeClassifier(ClassifierMixin, DecisionTree):  # type: ignore[mis
         return self.tree_.predict(X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """The logarithm of the share of each class.
+        """The logarithm of the proportion of each class.
 
         Parameters
         ----------

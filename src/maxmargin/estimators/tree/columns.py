@@ -1,10 +1,10 @@
-"""Every feature sorted once: what the growth of a tree reads instead of the inputs.
+"""Features sorted once, which the growth of a tree reads in place of the inputs.
 
 A column keeps, in increasing order of the value, which samples have it. Values are replaced by
 their rank among the distinct values of the feature, so that growth is the same code for float32,
 float64 and sparse inputs. A value that more than half of the samples share (zero, if the inputs are
-sparse) is left out: it is *implicit*, the value of all samples without an entry. Binary features,
-counts and grey values of images thus cost as much as their exceptions.
+sparse) is left out: it is *implicit*, the value of all samples without an entry. The cost of binary
+features, counts and grey values of images is thus proportional to their other values.
 """
 
 from __future__ import annotations

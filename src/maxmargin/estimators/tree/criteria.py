@@ -13,8 +13,8 @@ S_k the weight of class k, and h(x) = x log x, the gains are
     Gini            Σ_k S_Lk² / W_L + Σ_k S_Rk² / W_R − Σ_k S_k² / W
     entropy         Σ_k h(S_Lk) − h(W_L) + Σ_k h(S_Rk) − h(W_R) − Σ_k h(S_k) + h(W)
 
-Gini is the squared error of one-hot targets. Of two classes one column of these tells the other,
-so that the first formula with t = 0, 1 gives half the gain.
+Gini is the squared error of one-hot targets. For two classes one column determines the other, so
+that the first formula with t = 0, 1 gives half the gain.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TIE_OF_WEIGHT = 1e-15
 
 
 class Targets(NamedTuple):
-    """What the samples have beside their inputs.
+    """Targets and weights of the samples.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Targets(NamedTuple):
     weight : ndarray of float64, shape (n_samples,)
         Positive.
     copies : ndarray of int64, shape (n_samples,)
-        How many samples each one stands for, to be counted by limits.
+        How many samples each one stands for, as counted by limits.
     unit : bool
         Whether all weights and copies are 1.
     xlogx : ndarray of float64
@@ -61,7 +61,7 @@ class Targets(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What stops growth; see the parameters of the estimators.
+    """Limits on growth; see the parameters of the estimators.
 
     Attributes
     ----------
@@ -85,16 +85,16 @@ class Limits(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """What the search for a split knows of a node as a whole.
+    """Properties of a whole node for the search for a split.
 
     Attributes
     ----------
     samples : int
     copies : int
-        Samples, each as often as it counts.
+        Number of samples, counting copies.
     weight : float
     shift : float
-        What targets are taken relative to.
+        Subtracted from the targets.
     total : float
         Σ w_i (t_i − shift), Σ_k S_k² or Σ_k h(S_k), as the criterion needs it.
     tie : float
@@ -110,7 +110,7 @@ class Whole(NamedTuple):
 
 
 class Side(NamedTuple):
-    """Which entries move to one side, one after the other.
+    """The entries that move to one side, in order.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Side(NamedTuple):
     neighbour : int
         The rank that follows the last entry.
     missing, missing_end : int
-        Entries that are there from the beginning.
+        Entries that are there from the start.
     """
 
     first: int
@@ -157,8 +157,8 @@ def sweep(
     moved: Array,
     side: Side,
 ) -> Found:
-    """Move samples to one side and note the best split; upwards the first, downwards the last of
-    equal ones, which is the lowest value.
+    """Move samples to one side and keep the best split. Among ties it keeps the first going up and
+    the last going down, which is the lowest value.
 
     Parameters
     ----------

@@ -106,16 +106,16 @@ def _deepest_below(tree: Tree) -> np.ndarray:
 def mermaid(
     model: Any, *, feature_names: Any = None, class_names: Any = None, max_depth: int | None = None
 ) -> str:
-    """A fitted tree as the text of a Mermaid flow chart, as README files and web pages show it.
+    """A fitted tree as a Mermaid flow chart, for README files and web pages.
 
     Parameters
     ----------
     model : DecisionTreeClassifier or DecisionTreeRegressor
     feature_names : sequence of str, optional
-        The names seen in `fit` if there are such, else ``feature_0``, ``feature_1``, …
+        By default the names seen in `fit`, or ``feature_0``, ``feature_1``, …
     class_names : sequence of str, optional
     max_depth : int, optional
-        What is deeper is left out.
+        Deeper branches are left out.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def mermaid(
 
 
 def labels_of(tree: Tree, node: int, features: list[str], classes: list[str]) -> list[str]:
-    """What a box in a drawing says of a node: its rule or answer, its samples and cost."""
+    """The text of a node in a drawing: its rule or prediction, its samples and cost."""
     count = int(tree.n_node_samples[node])
     facts = f"{count} sample{'' if count == 1 else 's'}, cost {tree.cost[node]:.4g}"
     if tree.children_left[node] != LEAF:

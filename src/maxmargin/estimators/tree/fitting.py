@@ -41,7 +41,7 @@ class Samples(NamedTuple):
 
 
 def copies_of(weight: np.ndarray) -> np.ndarray:
-    """Weights that are whole numbers are counted as copies; of all others, each sample is one."""
+    """Integer weights count as copies; with other weights, each sample counts once."""
     whole = (weight == np.floor(weight)).all() and weight.sum() < WITHOUT_LIMIT
     return weight.astype(np.int64) if whole else np.ones(weight.size, dtype=np.int64)
 
@@ -52,7 +52,7 @@ def grown(X: Any, samples: Samples, criterion: str, limits: Limits, seed: int) -
     if kind == GINI and samples.classes == 2:
         kind = TWO_CLASS_GINI
     columns = sorted_columns(X)
-    # A power of two takes large and small targets into a range whose squares are numbers.
+    # Scale targets by a power of two, so that their squares neither overflow nor underflow.
     exponent = 0
     if kind == SQUARED_ERROR:
         exponent = int(np.frexp(np.abs(samples.target).max())[1])
@@ -94,7 +94,7 @@ def _means(nodes: np.ndarray, exponent: int) -> np.ndarray:
 
 
 def _class_shares(nodes: np.ndarray, order: np.ndarray, samples: Samples) -> np.ndarray:
-    """The share of each class in each node; of leaves by their samples, then upwards."""
+    """Class proportions of each node: of leaves from their samples, of others from the leaves."""
     left, right, classes = nodes["left"], nodes["right"], samples.classes
     leaves = np.flatnonzero(left == LEAF)
     leaves = leaves[np.argsort(nodes["begin"][leaves])]

@@ -1,12 +1,12 @@
-"""The growth of a tree: nodes are split until limits or pure nodes stop it.
+"""Growing a tree: nodes are split until limits or pure nodes stop the growth.
 
 Order of calls, in `grow`:
 
 1. `describe` each new node: weight, mean, cost, and whether it may be split at all;
 2. `search` its best split over the features that are not constant in it;
-3. take the next node: the youngest (depth-first), or that with the largest gain (best-first);
-4. `divide` its samples, then the entries of its features, each in a stable way, so that the entries
-   of both children are sorted again without sorting; go on at 1 with both.
+3. take the next node: the newest (depth-first), or the one with the largest gain (best-first);
+4. `divide` its samples, then the entries of its features, with stable partitions, so that the
+   entries of both children stay sorted; continue at 1 with both.
 
 The entries of a node are a table of rows (feature, first entry, end), without the features that are
 constant: these stay constant below.
@@ -68,19 +68,19 @@ def grow(
         The criterion.
     classes : int
     columns : Columns
-        Its entries are put into another order.
+        Its entries are reordered.
     targets : Targets
     limits : Limits
     seed : int
     nodes : ndarray of NODE
-        Memory for as many nodes as there may be.
+        Memory for the largest possible number of nodes.
 
     Returns
     -------
     total : int
         The number of nodes.
     samples : ndarray of int32
-        In an order in which the samples of every node are together.
+        Ordered such that the samples of every node are contiguous.
     """
     n, d = targets.weight.size, columns.implicit.size
     samples = np.arange(n).astype(np.int32)
@@ -152,7 +152,7 @@ def copy_rows(target: Array, place: int, table: Array) -> None:
 def describe(
     kind: int, targets: Targets, limits: Limits, node: Any, samples: Array, sums: Array
 ) -> bool:
-    """Weight, copies and cost of a node; whether limits allow to split it, and it is mixed.
+    """Weight, copies and cost of a node; whether it is impure and limits allow to split it.
 
     For classes, `sums` becomes the weight of each.
     """
@@ -320,7 +320,7 @@ def divide_entries(
 
 @inlined
 def precedes(a: int, b: int, nodes: Array, limits: Limits) -> bool:
-    """Whether node a is to be split before node b."""
+    """Whether node a should be split before node b."""
     if limits.max_leaves == 0:
         return a > b
     difference = nodes[a]["gain"] - nodes[b]["gain"]

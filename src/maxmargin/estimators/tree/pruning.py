@@ -1,12 +1,12 @@
-"""Minimal cost-complexity pruning: the subtree with the lowest cost plus alpha times its leaves.
+"""Minimal cost-complexity pruning: the subtree with the smallest cost plus alpha times leaves.
 
 With R the cost of a tree's leaves, divided by the weight of all samples, pruning minimises
 
     R + alpha · (number of leaves)
 
-over all subtrees with the same root. As alpha grows, the weakest split goes: that with the lowest
-(R_t − R_below) / (leaves_below − 1), R_t the cost of its node as a leaf (Breiman et al., 1984,
-chapter 3).
+over all subtrees with the same root. As alpha grows, the weakest split is removed: the one with the
+smallest (R_t − R_below) / (leaves_below − 1), R_t the cost of its node as a leaf (Breiman et al.,
+1984, chapter 3).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def pruning_path(tree: Tree) -> PruningPath:
 
 
 def pruned(tree: Tree, alpha: float) -> Tree:
-    """The best subtree for an alpha: every split whose own alpha is at most this goes."""
+    """The best subtree for an alpha: all splits whose own alpha is at most this are removed."""
     left, right = tree.children_left.copy(), tree.children_right.copy()
     for weakest, node, _ in weakest_links(tree):
         if weakest > alpha:

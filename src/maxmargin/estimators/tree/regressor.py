@@ -16,13 +16,13 @@ from .fitting import Samples, copies_of
 class DecisionTreeRegressor(RegressorMixin, DecisionTree):  # type: ignore[misc]
     """A binary tree that splits inputs by one feature at a time (CART), with a value in each leaf.
 
-    A leaf tells the mean t̂ of its training samples. A split of a node T is the feature and value
-    with the lowest c_L + c_R − c_T, where
+    A leaf predicts the mean t̂ of its training samples. A node T is split by the feature and value
+    with the smallest c_L + c_R − c_T, where
 
         c = Σ_i w_i (t_i − t̂)²
 
-    Values lie midway between those of samples, x ≤ value goes to the left; of equal splits the
-    lowest feature is taken, then the lowest value.
+    Thresholds lie midway between sample values, and x ≤ threshold goes to the left. Ties go to the
+    lowest feature, then to the lowest threshold.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""All candidate splits of every node with their costs: the table behind each decision.
+"""All candidate splits of every node with their costs, to study why a split was chosen.
 
-The costs are computed here from the samples of each side, one candidate after the other, and not
-by the sums that grow the tree.
+The costs are computed from the samples of each side, one candidate at a time, independently of the
+sums that grow the tree.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """All ways to split one node: midway between any two values of a feature that follow another.
+    """All ways to split one node: midway between consecutive values of each feature.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Candidates:
     allowed : ndarray of bool, shape (n_candidates,)
         Whether both sides are large enough.
     chosen : int
-        The candidate that the tree takes.
+        Index of the candidate that the tree uses.
     """
 
     node: int
@@ -59,12 +59,12 @@ class Candidates:
 
     @property
     def difference(self) -> np.ndarray:
-        """c_L + c_R − c_T, whose lowest value decides."""
+        """c_L + c_R − c_T; the smallest is chosen."""
         sides: np.ndarray = self.cost_left + self.cost_right
         return sides - self.cost
 
     def table(self, feature_names: Any = None, rows: int = 10) -> str:
-        """The candidates as text, the best first; a star marks that of the tree.
+        """The candidates as text, best first; a star marks the one that the tree uses.
 
         Parameters
         ----------

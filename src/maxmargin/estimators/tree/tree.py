@@ -1,4 +1,4 @@
-"""A grown tree: arrays with an entry for each node, and the way of samples through it."""
+"""A grown tree: arrays with an entry for each node, and paths of samples through it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Nodes as arrays, under the names that scikit-learn gives them. Node 0 is the root.
+    """Nodes as arrays, with scikit-learn's names. Node 0 is the root.
 
-    A sample goes to the left child where its value of `feature` is at most `threshold`. A threshold
+    A sample goes to the left child if its value of `feature` is at most `threshold`. A threshold
     of infinity separates missing values (NaN) from all others.
 
     Attributes
@@ -31,7 +31,7 @@ class Tree:
     threshold : ndarray of float64, shape (node_count,)
         -2 for leaves.
     missing_go_to_left : ndarray of bool, shape (node_count,)
-        Where missing values go; if there were none in training, to the side of more samples.
+        Where missing values go; if there were none in training, to the side with more samples.
     impurity : ndarray of float64, shape (node_count,)
         The criterion divided by the weight of the node, entropy in bits.
     cost : ndarray of float64, shape (node_count,)
@@ -39,7 +39,7 @@ class Tree:
     n_node_samples : ndarray of int64, shape (node_count,)
     weighted_n_node_samples : ndarray of float64, shape (node_count,)
     value : ndarray of float64, shape (node_count, 1, n_classes or 1)
-        Shares of the classes, or means of the targets.
+        Class proportions, or means of the targets.
     n_features : int
     """
 
@@ -122,7 +122,7 @@ class Tree:
         return path
 
     def compute_feature_importances(self, normalize: bool = True) -> np.ndarray:
-        """By how much the splits by each feature lower the cost, as a share of all of them."""
+        """The decrease of the cost by the splits on each feature, normalised to sum to 1."""
         splits = np.flatnonzero(self.children_left != LEAF)
         left, right = self.children_left[splits], self.children_right[splits]
         gains = self.cost[splits] - self.cost[left] - self.cost[right]

@@ -22,7 +22,7 @@ from .samples import Samples
 ROOM = Room(
     "coordinate",
     "Coordinate descent",
-    "One sample at a time gets the best dual variable for itself alone, and w turns with it; "
+    "One dual variable at a time is set to its optimum, and w changes with it; "
     "samples pushed against a bound are left out for a while.",
     {"example": "blobs", "size": 30, "C": 1.0},
 )

@@ -23,7 +23,7 @@ from .fields import Float, Request, Room
 ROOM = Room(
     "losses",
     "Losses",
-    "A loss says what an output z costs; its slope is the dual variable, "
+    "A loss is the cost of an output z; its slope is the dual variable, "
     "and its conjugate is where the line of that slope meets the axis.",
     {"task": "classification", "C": 1.0, "z": 0.3},
 )

@@ -22,7 +22,7 @@ ROOM = Room(
     "online",
     "LASVM on a stream",
     "Each point is processed once, against a partner from the support set; reprocess steps inside "
-    "the set follow, and points that have become useless leave.",
+    "the set follow, and points that are no longer needed are removed.",
     {"example": "moons", "size": 60, "mode": "clicks", "C": 10.0, "gamma": 1.0},
 )
 OPTIONS = ("mode", "asked", "kernel", "gamma", "C", "reprocess", "selection", "budget", "querying")

@@ -20,8 +20,8 @@ ROOM = Room(
     name="race",
     title="Race",
     sentence=(
-        "Two to four ways to choose pairs solve the same problem side by side. Fewer steps are not "
-        "always fewer kernel values, and Newton steps end what pair steps only approach."
+        "Two to four selection policies solve the same problem side by side. Fewer steps need not "
+        "mean fewer kernel values, and Newton steps finish what pair steps only approach."
     ),
     example={
         **example("chess", 120),

@@ -39,8 +39,8 @@ from .samples import Samples
 ROOM = Room(
     "tuning",
     "Model selection",
-    "An objective tells how good C and γ are; gradient methods follow its slope, "
-    "where a grid asks everywhere.",
+    "An objective estimates how good C and γ are; gradient methods follow its slope, "
+    "while a grid evaluates it everywhere.",
     {"example": "xor", "size": 60, "objective": "likelihood", "optimiser": "irprop"},
 )
 OPTIONS = ("action", "objective", "optimiser", "log_C", "log_gamma", "evaluations", "resolution")

@@ -36,7 +36,7 @@ def machine_graph(machine: Any, center: Any, scale: Any) -> Graph:
     """The graph of a machine for inputs x, which it sees as (x − center)/scale."""
     linear = isinstance(machine, LINEAR)
     if not linear and not isinstance(machine, KERNEL_MACHINES):
-        raise ValueError(f"ONNX export knows no {type(machine).__name__}")
+        raise ValueError(f"ONNX export does not support {type(machine).__name__}")
     graph = Graph(machine.n_features_in_)
     inputs = "X"
     if scale is not None:
@@ -76,7 +76,7 @@ def kernel_block(graph: Graph, inputs: str, vectors: Float, kernel: Any) -> str:
         return gaussian_block(graph, inputs, vectors, kernel)
     if not isinstance(kernel, Polynomial | Sigmoid):
         raise ValueError(
-            f"ONNX export knows linear, polynomial, sigmoid and Gaussian kernels, got {kernel!r}"
+            f"ONNX export supports linear, polynomial, sigmoid and Gaussian kernels, got {kernel!r}"
         )
     products = graph.apply("MatMul", inputs, kernel.gamma * vectors.T)
     argument = graph.apply("Add", products, float(kernel.coef0))

@@ -1,4 +1,4 @@
-"""A certificate as a picture: primal and dual value close in on the optimum."""
+"""A certificate as a picture: primal and dual value converge to the optimum."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from sklearn.exceptions import ConvergenceWarning
 from ..display import BLACK, BLUE, GREEN, VERMILLION, Display
 from ..words import gap_in_words
 
-# Fits with growing step limits end at the latest after so many doublings.
+# Largest number of doublings of the step limit.
 MOST_DOUBLINGS = 40
 
 
 class CertificateDisplay(Display):
-    """Primal and dual value of machines that were stopped after 1, 2, 4, … steps.
+    """Primal and dual value of machines stopped after 1, 2, 4, … steps.
 
     Every point is the certificate of a fit, recomputed from its model; the optimum lies in the
-    coloured band. The right panel has the gap as a part of the objective.
+    shaded band. The right panel shows the gap relative to the objective.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class CertificateDisplay(Display):
     certificate : Certificate
         Of the last fit.
     gap : float, optional
-        The relative gap that was asked for.
+        The relative gap that was requested.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class CertificateDisplay(Display):
 
     @property
     def relative(self) -> np.ndarray:
-        """Gaps as parts of the objective."""
+        """Gaps relative to the objective."""
         scale = np.maximum(np.abs(self.primal), np.abs(self.dual))
         result: np.ndarray = np.abs(self.primal - self.dual) / np.maximum(
             scale, np.finfo(float).tiny
@@ -92,7 +92,7 @@ class CertificateDisplay(Display):
         style = {"marker": "o", "markersize": 5}
         known = np.isfinite(self.primal)
         sides = (self.steps[known], self.dual[known], self.primal[known])
-        left.fill_between(*sides, color=BLUE, alpha=0.13, linewidth=0, label="optimum in here")
+        left.fill_between(*sides, color=BLUE, alpha=0.13, linewidth=0, label="contains the optimum")
         left.plot(self.steps[known], self.primal[known], color=VERMILLION, label="primal", **style)
         left.plot(self.steps, self.dual, color=BLUE, label="dual", **style)
         left.axhline(self.dual[-1], color=BLACK, linestyle=":", linewidth=1.2)
@@ -100,7 +100,7 @@ class CertificateDisplay(Display):
         top = min(self.primal[known].max(), end + 1.5 * max(end - low, 1e-12))
         pad = 0.05 * max(top - low, 1e-12)
         left.set_ylim(low - pad, top + pad)
-        left.set(xscale="log", xlabel="steps", ylabel="objective", title="primal and dual close in")
+        left.set(xscale="log", xlabel="steps", ylabel="objective", title="primal and dual value")
         left.legend(loc="upper right", fontsize=10)
         positive = np.maximum(self.relative, 1e-16)
         right.loglog(self.steps[known], positive[known], color=BLUE, **style)
@@ -116,7 +116,7 @@ class CertificateDisplay(Display):
 
 
 def stopped_fits(estimator: Any, X: Any, y: Any) -> list[tuple[int, Any]]:
-    """Copies of an estimator that were stopped after 1, 2, 4, … steps, up to the optimum."""
+    """Copies of an estimator stopped after 1, 2, 4, … steps, up to the optimum."""
     fits, limit = [], 1
     for _ in range(MOST_DOUBLINGS):
         model = clone(estimator).set_params(max_iter=limit)
@@ -131,6 +131,6 @@ def stopped_fits(estimator: Any, X: Any, y: Any) -> list[tuple[int, Any]]:
 
 
 def values_of(certificate: Any) -> tuple[float, float]:
-    """Primal and dual value; of several problems, their sums."""
+    """Primal and dual value, summed over all problems."""
     parts = list(certificate) if hasattr(certificate, "names") else [certificate]
     return sum(part.primal for part in parts), sum(part.dual for part in parts)

@@ -13,8 +13,8 @@ from ..display import Display, colour_of, dense
 class SupportVectorDisplay(Display):
     """Images of the support vectors with the largest coefficients, framed by class.
 
-    The number below an image is the sum of the absolute values of its coefficients α: how much the
-    machine depends on it. Samples at the bound C are often mislabelled or hard to read.
+    The number below an image is the sum of the absolute values of its coefficients α, its influence
+    on the machine. Samples at the bound C are often mislabelled or hard to read.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class SupportVectorDisplay(Display):
         width = inputs.shape[1]
         side = math.isqrt(width)
         if shape is None and side * side != width:
-            raise ValueError(f"shape must be given: {width} features are no square image")
+            raise ValueError(f"shape must be given: {width} features are not a square image")
         shape = (side, side) if shape is None else shape
         if shape[0] * shape[1] != width:
             raise ValueError(f"shape must have {width} pixels, got {shape[0]} × {shape[1]}")

@@ -1,6 +1,6 @@
-"""Every algorithm of the documents, small enough to read, each with a trace of its steps.
+"""The algorithms of the source documents in readable form, each with a trace of its steps.
 
-They serve study and comparison; `maxmargin.solve` is the one to use.
+They are for study and comparison; use `maxmargin.solve` otherwise.
 """
 
 from .coordinate import coordinate_ascent

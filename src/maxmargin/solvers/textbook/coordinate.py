@@ -2,9 +2,9 @@
 
     α_i ← clip(α_i + G_i / Q_ii, lower_i, upper_i)
 
-Without a bias there is no sum to keep, so that single variables may move. The projected gradient
-P_i is G_i, or 0 where a bound forbids to follow it. An epoch looks at every variable once, in a
-fixed order, in a random one, or always at the one of the largest gain.
+Without a bias there is no sum constraint, so that single variables may move. The projected gradient
+P_i is G_i, or 0 where it points out of the box. An epoch visits every variable once, in a fixed or
+random order, or always takes the one with the largest gain.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def coordinate_ascent(
     Parameters
     ----------
     problem : DualProblem
-        Of any machine; `totals` and `group` do not count.
+        Of any machine; `totals` and `group` are ignored.
     K : array of shape (samples, samples)
     order : {"cyclic", "permuted", "largest"}
     rule : {"weights", "spread", "both", "change"}
-        When an epoch was the last one: ‖w_new − w_old‖ < tol; the largest minus the smallest
-        projected gradient met in it < tol; both of these, as report 001 did; max|Δα| ≤ tol.
+        Which epoch is the last: ‖w_new − w_old‖ < tol; the largest minus the smallest projected
+        gradient in the epoch < tol; both of these, as in report 001; max|Δα| ≤ tol.
     tol : float
     max_steps : int
     trace : bool or "alpha"
@@ -51,8 +51,8 @@ def coordinate_ascent(
     Returns
     -------
     Solution
-        "converged" where the rule holds and no projected gradient exceeds tol, "stuck" where the
-        rule holds only because steps have become short. `bias` is 0.
+        "converged" if the rule holds and no projected gradient exceeds tol, "stuck" if the rule
+        holds only because steps have become short. `bias` is 0.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def coordinate_ascent(
 
 
 def _step(run: Recorder, i: int, curvature: float) -> str | None:
-    """The exact step of variable i; a reason to end, or None."""
+    """Take the exact step of variable i; return a reason to end, or None."""
     G, alpha = float(run.gradient[i]), float(run.alpha[i])
     limit = run.problem.upper[i] if G > 0 else run.problem.lower[i]
     newton = G / curvature if curvature > 0 else np.copysign(np.inf, G)

@@ -1,8 +1,8 @@
-"""Two solvers from the lectures, small enough to read, on the same problem object.
+"""Two solvers from the lectures in readable form, on the same problem object.
 
 `chunking` trains on a set of candidates, keeps the support vectors, adds the worst violators and
 trains again. `projected_gradient` follows the whole gradient and projects back on box and sums.
-Both serve study and comparison; `solve` is the one to use.
+Both are for study and comparison; use `solve` otherwise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def chunking(
     problem : DualProblem
     gram : Gram or array
     chunk : int
-        Size of the first candidate set, and number of violators added a round.
+        Size of the first candidate set, and number of violators added per round.
     tol : float
         Largest KKT violation of a pair at the end.
     max_rounds : int

@@ -20,9 +20,9 @@ from .lectures import project
 from .record import CLIPPED, FREE, Recorder
 
 Sets = Callable[[Recorder], Iterator[NDArray[Any]]]
-# Of a projection, as a part of what was projected.
+# Tolerance of a projection, relative to the vector projected.
 ROUNDING = 1e-7
-# Steps without a gain above rounding after which it ends.
+# Number of steps without a gain above rounding after which it ends.
 PATIENCE = 1000
 
 
@@ -45,7 +45,7 @@ def partial_gradient(
     K : array of shape (samples, samples)
     sets : {"violating", "random"} or list of index arrays
         The variables with the largest gradients that may rise and the smallest that may fall;
-        random ones; or sets that are taken by turns.
+        random ones; or sets that are used in turn.
     size : int
         Variables of a set, at least 2.
     tol : float
@@ -57,7 +57,7 @@ def partial_gradient(
     Returns
     -------
     Solution
-        "stuck" where the sets given leave the optimum out of reach.
+        "stuck" if the optimum cannot be reached with the given sets.
 
     Examples
     --------
@@ -97,14 +97,14 @@ def _chosen(run: Recorder, sets: str, size: int, random: np.random.Generator) ->
 
 
 def _ascend(run: Recorder, chosen: NDArray[Any]) -> bool:
-    """One step; whether there was anything to gain."""
+    """Take one step; return whether there was anything to gain."""
     part = _restricted(run.problem, run.alpha, chosen)
     G, before = run.gradient[chosen], run.alpha[chosen]
     Q = np.array([run.q_row(int(a))[chosen] for a in chosen])
     rate = 1.0 / max(float(np.abs(Q).sum(axis=1).max()), 1e-300)
     direction = project(part, before + rate * G) - before
     slope, bend = float(G @ direction), float(direction @ Q @ direction)
-    # A direction that is short beside the gradient is what rounding left of the projection.
+    # A direction that is short compared with the gradient is a rounding error of the projection.
     if slope <= 0 or np.abs(direction).max() <= ROUNDING * rate * np.abs(G).max():
         return False
     longest = _longest(part, before, direction)

@@ -3,7 +3,7 @@
     wherever y_i (w·x_i + b) ≤ 0:   w ← w + y_i x_i,   b ← b + y_i          (primal)
                                     α_i ← α_i + 1                           (dual)
 
-with w = Σ α_i y_i x_i and b = Σ α_i y_i. On separable data it ends (Novikoff); on others never.
+with w = Σ α_i y_i x_i and b = Σ α_i y_i. It converges if the data are separable (Novikoff).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Perceptron(NamedTuple):
         In the primal; in the dual α, the mistakes made at each sample.
     intercept : float
     status : str
-        "converged" where all samples are on their sides, else "step_limit".
+        "converged" if all samples are classified correctly, else "step_limit".
     mistakes : int
     trace : list of int
         The sample of each mistake.
@@ -63,7 +63,7 @@ def perceptron(X: Any, y: Any, *, max_epochs: int = 1000) -> Perceptron:
 
 
 def kernel_perceptron(K: Any, y: Any, *, max_epochs: int = 1000) -> Perceptron:
-    """The same in the dual, for any kernel.
+    """The perceptron in the dual, for any kernel.
 
     Examples
     --------

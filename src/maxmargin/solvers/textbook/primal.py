@@ -26,7 +26,7 @@ class DescentTrace(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """The averaged weights, and how the run went. There is no proof of how good they are."""
+    """The averaged weights, and the history of the run. There is no certificate."""
 
     weights: Float
     intercept: float
@@ -47,7 +47,7 @@ def hinge_sgd(
 ) -> Descent:
     """Subgradient descent over random permutations, with the average of the second half.
 
-    The status is always "step_limit": nothing tells how far the optimum is.
+    The status is always "step_limit", because the distance to the optimum is unknown.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Why a pair was chosen: what the selection policies compare, for every candidate.
+"""Why a pair was chosen: the scores that selection policies compare, for every candidate.
 
-The compiled loop keeps no scores. They are functions of α and the gradient before a step, so that
-they are computed again here, in float64, by the formulas of `pairs.selection`:
+The compiled loop keeps no scores. They are functions of α and the gradient before a step, and are
+recomputed here, in float64, by the formulas of `pairs.selection`:
 
     slope = G_i − G_j      g̃ = slope² / (2·curvature)      g   (the same with the step in the box)
 """
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...dual.problem import DualProblem, Float
 from .pairs.selection import FLOOR, Pair
 
-# What each policy of `solve` compares, and over which pairs.
+# The score that each policy of `solve` compares, and over which pairs.
 FIRST_FIXED, RELATED, EVERY = "first fixed", "related", "every"
 COMPARED: dict[str, tuple[str, str]] = {
     "mvp": ("slope", FIRST_FIXED),
@@ -30,7 +30,7 @@ COMPARED: dict[str, tuple[str, str]] = {
 
 
 class Candidate(NamedTuple):
-    """A pair, and what it is worth."""
+    """A pair and its score."""
 
     i: int
     j: int
@@ -38,7 +38,7 @@ class Candidate(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """What spoke for a pair.
+    """The reasons for choosing a pair.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ def reason(
     last: Pair | None = None,
     most: int = 8,
 ) -> Reason:
-    """What spoke for a pair at α.
+    """The reasons for choosing a pair at α.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ def reason(
     alpha, gradient : float arrays
         Before the step.
     pair : (int, int)
-        What was chosen: i rises, j falls.
+        The chosen pair: i increases, j decreases.
     selection : str
         The policy of `solve`.
     last : (int, int), optional
-        The pair before, which "max_gain" and "hybrid_max_gain" look at.
+        The previous pair, which "max_gain" and "hybrid_max_gain" use.
     most : int
         Candidates to return.
 

@@ -25,7 +25,7 @@ NONE = -1
 
 @dataclass(frozen=True)
 class DetailedTrace(Trace):
-    """One entry a step; `violation` is that before the step, all else what holds after it.
+    """One entry per step; `violation` is that before the step, everything else that after it.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ class DetailedTrace(Trace):
     alpha : float array of shape (steps + 1, variables), or None
         α at the start and after every step, if asked for.
     samples : bool array of shape (steps + 1, samples), or None
-        Which samples shrinking had left, with `alpha`; only `watch` tells.
+        Which samples were active under shrinking, with `alpha`; recorded by `watch` only.
     rows_cached : bool array of shape (steps + 1, samples), or None
-        Which rows of the Gram matrix were in memory, with `alpha`; only `watch` tells.
+        Which rows of the Gram matrix were in memory, with `alpha`; recorded by `watch` only.
     """
 
     i: NDArray[np.int64]
@@ -82,7 +82,7 @@ class DetailedTrace(Trace):
 
 
 class CountedMatrix:
-    """A Gram matrix that counts the values that were used, each once."""
+    """A Gram matrix that counts the distinct values used."""
 
     def __init__(self, K: Any) -> None:
         matrix = np.asarray(K, dtype=np.float64)
@@ -115,7 +115,7 @@ class Recorder:
     problem : DualProblem
     K : array of shape (samples, samples)
     trace : bool or "alpha"
-        Whether to write down every step, and with it all of α.
+        Whether to record every step, and with it all of α.
     alpha : array, optional
         Where to begin; a feasible point when absent.
     summed : bool
@@ -178,7 +178,7 @@ class Recorder:
         return float(np.abs(self.projected_gradient()).max(initial=0.0))
 
     def projected_gradient(self) -> Float:
-        """The gradient, 0 where a bound forbids to follow it."""
+        """The projected gradient: 0 where it points out of the box."""
         G = self.gradient
         rising, falling = self.can_rise, self.can_fall
         return np.where((G > 0) & rising | (G < 0) & falling, G, 0.0)
@@ -189,7 +189,7 @@ class Recorder:
         return np.zeros(self.problem.totals.size)
 
     def gap(self) -> float:
-        """The duality gap, from scratch but for Kα."""
+        """The duality gap, computed from α and Kα."""
         p, alpha = self.problem, self.alpha
         Kalpha = (p.linear - self.gradient - p.ridge * alpha)[: p.samples]
         if self.summed:
@@ -197,7 +197,7 @@ class Recorder:
         return box_gap(p, alpha, Kalpha)
 
     def move_pair(self, i: int, j: int, step: float, kind: int, ratio: float = 1.0) -> None:
-        """α ← α + step·(e_i − e_j), exactly to a bound where one is met."""
+        """α ← α + step·(e_i − e_j), snapped to a bound that is reached."""
         violation, before = self.violation(), (self.alpha[i], self.alpha[j])
         change = step * (self.q_row(i) - self.q_row(j))
         self._set(i, self.alpha[i] + step)
@@ -222,7 +222,7 @@ class Recorder:
         self._write(violation, NONE, NONE, (np.nan, np.nan), kind, np.nan)
 
     def _set(self, a: int, value: float) -> None:
-        """Bounds that are met but for rounding are met exactly."""
+        """Snap to bounds that are reached up to rounding."""
         low, high = self.problem.lower[a], self.problem.upper[a]
         unit = 1e-14 * max(abs(value), abs(self.alpha[a]))
         if value <= low + unit:

@@ -4,7 +4,7 @@
     β_i ← β_i + η(t_i − (Kβ)_i − λβ_i)           single samples, for η < 2/(max K_ii + λ)
 
 The limit is (K + λ)⁻¹t: kernel ridge regression without a bias. The full gradient converges like
-max(|1 − η(λ_min + λ)|, |1 − η(λ_max + λ)|)ᵏ, so that λ = 0 may take for ever where K is singular.
+max(|1 − η(λ_min + λ)|, |1 − η(λ_max + λ)|)ᵏ, which may never converge for λ = 0 and singular K.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class GradientTrace(NamedTuple):
 
 
 class GradientSolution(NamedTuple):
-    """β, and how the run ended: "converged" where the residual is within tol."""
+    """β, and how the run ended: "converged" if the residual is within tol."""
 
     coef: Float
     status: str
@@ -34,7 +34,7 @@ class GradientSolution(NamedTuple):
 
 
 def largest_rate(K: Any, penalty: float = 0.0, single: bool = False) -> float:
-    """The η below which the steps converge, of the full gradient or of single samples."""
+    """The η below which steps converge, for the full gradient or for single samples."""
     matrix = CountedMatrix(K).matrix
     top = float(matrix.diagonal().max()) if single else float(np.linalg.eigvalsh(matrix)[-1])
     return 2.0 / (top + penalty)
@@ -58,7 +58,7 @@ def kernel_regression(
     K : array of shape (samples, samples)
     t : array of shape (samples,)
     rate : float, optional
-        η; half of `largest_rate` when absent. One outside (0, largest_rate) is refused.
+        η, in (0, largest_rate); half of `largest_rate` by default.
     penalty : float
         λ
     single : bool

@@ -8,7 +8,7 @@ With u the free and g the bounded support vectors and H = (K_uu 1; 1ᵀ 0),
     ∂(α_u, b)/∂θ = −H⁻¹ (∂K_u/∂θ α, 0),    ∂(α_u, b)/∂C = −H⁻¹ (K_ug y_g, 1ᵀy_g)
     ∂f(x)/∂θ = Σ_i ∂α_i/∂θ k(x, x_i) + α_i ∂k(x, x_i)/∂θ + ∂b/∂θ
 
-(The thesis prints q_n − p_n = α_n²S_n² for the loss of margin when n leaves; |α_n| S_n² is right.)
+(The thesis prints q_n − p_n = α_n²S_n² for the loss of margin without n; |α_n| S_n² is correct.)
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def support_sets(problem: DualProblem, K: Any, alpha: Any) -> Sets:
 
 def spans(problem: DualProblem, K: Any, alpha: Any) -> Float:
     """S_n, the distance of each support vector from the affine hull of the other free ones; NaN
-    for samples that are no support vectors.
+    for samples that are not support vectors.
 
     Examples
     --------
@@ -81,8 +81,8 @@ def spans(problem: DualProblem, K: Any, alpha: Any) -> Float:
 
 
 def span_count(problem: DualProblem, K: Any, alpha: Any, bias: float) -> int:
-    """The samples with y_n f(x_n) ≤ |α_n| S_n²: an estimate of the leave-one-out errors, exact
-    where the sets of free and bounded vectors stay as they are when a sample leaves."""
+    """The samples with y_n f(x_n) ≤ |α_n| S_n²: an estimate of the leave-one-out errors, exact if
+    the sets of free and bounded vectors do not change when a sample is left out."""
     matrix, signed = CountedMatrix(K).matrix, np.asarray(alpha, dtype=np.float64)
     margins = problem.linear * (matrix @ signed + bias)
     loss = np.abs(signed) * np.nan_to_num(spans(problem, matrix, signed)) ** 2

@@ -1,8 +1,8 @@
-"""`watch`: the steps of `solve` itself, one by one, as the textbook solvers tell theirs.
+"""`watch`: a trace of `solve` itself, step by step, like those of the textbook solvers.
 
-The compiled loop writes down the pair and its α of every step, the driver its Newton steps, what
-shrinking leaves out and which rows it fetches. Everything else (gap, bias, counts) is computed from
-these points afterwards, in float64. It is meant for problems that people look at.
+The compiled loop records the pair and its α of every step, the driver its Newton steps, the samples
+left out by shrinking and the rows it fetches. Everything else (gap, bias, counts) is computed from
+these points afterwards, in float64. It is meant for small problems.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DRIVERS = ("full", "rows")
 
 @dataclass(frozen=True)
 class Point:
-    """What a run was like after a step.
+    """The state of a run after a step.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Point:
     pair : (int, int)
         The variables that moved, or −1 twice.
     samples, rows : bool arrays
-        Samples that shrinking had left; rows in memory.
+        Samples active under shrinking; rows in memory.
     """
 
     alpha: Float
@@ -76,7 +76,7 @@ def watch(
     driver : {"full", "rows"}
         The whole matrix in memory, or a cache of rows.
     selection, planning, overstep, shrinking, face, tol, cache_bytes, random_state
-        As of `solve`; shrinking and Newton steps on the face are off unless asked for.
+        As of `solve`; shrinking and Newton steps on the face are off by default.
     max_steps : int
         At most 10,000.
     start : array, optional
@@ -151,15 +151,15 @@ class WatchedRun(PairRun):
         return present
 
     def slab_length(self) -> int:
-        """A cache is looked at after every step; small runs are to see shrinking too, which comes
-        between slabs."""
+        """With a cache the state is recorded after every step; short slabs make shrinking, which
+        happens between slabs, visible in small runs."""
         if not self.whole_matrix:
             return 1
         longest = int(super().slab_length())
         return min(longest, max(1, self.until_shrink)) if self.settings.shrinking else longest
 
     def after_pair(self, pair: NDArray[np.int64], values: Float) -> None:
-        """Take note of a pair step, told in the numbers of the loop."""
+        """Record a pair step, given in the indices of the loop."""
         alpha, variables = self.points[-1].alpha.copy(), []
         samples = self.problem.samples
         for a, value in zip(pair.tolist(), values.tolist()):
@@ -173,7 +173,7 @@ class WatchedRun(PairRun):
         self._keep(alpha, (variables[0], variables[1]))
 
     def after_face(self) -> None:
-        """Take note of a Newton step on all free variables."""
+        """Record a Newton step on all free variables."""
         alpha = self.alpha.copy()
         self.active.write(alpha, self.gradient.copy())
         self._keep(alpha, (NONE, NONE))
@@ -183,7 +183,7 @@ class WatchedRun(PairRun):
 
 
 class PointTrace(TraceBuilder):
-    """Tells a watched run of every step."""
+    """Reports every step to a watched run."""
 
     def __init__(self, run: WatchedRun) -> None:
         super().__init__(True, run.memory.reals[r.DUAL])

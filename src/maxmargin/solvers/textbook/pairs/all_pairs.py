@@ -1,4 +1,4 @@
-"""The sweep over all pairs (lecture 004): every pair in order, until none is left to improve."""
+"""The sweep over all pairs (lecture 004): every pair in order, until none can be improved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def all_pairs(
     max_steps: int = 100_000,
     trace: bool | str = False,
 ) -> Solution:
-    """Optimise every pair (i, j) in order, again and again.
+    """Optimise every pair (i, j) in order, repeatedly.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""The pair step of the lectures: labels ±1, 0 ≤ α ≤ C, a bias that is maintained.
+"""The pair step of the lectures: labels ±1, 0 ≤ α ≤ C, with the bias updated in every step.
 
 The lectures write α ≥ 0 with Σ α_i y_i = 0; `DualProblem` has the signed y_i α_i. With
-E_k = ŷ(x_k) − y_k and η = k₁₁ + k₂₂ − 2k₁₂ (errata in brackets of the design applied):
+E_k = ŷ(x_k) − y_k and η = k₁₁ + k₂₂ − 2k₁₂ (misprints in the lectures corrected):
 
     α₂ ← clip(α₂ + y₂(E₁ − E₂)/η, L, H),    α₁ ← α₁ + y₁y₂(α₂ᵒˡᵈ − α₂)
     b₁ = b − E₁ − y₁Δα₁k₁₁ − y₂Δα₂k₁₂,     b₂ = b − E₂ − y₁Δα₁k₁₂ − y₂Δα₂k₂₂
@@ -22,7 +22,7 @@ LEAST_CHANGE = 1e-10
 
 
 class Classic:
-    """The state of a lecture's SMO: a `Recorder` behind 0 ≤ α ≤ C, b and the errors."""
+    """The state of the lectures' SMO: 0 ≤ α ≤ C, b and the errors, on top of a `Recorder`."""
 
     def __init__(self, y: Any, K: Any, C: Any, trace: bool | str) -> None:
         self.y: Float = np.asarray(y, dtype=np.float64)
@@ -32,11 +32,11 @@ class Classic:
 
     @property
     def alpha(self) -> Float:
-        """The α of the lectures, none negative."""
+        """The non-negative α of the lectures."""
         return np.abs(self.run.alpha)
 
     def error(self, k: int) -> float:
-        """E_k = ŷ(x_k) − y_k, for which the gradient y − Kα is at hand."""
+        """E_k = ŷ(x_k) − y_k, from the gradient y − Kα."""
         return float(self.b - self.run.gradient[k])
 
     def errors(self) -> Float:
@@ -51,7 +51,7 @@ class Classic:
         return bool(0 < abs(self.run.alpha[k]) < self.C[k])
 
     def optimise(self, first: int, second: int) -> bool:
-        """The step of both samples; whether anything changed."""
+        """Move both samples; return whether anything changed."""
         if first == second:
             return False
         y1, y2 = self.y[first], self.y[second]

@@ -71,7 +71,7 @@ def linear_smo(
         if np.isinf(step):
             status = "unbounded"
             break
-        # Bounds are met exactly, not but for rounding.
+        # Bounds are reached exactly, without rounding.
         alpha[i] = problem.upper[i] if step == problem.upper[i] - alpha[i] else alpha[i] + step
         alpha[j] = problem.lower[j] if step == alpha[j] - problem.lower[j] else alpha[j] - step
         weights = weights + step * between

@@ -1,8 +1,8 @@
 """Platt's SMO (lectures 000 and 003): his hierarchy of choices, with a cache of errors.
 
-Sweeps over all samples and sweeps over the free ones take turns. A sample that violates its
-condition is joined with, in this order: the free sample whose error differs most, all free samples
-from a random place on, all samples from a random place on; until one of these pairs moves.
+Sweeps over all samples alternate with sweeps over the free ones. A sample that violates its
+condition is paired, in this order, with the free sample whose error differs most, all free samples
+from a random position onwards, and all samples from a random position onwards, until a pair moves.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def platt_smo(
     Returns
     -------
     Solution
-        "converged" where all pairs are optimal within 2·tol; "stuck" where no pair that he tries
-        moves although the point is not optimal.
+        "converged" if all pairs are optimal within 2·tol; "stuck" if none of the pairs tried moves
+        although the point is not optimal.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Which pair moves next: the policies of the documents, as functions of the state.
 
-A policy returns (i, j) with α_i to rise and α_j to fall, or None where it finds no pair that
+A policy returns (i, j), where α_i increases and α_j decreases, or None if it finds no pair that
 violates optimality. The gain of a pair is
 
     g̃ = slope² / (2·curvature)   (Newton step)      g   (the step clipped at the box)
@@ -16,16 +16,16 @@ import numpy as np
 from ..record import PLANNED, Recorder
 
 Pair = tuple[int, int]
-# Working sets that the variant "ten recent" of 6.1.3 looks at.
+# Number of working sets that the variant "ten recent" of 6.1.3 uses.
 RECENT = 10
-# Smallest curvature believed.
+# Smaller curvatures are treated as this.
 FLOOR = 1e-12
 # A planned step this close to the Newton step gains by itself (Algorithm 7.2).
 ETA = 0.9
 
 
 class Past(NamedTuple):
-    """What a policy may know of the steps before.
+    """What a policy may know about previous steps.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ Policy = Callable[[Recorder, Past], Pair | None]
 
 
 def newton_gain(run: Recorder, i: int, j: int) -> float:
-    """g̃ of the pair, 0 where it is no ascent."""
+    """g̃ of the pair, 0 if it is not an ascent direction."""
     slope = run.gradient[i] - run.gradient[j]
     return float(0.5 * slope * slope / max(run.curvature(i, j), FLOOR)) if slope > 0 else 0.0
 
@@ -80,7 +80,7 @@ def maximum_violating_pair(run: Recorder, past: Past) -> Pair | None:
 def second_order(
     run: Recorder, past: Past, gain: Callable[[Recorder, int, int], float] = newton_gain
 ) -> Pair | None:
-    """i as the maximum violating pair has it, j of the largest gain with it (4.7; Fan et al.)."""
+    """i of the maximum violating pair, and j with the largest gain (4.7; Fan et al.)."""
     first = maximum_violating_pair(run, past)
     if first is None:
         return None
@@ -91,14 +91,14 @@ def second_order(
 
 
 def modified_second_order(run: Recorder, past: Past) -> Pair | None:
-    """The selection of Algorithm 7.2 without planning: the working set of two steps ago competes
-    (the ablation of 7.2.2)."""
+    """The selection of Algorithm 7.2 without planning: the working set of two steps ago is also a
+    candidate (the ablation of 7.2.2)."""
     return with_candidate(run, past, second_order(run, past), newton_gain)
 
 
 def planning_selection(run: Recorder, past: Past) -> Pair | None:
-    """Algorithm 7.2: after a planned step its partner competes, by g̃ or, where the planned step
-    alone may have lost, by g."""
+    """Algorithm 7.2: after a planned step its partner is also a candidate, by g̃ or, if the planned
+    step alone may have lost, by g."""
     if past.kind != PLANNED:
         return second_order(run, past)
     gain = newton_gain if abs(past.ratio - 1.0) <= ETA else clipped_gain
@@ -136,7 +136,7 @@ def related_pairs(run: Recorder, past: Past) -> Pair | None:
 
 
 def one_row(run: Recorder, past: Past) -> Pair | None:
-    """Maximum gain with one element fixed, first and second of the last set by turns (6.1.3)."""
+    """Maximum gain with one element fixed, alternating between both of the last set (6.1.3)."""
     if not past.pairs:
         return second_order(run, past)
     last = past.pairs[-1]

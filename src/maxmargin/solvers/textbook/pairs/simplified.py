@@ -21,10 +21,10 @@ def simplified_smo(
     trace: bool | str = False,
     random_state: int = 0,
 ) -> Solution:
-    """Train the hinge machine by pairs of which one violates and one is random.
+    """Train the hinge machine by pairs of a violating and a random variable.
 
-    Only real changes count: as the lecture has it, samples that cannot move would be counted for
-    ever.
+    Only actual changes are counted: counted as in the lecture, samples that cannot move would keep
+    it running for ever.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def simplified_smo(
     Returns
     -------
     Solution
-        "converged" where all pairs are optimal within 2·tol, "stuck" where chance found no partner.
+        "converged" if all pairs are optimal within 2·tol, "stuck" if no random partner was found.
 
     Examples
     --------

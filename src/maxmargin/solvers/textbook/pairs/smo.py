@@ -1,4 +1,4 @@
-"""SMO as the thesis has it (Algorithm 4.2), with every selection and every step of chapters 4 to 7.
+"""SMO of the thesis (Algorithm 4.2), with all selections and steps of chapters 4 to 7.
 
     until ψ(α) ≤ tol:   select a pair (i, j);   μ ← step;   α ← α + μ(e_i − e_j)
 
@@ -19,7 +19,7 @@ from ..record import CLIPPED, FREE, PLANNED, Recorder
 from .selection import FLOOR, POLICIES, Pair, Past
 
 STEPS = ("newton", "plan_7_1", "plan_7_3")
-# Below this, det Q relative to Q₁₁Q₂₂ is rounding.
+# Below this, det Q relative to Q₁₁Q₂₂ is a rounding error.
 SMALLEST_DETERMINANT = 1e-10
 
 
@@ -35,7 +35,7 @@ def smo(
     trace: bool | str = False,
     alpha: Any = None,
 ) -> Solution:
-    """Sequential minimal optimisation in plain Python, to read and to watch.
+    """Sequential minimal optimisation in plain Python, for reading and tracing.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def smo(
     Returns
     -------
     Solution
-        "stuck" where the policy finds no pair although the point is not optimal, as maximum gain
-        may (6.1.4). Its `trace` is a `DetailedTrace`.
+        "stuck" if the policy finds no pair although the point is not optimal, which can happen
+        with maximum gain (6.1.4). Its `trace` is a `DetailedTrace`.
 
     Examples
     --------
