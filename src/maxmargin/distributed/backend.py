@@ -124,7 +124,9 @@ class DaskSession(Session):
             self._submit(shard.sampled, part, self.task, share, least, seed + k)
             for k, part in enumerate(self.parts)
         ]
-        return self._results(jobs)
+        taken = self._results(jobs)
+        self.sent += sum(some.places.size for some in taken)
+        return taken
 
     def fetch(self, rows: list[Int]) -> list[Taken]:
         jobs = [
