@@ -99,7 +99,7 @@ def relative(progress: Any) -> float:
 
 
 @contextmanager
-def cluster(workers: int, memory: str | int = 0) -> Iterator[Client]:
+def cluster(workers: int, memory: str | int = "auto") -> Iterator[Client]:
     """Single-threaded worker processes on this machine, with a limit of memory each."""
     settings = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": memory}
     with LocalCluster(n_workers=workers, **settings) as made, Client(made) as client:

@@ -144,7 +144,7 @@ def test_a_checkpoint_goes_on_and_refuses_other_parameters(tmp_path):
     path = tmp_path / "fit.npz"
     settings = {"C": 2.0, "gamma": 0.05, "checkpoint": path}
     with pytest.warns(Warning, match="early"):
-        begun = SVC(**settings, max_iter=4).fit(spread(X), spread(HALVES))
+        begun = SVC(**settings, max_iter=2).fit(spread(X), spread(HALVES))
     assert begun.status_ == "step_limit"
     ended = SVC(**settings).fit(spread(X), spread(HALVES))
     assert ended.status_ == "converged"

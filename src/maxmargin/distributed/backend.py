@@ -63,12 +63,22 @@ class DaskBackend(Backend):
     Parameters
     ----------
     client : distributed.Client
-    parts : list of futures
-        Of `Part`s.
+    parts : list of futures or of functions
+        Of `Part`s, or what reads them.
     """
 
-    def __init__(self, client: Client, parts: list[Future[Any]], feature_names: Any = None) -> None:
+    def __init__(self, client: Client, parts: list[Any], feature_names: Any = None) -> None:
         self.client, self.parts, self.feature_names = client, parts, feature_names
+
+    def keep(self, nbytes: int = 0, share: float = 1.0) -> None:
+        """Let the workers keep parts that are read, unless so many bytes exceed this share of their
+        memory."""
+        if nbytes > share * memory_of(self.client):
+            return
+        self.parts = [
+            self.client.submit(part, pure=False, retries=RETRIES) if callable(part) else part
+            for part in self.parts
+        ]
 
     @property
     def side_by_side(self) -> int:  # type: ignore[override]
@@ -76,7 +86,7 @@ class DaskBackend(Backend):
 
     def summaries(self, classes: bool) -> list[Summary]:
         futures = [
-            self.client.submit(summary, part, classes, pure=False, retries=RETRIES)
+            self.client.submit(summary_of, part, classes, pure=False, retries=RETRIES)
             for part in self.parts
         ]
         return results(self.client, futures, lambda: None)
@@ -114,7 +124,9 @@ class DaskSession(Session):
             self._submit(shard.sampled, part, self.task, share, least, seed + k)
             for k, part in enumerate(self.parts)
         ]
-        return self._results(jobs)
+        taken = self._results(jobs)
+        self.sent += sum(some.places.size for some in taken)
+        return taken
 
     def fetch(self, rows: list[Int]) -> list[Taken]:
         jobs = [
@@ -223,6 +235,17 @@ LOST_MESSAGE = (
 
 def workers_of(client: Client) -> int:
     return max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+
+
+def memory_of(client: Client) -> float:
+    """The limits of memory of all workers, in bytes; infinite where there is none."""
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    limits = [worker["memory_limit"] for worker in workers]
+    return float(sum(limits)) if all(limits) and limits else float("inf")
+
+
+def summary_of(part: Any, classes: bool) -> Summary:
+    return summary(part() if callable(part) else part, classes)
 
 
 def same(X: Any) -> Any:

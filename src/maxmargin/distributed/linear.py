@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import time
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
+from ..estimators.kernel.sharded import check
 from ..estimators.linear import glm, svm
+from ..estimators.linear.base import Task
+from ..estimators.targets import class_targets
+from ..solvers.linear.sums import LinearTask, SumsSettings, fit_sums
 from .backend import results
 from .matrix import DaskMatrix, matrix_of
 from .mixin import OnDask, with_parameters_of
+from .sums import DaskSums
+
+# With more features Newton systems are too large to send, and products with the samples are tasks.
+MOST_FEATURES = 3000
+# Files are read in every pass if they would fill more than this share of the workers' memory.
+KEPT_SHARE = 0.4
+# With the first pull of a loss with kinks β goes from bound to bound within a band of outputs that
+# is this multiple of the size of the targets.
+FIRST_BAND = 1.5
 
 
 class LinearOnDask(OnDask):
@@ -19,15 +35,86 @@ class LinearOnDask(OnDask):
         self, X: Any, y: Any, sample_weight: Any, reporter: Any, data: Any, previous: Any
     ) -> bool:
         if self._is_spread(X):
-            X, y, sample_weight = self._gathered(X, y, sample_weight)
+            backend = self._backend(X, y, sample_weight, read=False)
+            if self._adds_up() and self._train_by_sums(backend, reporter, data, previous):
+                return "interrupted" in np.ravel(self.status_)
+            X, y, sample_weight = self._gathered(backend)
         trained: bool = super()._train(  # type: ignore[misc]
             X, y, sample_weight, reporter, data, previous
         )
         return trained
 
-    def _gathered(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    def _adds_up(self) -> bool:
+        """Whether sums over shards are all that the solver needs."""
+        joint = getattr(self, "multi_class", "ovr") == "crammer_singer"
+        penalty: str = self._penalty()  # type: ignore[attr-defined]
+        return penalty == "l2" and self.solver != "coordinate" and not joint
+
+    def _train_by_sums(self, backend: Any, reporter: Any, data: Any, previous: Any) -> bool:
+        """Newton steps from sums over shards; returns whether that led to the optimum, or to the
+        end of a budget."""
+        own: Any = self
+        own._began_ = time.perf_counter()
+        summaries = backend.summaries(isinstance(self, ClassifierMixin))
+        check(self, summaries)
+        d = max(s.features for s in summaries)
+        if d > MOST_FEATURES:
+            return False
+        self.n_features_in_ = d
+        if backend.feature_names:
+            self.feature_names_in_ = np.array(backend.feature_names, dtype=object)
+        backend.keep(sum(s.nbytes for s in summaries), KEPT_SHARE)
+        tasks = self._sums_tasks(summaries)
+        reporter.begin(len(tasks), **data)
+        solutions, passes, moved = [], 1, 0
+        known = getattr(previous, "solution_", None)
+        known = known if isinstance(known, list) else [known] * len(tasks)
+        for number, ((name, task), last) in enumerate(zip(tasks, known)):
+            started = last is not None and np.shape(last.w) == (d,)
+            settings = SumsSettings(
+                tol=float(own.tol),
+                first_pull=0.0 if task.smooth else first_pull(task, summaries),
+                max_steps=own.max_iter,
+                max_seconds=own._seconds_left() / (len(tasks) - number),
+                callback=reporter.listen(number, name),
+                start=(last.w.copy(), float(last.b)) if started else None,
+            )
+            make = partial(DaskSums, backend.client, backend.parts, task)
+            solution, session = fit_sums(make, d, own._intercept(), settings)
+            if solution.status == "precision":
+                return False
+            solutions.append(solution)
+            passes, moved = passes + session.passes, moved + session.moved
+            reporter.finish(number)
+        own._write([Task(name, None) for name, _ in tasks], solutions)
+        self.passes_, self.moved_bytes_ = passes, moved
+        del own._began_
+        return True
+
+    def _sums_tasks(self, summaries: Any) -> list[tuple[str, LinearTask]]:
+        """The problems to solve, with their names."""
+        own: Any = self
+        if not isinstance(self, ClassifierMixin):
+            name = type(self).__name__
+            return [(name, LinearTask(own._loss_of_targets(), own._cost(), own._tube()))]
+        labels = np.concatenate([s.labels for s in summaries if s.samples])
+        weights = np.concatenate([s.label_weights for s in summaries if s.samples])
+        labels, codes = np.unique(labels, return_inverse=True)
+        found = class_targets(labels, np.bincount(codes, weights), own.class_weight)
+        self.classes_ = found.classes
+        factors = tuple(zip(found.classes.tolist(), found.factors.tolist()))
+
+        def against_rest(label: Any) -> LinearTask:
+            return LinearTask(own._loss_name(), own._cost(), positive=label.item(), factors=factors)
+
+        if found.classes.size == 2:
+            low, high = found.classes
+            return [(f"{high} vs {low}", against_rest(high))]
+        return [(f"{label} vs rest", against_rest(label)) for label in found.classes]
+
+    def _gathered(self, backend: Any) -> tuple[Any, Any, Any]:
         """The matrix of the cluster, with targets and weights in memory."""
-        backend = self._backend(X, y, sample_weight)
+        backend.keep(0, KEPT_SHARE)
         client, parts = backend.client, backend.parts
         rest = results(client, [client.submit(_without_inputs, part) for part in parts], _nothing)
         shapes, targets, weights = zip(*rest)
@@ -68,11 +155,25 @@ def _nothing() -> None:
     pass
 
 
+def first_pull(task: LinearTask, summaries: Any) -> float:
+    """The first 1/σ."""
+    weight, samples = sum(s.weight for s in summaries), sum(s.samples for s in summaries)
+    size = 1.0
+    if task.positive is None:
+        low, high = min(s.least for s in summaries), max(s.most for s in summaries)
+        size = 0.25 * (high - low) or 1.0
+    height = task.C * weight / samples * (1.0 if task.positive is not None else 2.0)
+    return FIRST_BAND * size / height
+
+
 @with_parameters_of(svm.LinearSVC)
 class LinearSVC(LinearOnDask, svm.LinearSVC):
     """`maxmargin.LinearSVC` for samples on a Dask cluster; see `maxmargin.distributed.SVC`.
 
-    Inputs stay on the workers. A product with all of them moves one number for each sample.
+    Inputs stay on the workers, and so does everything else that has an entry for each sample: a
+    Newton step moves sums of d² numbers (up to 3,000 features; with more, with ``penalty="l1"``,
+    C = ∞ and ``solver="coordinate"`` products with all samples move one number for each). Files
+    that are large beside the memory of the workers are read again in each of `passes_` passes.
 
     Examples
     --------
@@ -96,6 +197,12 @@ class LinearSVR(LinearOnDask, svm.LinearSVR):
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict",)
 
+    def _loss_of_targets(self) -> str:
+        return str(self.loss)
+
+    def _tube(self) -> float:
+        return float(self.epsilon)
+
 
 @with_parameters_of(glm.LogisticRegression)
 class LogisticRegression(LinearOnDask, glm.LogisticRegression):
@@ -111,3 +218,9 @@ class RidgeRegression(LinearOnDask, glm.RidgeRegression):
     `maxmargin.distributed.SVC`."""
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict",)
+
+    def _loss_of_targets(self) -> str:
+        return "squared"
+
+    def _tube(self) -> float:
+        return 0.0

@@ -59,15 +59,18 @@ class OnDask:
         """Whether the samples are on a cluster or in files."""
         return is_collection(X) or is_files(X)
 
-    def _backend(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """The shards of a collection, or of a list of files."""
+    def _backend(self, X: Any, y: Any, sample_weight: Any, read: bool = True) -> Any:
+        """The shards of a collection, or of a list of files, which may be left to be read by each
+        task."""
         from .backend import DaskBackend, client_of, parts_of
 
         client = client_of(self._client())
         if is_files(X):
             readers = file_readers(X, y, sample_weight)
-            futures = [client.submit(read, pure=False, retries=3) for read in readers]
-            return DaskBackend(client, futures)
+            backend = DaskBackend(client, list(readers))
+            if read:
+                backend.keep()
+            return backend
         blocks = blocks_of(X, y, sample_weight)
         futures = parts_of(client, blocks.X, blocks.y, blocks.weight)
         return DaskBackend(client, futures, blocks.feature_names)

@@ -31,7 +31,7 @@ class Session(ABC):
     moved : int
         Bytes that went to shards or came from them.
     sent : int
-        Samples whose inputs were sent to the shards.
+        Samples whose inputs were sent to the shards, or to the driver in the beginning.
     reroot_every : int
         The states are rebuilt from the members after this many changes, which bounds the recovery
         of a lost state; 0 is never.
@@ -183,9 +183,11 @@ class LocalSession(Session):
         self.blocks: list[Any] = []
 
     def sample(self, share: float, least: int, seed: int) -> list[Taken]:
-        return [
+        taken = [
             shard.sampled(part, self.task, share, least, seed + k) for k, part in self._in_turn()
         ]
+        self.sent += sum(some.places.size for some in taken)
+        return taken
 
     def fetch(self, rows: list[Int]) -> list[Taken]:
         return [shard.fetched(part, self.task, rows[k]) for k, part in self._in_turn()]

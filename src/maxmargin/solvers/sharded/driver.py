@@ -112,15 +112,15 @@ class ShardedRun:
         X = self.pool.add(taken)
         if X is None:
             raise ValueError("there are no samples with a positive weight")
-        self.idle = np.zeros(len(self.pool), dtype=np.int64)
+        self.idle, self.urgency = np.zeros(len(self.pool), np.int64), np.zeros(len(self.pool))
         self.dtype = plan.working_dtype(
             self.settings.precision, self.task.kernel, self.pool.X, self.task.C, self.settings.tol
         )
-        problem = self.pool.restricted(self.all_samples(), self.totals, self.task.kernel)
+        every = np.ones(len(self.pool), dtype=bool)
+        problem = self.pool.restricted(every, self.totals, self.task.kernel)
         start_alpha = None if start is None else np.concatenate(start[1], axis=-1).ravel()
-        self.pool.write(self.all_samples(), problem.feasible(start_alpha))
+        self.pool.write(every, problem.feasible(start_alpha))
         self.fresh = start is None
-        self.session.restart(self.pool.one_block())
 
     def first_sample(self) -> list[Taken]:
         """Samples of all shards; more if their boxes are too small for the demanded sums."""
@@ -214,7 +214,7 @@ class ShardedRun:
 
     def chosen(self) -> Any:
         """The members to optimise: all, or the most violating and the free ones."""
-        chosen, most = self.all_samples(), self.settings.most_members
+        chosen, most = np.ones(len(self.pool), dtype=bool), self.settings.most_members
         if len(self.pool) <= most:
             return chosen
         at = self.pool.at
@@ -226,7 +226,9 @@ class ShardedRun:
     def spread(self) -> list[Proposal]:
         """Send the changes of α to the shards; returns their proposals."""
         s = self.session
-        if s.reroot_every and self.since_root >= s.reroot_every:
+        if self.rounds == 0:
+            self.keep(self.pool.at.alpha.any(axis=0))
+        if self.rounds == 0 or (s.reroot_every and self.since_root >= s.reroot_every):
             s.restart(self.pool.one_block())
             self.since_root = 0
         self.since_root += 1
@@ -288,13 +290,12 @@ class ShardedRun:
         """Drop members that have been at 0 for some rounds, and add the worst violators."""
         at_zero = ~self.pool.at.alpha.any(axis=0)
         self.idle = np.where(at_zero & (self.urgency <= self.standing.violation), self.idle + 1, 0)
-        kept = self.idle < RULES.settled
-        self.pool.keep(kept)
-        self.idle, self.urgency = self.idle[kept], self.urgency[kept]
+        self.keep(self.idle < RULES.settled)
         wanted, found = self.candidates(), np.concatenate([p.violation for p in proposals])
         least = np.partition(found, found.size - wanted)[-wanted] if found.size > wanted else 0.0
         # Violators within the tolerance of the members are ignored.
-        least = max(float(least), 0.25 * self.floor() if not self.settled() else 0.0)
+        unsettled = self.standing.violation > self.settings.tol
+        least = max(float(least), 0.25 * self.floor() if unsettled else 0.0)
         taken = [p.taken.at(p.violation >= least) for p in proposals]
         X = self.pool.add(taken)
         if X is not None:
@@ -303,8 +304,11 @@ class ShardedRun:
             self.idle = np.append(self.idle, np.zeros(new, dtype=np.int64))
             self.urgency = np.append(self.urgency, np.full(new, np.inf))
 
-    def settled(self) -> bool:
-        return self.standing.violation <= self.settings.tol
+    def keep(self, kept: Any) -> None:
+        """Drop all other members, if some are left."""
+        if kept.any():
+            self.pool.keep(kept)
+            self.idle, self.urgency = self.idle[kept], self.urgency[kept]
 
     def candidates(self) -> int:
         """Number of violators that become members in a round."""
@@ -370,9 +374,6 @@ class ShardedRun:
             rows = [at.row[members] for members in own]
             self.settings.checkpoint(rows, [at.alpha[:, members] for members in own])
 
-    def all_samples(self) -> Any:
-        return np.ones(len(self.pool), dtype=bool)
-
     def certificate(self) -> Certificate:
         now = self.standing
         return Certificate(
@@ -385,10 +386,9 @@ class ShardedRun:
 
     def result(self, status: str, certificate: Certificate | None) -> ShardedSolution:
         proven = certificate is not None
-        if certificate is None:
-            known = np.isfinite(self.standing.dual)
-            unknown = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
-            certificate = self.certificate() if known else unknown
+        if certificate is None and np.isfinite(self.standing.dual):
+            certificate = self.certificate()
+        certificate = certificate or Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
         at, support = self.pool.at, np.atleast_1d(self.pool.at.alpha.any(axis=0))
         if not support.any():
             support[0] = True

@@ -16,7 +16,8 @@ from ..result import Solution
 class ShardedProgress(NamedTuple):
     """What a callback sees: the state of all samples after the last round.
 
-    `moved` counts bytes, `sent` the samples whose inputs were sent to the shards.
+    `moved` counts bytes, `sent` the samples whose inputs were sent to the shards or, in
+    the beginning, to the driver.
     """
 
     steps: int

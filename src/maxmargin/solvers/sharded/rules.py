@@ -10,10 +10,10 @@ class Rules(NamedTuple):
 
     # Number of first members: at least `first`, or this share of all samples up to a limit.
     first: int = 2000
-    first_share: float = 0.05
-    most_first: int = 10_000
+    first_share: float = 0.25
+    most_first: int = 20_000
     # Candidates per round: this share of the members, between a smallest and a largest number.
-    candidate_share: float = 0.5
+    candidate_share: float = 1.0
     fewest_candidates: int = 500
     most_candidates: int = 8000
     # Each shard proposes this multiple of its share of the candidates, as violators are not evenly
@@ -32,7 +32,7 @@ class Rules(NamedTuple):
     settled: int = 2
     # Samples that satisfy their condition by more than this multiple of the largest violation are
     # not updated until the next certificate, which checks them.
-    leash: float = 0.5
+    leash: float = 2.0
     # Rounding in float32 takes violation and gap to no more than this multiple of the tolerances.
     stray: float = 2.0
     # Largest number of certificates, each of which costs a pass over all samples.
