@@ -1,6 +1,6 @@
 """AutoSVC and AutoSVR beside a grid search with scikit-learn: errors, and CPU time as a ratio.
 
-    python -m benchmarks.tuning_grid                        # every study below, about two hours
+    python -m benchmarks.tuning_grid                        # every study below, some twenty minutes
     python -m benchmarks.tuning_grid --study small --trials 20
     python -m benchmarks.tuning_grid --study medium,classes-10,regression-small
 
@@ -61,13 +61,13 @@ class Study:
 STUDIES = {
     "small": Study(200, (*RAETSCH, *ARTIFICIAL), 3, 1.0),
     "medium": Study(1000, ("banana", "image", "splice", "waveform", "noisy-chess"), 2, 0.3),
-    "large": Study(5000, ("ringnorm", "twonorm"), 1, 0.1),
+    "large": Study(5000, ("ringnorm", "twonorm"), 1, 0.1, cells=20),
     "largest": Study(20_000, ("noisy-chess", "a9a"), 1, 0.1, cells=4),
     "classes-10": Study(500, ("digits", "usps"), 2, 1.0),
     "classes-26": Study(1000, ("made-26",), 2, 0.3),
     "regression-small": Study(200, REGRESSION, 3, 1.0, regression=True),
-    "regression-medium": Study(1000, REGRESSION, 1, 0.3, regression=True),
-    "regression-large": Study(5000, ("cpusmall",), 1, 0.1, regression=True, cells=12),
+    "regression-medium": Study(1000, REGRESSION, 1, 0.3, regression=True, cells=30),
+    "regression-large": Study(5000, ("cpusmall",), 1, 0.1, regression=True, cells=6),
 }
 
 
