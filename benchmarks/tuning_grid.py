@@ -1,32 +1,38 @@
 """AutoSVC and AutoSVR beside a grid search with scikit-learn: errors, and CPU time as a ratio.
 
-    python -m benchmarks.tuning_grid --samples 200 --trials 20
-    python -m benchmarks.tuning_grid --samples 1000 --trials 5 --sets banana,image,waveform
-    python -m benchmarks.tuning_grid --samples 200 --trials 5 --sets usps
-    python -m benchmarks.tuning_grid --regression --samples 200 --trials 5
+    python -m benchmarks.tuning_grid                        # every study below, some twenty minutes
+    python -m benchmarks.tuning_grid --study small --trials 20
+    python -m benchmarks.tuning_grid --study medium,classes-10,regression-small
 
-Classification: the ten sets of Table 12.2 and the four problems of Table 12.1, a grid of 7 × 7
-values of C and γ. Regression: a grid of 7 × 7 × 3 values of C, γ and ε, errors are 1 − R². Five
-folds; inputs, and targets of the regression, are standardised for the grid. Both search on the same
-samples, one after the other, so that load on the machine meets both.
+Classification: a grid of 7 × 7 values of C and γ. Regression: a grid of 7 × 7 × 3 values of C, γ
+and ε, errors are 1 − R². Five folds; inputs, and targets of the regression, are standardised for
+the grid. Both search on the same samples, one after the other in one process, so that load on the
+machine meets both. Where a study says `cells`, only so many of the grid's fits, drawn at random,
+are timed, and the time of all is estimated from their mean; there is no error of the grid then.
+Figures are kept in `benchmarks/results/tuning.json`, where an interrupted run goes on; from it
+`--page` writes the tables of docs/guide/tuning.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.model_selection import GridSearchCV
+from sklearn.datasets import load_digits, make_classification
+from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
-from maxmargin import AutoSVC
+from maxmargin import AutoSVC, AutoSVR
 
-from .tuning_trials import ARTIFICIAL, RAETSCH, artificial, real
+from .tuning_page import write_page
+from .tuning_trials import ARTIFICIAL, RAETSCH, artificial, real, save, saved
 
 GRID = {"svc__C": np.logspace(-2, 4, 7), "svc__gamma": np.logspace(-4, 2, 7)}
 SVR_GRID = {
@@ -34,30 +40,65 @@ SVR_GRID = {
     "regressor__svr__gamma": np.logspace(-4, 2, 7),
     "regressor__svr__epsilon": [0.01, 0.1, 0.3],
 }
+FOLDS = 5
 REGRESSION = ("cadata", "abalone", "cpusmall")
 # Test samples, at most.
 MOST_TESTED = 10_000
-# Samples, and the part of the grid's time that is aimed at.
-TARGETS = {200: 1.0, 1000: 0.3, 5000: 0.1, 20_000: 0.1}
+
+
+@dataclass(frozen=True)
+class Study:
+    """Sets of one size, and the part of the grid's time that is aimed at."""
+
+    samples: int
+    sets: tuple[str, ...]
+    trials: int
+    aim: float
+    regression: bool = False
+    cells: int = 0
+
+
+STUDIES = {
+    "small": Study(200, (*RAETSCH, *ARTIFICIAL), 3, 1.0),
+    "medium": Study(1000, ("banana", "image", "splice", "waveform", "noisy-chess"), 2, 0.3),
+    "large": Study(5000, ("ringnorm", "twonorm"), 1, 0.1, cells=20),
+    "largest": Study(20_000, ("noisy-chess", "a9a"), 1, 0.1, cells=4),
+    "classes-10": Study(500, ("digits", "usps"), 2, 1.0),
+    "classes-26": Study(1000, ("made-26",), 2, 0.3),
+    "regression-small": Study(200, REGRESSION, 3, 1.0, regression=True),
+    "regression-medium": Study(1000, REGRESSION, 1, 0.3, regression=True, cells=30),
+    "regression-large": Study(5000, ("cpusmall",), 1, 0.1, regression=True, cells=6),
+}
 
 
 def samples_of(name: str, seed: int, size: int) -> tuple[Any, ...]:
     """Inputs and targets to train and to test with."""
     if name in ARTIFICIAL:
         return artificial(name, seed, size, MOST_TESTED)
+    if name == "digits":
+        return split(*load_digits(return_X_y=True), seed, size)
+    if name == "made-26":
+        made = make_classification(
+            size + 4000, 16, n_informative=12, n_redundant=2, n_classes=26, random_state=seed
+        )
+        return split(*made, seed, size)
     X, y, new, targets = real(name, seed, size)
     return X, y, new[:MOST_TESTED], targets[:MOST_TESTED]
 
 
+def split(X: Any, y: Any, seed: int, size: int) -> tuple[Any, ...]:
+    order = np.random.default_rng(seed).permutation(len(y))
+    first, rest = order[:size], order[size:]
+    return X[first], y[first], X[rest], y[rest]
+
+
 def contenders(regression: bool) -> tuple[Any, Any]:
     if not regression:
-        grid = GridSearchCV(make_pipeline(StandardScaler(), SVC()), GRID, cv=5)
+        grid = GridSearchCV(make_pipeline(StandardScaler(), SVC()), GRID, cv=FOLDS)
         return AutoSVC(), grid
-    from maxmargin import AutoSVR
-
     machine = make_pipeline(StandardScaler(), SVR())
     machine = TransformedTargetRegressor(machine, transformer=StandardScaler())
-    return AutoSVR(), GridSearchCV(machine, SVR_GRID, cv=5)
+    return AutoSVR(), GridSearchCV(machine, SVR_GRID, cv=FOLDS)
 
 
 def measured(model: Any, data: tuple[Any, ...]) -> tuple[float, float]:
@@ -69,41 +110,135 @@ def measured(model: Any, data: tuple[Any, ...]) -> tuple[float, float]:
     return 1.0 - model.score(new, targets), seconds
 
 
+def estimated(grid: GridSearchCV, data: tuple[Any, ...], cells: int) -> tuple[float, float]:
+    """No error, and the seconds of the whole grid from those of some of its fits and scores."""
+    X, y = data[:2]
+    points = list(ParameterGrid(grid.param_grid))
+    folds = KFold(FOLDS) if isinstance(grid.estimator, TransformedTargetRegressor) else None
+    parts = list((folds or StratifiedKFold(FOLDS)).split(X, y))
+    random = np.random.default_rng(0)
+    began = time.process_time()
+    for place in random.choice(len(points), cells, replace=False):
+        train, test = parts[random.integers(FOLDS)]
+        model = clone(grid.estimator).set_params(**points[place])
+        model.fit(X[train], y[train]).score(X[test], y[test])
+    mean = (time.process_time() - began) / cells
+    return np.nan, mean * len(points) * FOLDS
+
+
+def compared(name: str, study: Study) -> dict[str, Any] | None:
+    """Errors and seconds on one set, by split; None where the set is too small."""
+    rows = []
+    for seed in range(study.trials):
+        data = samples_of(name, seed, study.samples)
+        if len(data[3]) == 0:
+            return None
+        ours, grid = contenders(study.regression)
+        mine = measured(ours, data)
+        rows.append(
+            (mine, estimated(grid, data, study.cells) if study.cells else measured(grid, data))
+        )
+    own, other = np.array(rows).transpose(1, 2, 0)
+    return {
+        "errors": own[0].tolist(),
+        "grid_errors": [None if np.isnan(error) else float(error) for error in other[0]],
+        "seconds": own[1].tolist(),
+        "grid_seconds": other[1].tolist(),
+    }
+
+
+def mean_and_error(values: Any) -> tuple[float, float]:
+    """Mean, and its standard error (NaN of a single value)."""
+    values = np.asarray(values, dtype=np.float64)
+    spread = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
+    return float(values.mean()), float(spread)
+
+
+def over_sets(rows: list[Any]) -> tuple[float, float]:
+    """The mean over sets of the means over splits, and its standard error."""
+    means, errors = np.array([mean_and_error(row) for row in rows]).T
+    return float(means.mean()), float(np.sqrt(np.square(errors).sum()) / len(rows))
+
+
+def summary(sets: dict[str, Any], aim: float) -> dict[str, Any]:
+    """Errors with standard errors, and the time as a part of the grid's, over all sets."""
+    ratios = [np.sum(row["seconds"]) / np.sum(row["grid_seconds"]) for row in sets.values()]
+    error, spread = over_sets([row["errors"] for row in sets.values()])
+    found = {"ratio": float(np.mean(ratios)), "aim": aim, "error": error, "error_spread": spread}
+    if all(None not in row["grid_errors"] for row in sets.values()):
+        theirs, their_spread = over_sets([row["grid_errors"] for row in sets.values()])
+        difference, apart = over_sets(
+            [np.subtract(row["errors"], row["grid_errors"]) for row in sets.values()]
+        )
+        found |= {"grid_error": theirs, "grid_error_spread": their_spread}
+        found |= {"difference": difference, "difference_spread": apart}
+    return found
+
+
+def line(name: str, row: dict[str, Any]) -> str:
+    ours, spread = mean_and_error(row["errors"])
+    mine, grid = np.mean(row["seconds"]), np.mean(row["grid_seconds"])
+    theirs = f"{'—':>18}"
+    if None not in row["grid_errors"]:
+        error, other = mean_and_error(row["grid_errors"])
+        theirs = f"{error:9.4f} ±{other:7.4f}"
+    return f"{name:<12}{ours:9.4f} ±{spread:7.4f} {theirs}{mine:9.2f}{grid:9.2f}{mine / grid:8.3f}"
+
+
+def conclusion(found: dict[str, Any]) -> str:
+    met = "met" if found["ratio"] <= found["aim"] else "MISSED"
+    words = [f"time {found['ratio']:.3f} of the grid's, aim {found['aim']}: {met}"]
+    if "grid_error" in found:
+        words.append(
+            f"error {found['error']:.4f} ± {found['error_spread']:.4f}, grid "
+            f"{found['grid_error']:.4f} ± {found['grid_error_spread']:.4f}, difference "
+            f"{found['difference']:+.4f} ± {found['difference_spread']:.4f}"
+        )
+    return "; ".join(words)
+
+
+def run(title: str, study: Study, names: tuple[str, ...]) -> None:
+    """Measure the sets that the file of results does not hold yet."""
+    print(f"\n{title}: {study.samples:,} samples, {study.trials} splits; error, CPU seconds, ratio")
+    if study.cells:
+        print(f"time of the grid estimated from {study.cells} of its fits")
+    print(f"{'':<12}{'Auto':>9}{'':10}{'grid':>9}{'':9}{'s':>9}{'s':>9}{'ratio':>8}")
+    kept = saved().get(title, {})
+    settings = asdict(study) | {"sets": list(study.sets)}
+    # Sets measured with other settings are not mixed in.
+    sets: dict[str, Any] = kept.get("rows", {}) if kept.get("study") == settings else {}
+    for name in names:
+        if name in sets:
+            print(line(name, sets[name]), flush=True)
+            continue
+        # Compiles what is to be timed.
+        contenders(study.regression)[0].fit(*samples_of(name, 99, min(study.samples, 2500))[:2])
+        row = compared(name, study)
+        if row is None:
+            print(f"{name:<12} has no more than {study.samples} samples")
+            continue
+        sets[name] = row
+        print(line(name, row), flush=True)
+        found = {"study": settings, "rows": sets, "summary": summary(sets, study.aim)}
+        save(title, found)
+    print(conclusion(summary(sets, study.aim)), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--trials", type=int, default=5)
-    parser.add_argument("--sets", default="")
-    parser.add_argument("--regression", action="store_true")
+    parser.add_argument("--study", default=",".join(STUDIES), help=", ".join(STUDIES))
+    parser.add_argument("--trials", type=int, help="splits, instead of those of the study")
+    parser.add_argument("--sets", default="", help="some of the sets of the study")
+    parser.add_argument("--page", action="store_true", help="write the tables of the guide, only")
     options = parser.parse_args()
-    every = REGRESSION if options.regression else (*RAETSCH, *ARTIFICIAL)
-    names = options.sets.split(",") if options.sets else every
-    for name in names:
-        # Compiles what is to be timed.
-        contenders(options.regression)[0].fit(*samples_of(name, 0, options.samples)[:2])
-    target = TARGETS.get(options.samples)
-    print(f"{options.samples} samples, {options.trials} splits; error, CPU seconds, ratio")
-    print(f"{'':<12}{'Auto':>9}{'grid':>9}{'s':>9}{'s':>9}{'ratio':>8}")
-    means = []
-    for name in names:
-        rows = []
-        for seed in range(options.trials):
-            data = samples_of(name, seed, options.samples)
-            if len(data[3]) == 0:
-                break
-            rows.append([measured(model, data) for model in contenders(options.regression)])
-        if not rows:
-            print(f"{name:<12} has no more than {options.samples} samples")
-            continue
-        (ours, mine), (theirs, grid) = np.mean(rows, axis=0)
-        means.append((ours, theirs, mine / grid))
-        print(
-            f"{name:<12}{ours:9.4f}{theirs:9.4f}{mine:9.2f}{grid:9.2f}{mine / grid:8.2f}",
-            flush=True,
-        )
-    ours, theirs, ratio = np.mean(means, axis=0)
-    verdict = "" if target is None else f", aim {target}: {'met' if ratio <= target else 'MISSED'}"
-    print(f"{'mean':<12}{ours:9.4f}{theirs:9.4f}{'':18}{ratio:8.2f}{verdict}")
+    if options.page:
+        write_page(saved())
+        return
+    for title in options.study.split(","):
+        study = STUDIES[title]
+        if options.trials:
+            study = Study(**asdict(study) | {"trials": options.trials})
+        run(title, study, tuple(options.sets.split(",")) if options.sets else study.sets)
 
 
 if __name__ == "__main__":

@@ -78,9 +78,13 @@ def run_trials(
     return [done[job] for job in jobs]
 
 
-def save(part: str, found: Any) -> None:
-    """Put one part of the figures into the file that docs/guide/tuning.md is written from."""
+def saved() -> dict[str, Any]:
+    """The figures that docs/guide/tuning.md is written from, by study."""
+    return json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
+
+
+def save(study: str, found: Any) -> None:
+    """Keep the figures of one study."""
     FIGURES.parent.mkdir(exist_ok=True)
-    content = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
-    content[part] = found
-    FIGURES.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    content = json.dumps(saved() | {study: found}, indent=1, sort_keys=True)
+    FIGURES.write_text(content + "\n", encoding="utf-8")

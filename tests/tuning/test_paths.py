@@ -18,14 +18,17 @@ from maxmargin.tuning import (
 )
 from maxmargin.tuning.blocks import moved_to_box, optimised
 from maxmargin.tuning.path_certificates import Delivered, certified
+from maxmargin.tuning.small_path import small_path
 
 CS = np.logspace(-3, 4, 8)
 
 
-@pytest.fixture(params=[3000, 5], ids=["small", "large"])
-def both_sizes(request, monkeypatch):
-    """The machines of small parts, and those of large ones on small data."""
-    monkeypatch.setattr("maxmargin.tuning.shared_gram.LARGEST", request.param)
+@pytest.fixture(params=[(300, 3000), (5, 3000), (5, 5)], ids=["few", "small", "large"])
+def all_sizes(request, monkeypatch):
+    """The machines of few samples, of small parts, and of large ones, all on small data."""
+    few, largest = request.param
+    monkeypatch.setattr("maxmargin.tuning.shared_gram.FEW", few)
+    monkeypatch.setattr("maxmargin.tuning.shared_gram.LARGEST", largest)
 
 
 def three_classes(n=60, seed=0):
@@ -35,7 +38,7 @@ def three_classes(n=60, seed=0):
     return centres[y] + 0.8 * random.standard_normal((n, 2)), np.array(["a", "b", "c"])[y]
 
 
-@pytest.mark.usefixtures("both_sizes")
+@pytest.mark.usefixtures("all_sizes")
 def test_path_has_the_optimum_at_every_C():
     X, y = board(60)
     K = Gaussian(2.0)(X)
@@ -54,7 +57,7 @@ def test_path_is_ascending():
     assert [step.C for step in path] == [0.1, 1.0, 10.0]
 
 
-@pytest.mark.usefixtures("both_sizes")
+@pytest.mark.usefixtures("all_sizes")
 @pytest.mark.parametrize("seed", range(3))
 def test_curve_is_the_cross_validation_error_at_every_C(seed):
     X, y = board(80, seed, noise=0.2)
@@ -82,7 +85,7 @@ def test_curve_in_threads_is_the_curve_of_one():
     assert np.array_equal(one.errors, two.errors)
 
 
-@pytest.mark.usefixtures("both_sizes")
+@pytest.mark.usefixtures("all_sizes")
 def test_gaps_are_those_of_the_machines_of_each_fold():
     X, y = three_classes()
     curve = cross_validate_C(Gaussian(0.5), X, y, [0.1, 10.0], splits=3, certify=True)
@@ -126,6 +129,19 @@ def test_blocks_reach_the_optimum_from_another_machine(monkeypatch, many_free):
     assert problem.value(alpha, gradient) == pytest.approx(
         naive.solve_dual(problem, K).value, rel=1e-7
     )
+
+
+def test_path_of_few_samples_goes_on_where_pair_steps_were_too_slow(monkeypatch):
+    X, y = board(60)
+    monkeypatch.setattr(
+        "maxmargin.tuning.shared_gram.small_path", lambda *given: min(2, small_path(*given))
+    )
+    path = C_path(Gaussian(2.0), X, y, CS)
+    assert [step.C for step in path] == pytest.approx(list(CS))
+    for step in path:
+        problem = hinge(y, step.C).problem
+        gradient = problem.gradient(step.alpha, Gaussian(2.0)(X) @ step.alpha)
+        assert problem.violation(step.alpha, gradient) <= 1e-3 * (1 + 1e-9)
 
 
 def test_large_part_goes_to_the_general_solver_where_blocks_do_not_converge(monkeypatch):

@@ -232,6 +232,58 @@ def test_many_samples_are_searched_on_a_part(monkeypatch):
     assert "used 50 of them" in model.search_.reason
 
 
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_C_of_a_part_is_corrected_on_all_samples(loss, monkeypatch):
+    """The search is made to return a hundredth of its C: the correction has to lead back."""
+    monkeypatch.setattr("maxmargin.tuning.auto.regressor.SUBSAMPLE", 60)
+    found = []
+
+    def too_small(*task, **more):
+        outcome = tuned_regression(*task, **more)
+        found.append(outcome.point)
+        kernel, C, epsilon = found[0].kernel, 0.01 * found[0].C, found[0].epsilon
+        return outcome._replace(point=TubePoint(kernel, C, epsilon))
+
+    monkeypatch.setattr("maxmargin.tuning.auto.regressor.tuned_regression", too_small)
+    X, y = waves(300)
+    model = AutoSVR(loss=loss).fit(X, y)
+    stage = model.search_.stages[-1]
+    assert stage.what == "path of C on 300 samples"
+    assert 0.099 * found[0].C * y.std() <= model.C_
+    tried = dict(zip(np.exp(stage.history["log_C"]), stage.history["value"]))
+    chosen = min(tried, key=lambda C: abs(np.log(C / model.C_)))
+    assert chosen == pytest.approx(model.C_)
+    assert tried[chosen] < min(loss for C, loss in tried.items() if 0.99 * chosen > C)
+    assert model.svr_.C == model.C_
+
+
+@pytest.mark.parametrize(
+    ("strategy", "objective", "name"),
+    [
+        ("span", RegressionSpanBound, "span bound"),
+        ("leave-one-out", LeaveOneOutLoss, "leave-one-out loss"),
+    ],
+)
+def test_search_by_leaving_out_beats_its_start(strategy, objective, name):
+    X, y = waves(60)
+    search = SVRSearch(strategy=strategy).fit(X, y)
+    found = search.search_.point
+    assert search.search_.stages[-1].what == f"iRprop+ on the {name}"
+    assert -search.best_score_ == pytest.approx(objective(X, y).value(found), rel=1e-6)
+    start = TubePoint(gaussian_start(X, halves(y), "radial"), 1.0, 0.1)
+    exact = LeaveOneOutLoss(X, y)
+    assert exact.value(found) < 0.9 * exact.value(start)
+
+
+def test_search_over_huge_kernel_values_steps_around_them_without_a_warning():
+    X, y = waves(40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        search = SVRSearch(SVR(kernel=Polynomial(3, 1e101, 1.0)), max_seconds=0.5)
+        outcome = search._search(search.estimator, X, y)
+    assert outcome.point.C > 0
+
+
 def test_search_goes_on_to_the_same_point():
     X, y = waves(60)
     task = RegressionTask(X, y, gaussian_start(X, halves(y), "radial"))

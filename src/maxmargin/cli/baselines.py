@@ -20,10 +20,10 @@ def compared_with_baselines(X: Any, y: NDArray[Any], new: Any, target: NDArray[A
         return f"for comparison: always the mean has a mean absolute error of {guess:.4g}"
     classes, counts = np.unique(y, return_counts=True)
     frequent = classes[np.argmax(counts)]
-    text = f"for comparison: always {str(frequent)!r} {np.mean(target == frequent):.1%}"
+    text = f"for comparison: always {str(frequent)!r} {100 * np.mean(target == frequent):.1f} %"
     if np.unique(np.asarray(y)).size > 1:
         nearest = NearestCentroid().fit(X, y)
-        text += f", nearest class mean {np.mean(nearest.predict(new) == target):.1%}"
+        text += f", nearest class mean {100 * np.mean(nearest.predict(new) == target):.1f} %"
     return text
 
 

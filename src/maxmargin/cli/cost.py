@@ -63,7 +63,9 @@ class Comparison(NamedTuple):
 
     def _of(self, name: str, estimate: Estimate) -> str:
         score = (
-            f"{estimate.score:.1%}" if self.measure == "accuracy" else f"R² {estimate.score:.3f}"
+            f"{100 * estimate.score:.1f} %"
+            if self.measure == "accuracy"
+            else f"R² {estimate.score:.3f}"
         )
         text = f"{name} reaches {score} in about {duration(estimate.seconds)}"
         return text + (f", {estimate.support:,} support vectors" if estimate.support else "")

@@ -49,13 +49,13 @@ def certificate_lines(certificate: Any) -> list[tuple[str, str]]:
     names = getattr(certificate, "names", None)
     lines = [("quality", gap_in_words(certificate))]
     if names is None:
-        lines += [("primal value", f"{certificate.primal:.10g}")]
-        lines += [("dual value", f"{certificate.dual:.10g}")]
+        lines += [("primal value", f"{certificate.primal:.6g}")]
+        lines += [("dual value", f"{certificate.dual:.6g}")]
     else:
         primal, dual = (sum(getattr(c, side) for c in certificate) for side in ("primal", "dual"))
         lines += [("problems", f"{len(certificate)}, all of them proven")]
-        lines += [("primal values", f"{primal:.10g}, together")]
-        lines += [("dual values", f"{dual:.10g}, together")]
+        lines += [("primal values", f"{primal:.6g}, together")]
+        lines += [("dual values", f"{dual:.6g}, together")]
     lines += [("duality gap", f"{certificate.gap:.2g}")]
     lines += [("largest violation", f"{certificate.violation:.2g}")]
     return lines

@@ -1,9 +1,12 @@
 """Strategies for regression: kernel, C and ε.
 
-    strategy   objective                                   optimiser
-    cv-loss    loss of the samples held out in fixed       coarse grid, then iRprop⁺ with the
-               folds                                       exact gradient
-    grid       the same                                    grid of widths, C and ε
+    strategy        objective                              optimiser
+    cv-loss         loss of the samples held out in        coarse grid, then iRprop⁺ with the
+                    fixed folds                            exact gradient
+    grid            the same                               grid of widths, C and ε
+    span            leave-one-out loss as spans tell it    coarse grid, then iRprop⁺
+    leave-one-out   leave-one-out loss by refits from      coarse grid on the span bound, then
+                    warm starts                            iRprop⁺
 
 C and ε are in units of the spread of the targets, which `AutoSVR` standardises.
 """
@@ -21,7 +24,13 @@ from ..kernels.base import take
 from .base import Float, Limits, Objective, TubePoint
 from .course import HIGHEST_C, LOWEST_C, SCAN_GAMMA, Outcome, Search, Task, kernel_limits
 from .journal import Journal, SearchProgress
-from .objectives import FixedSplits, HeldOutLoss, plain_folds
+from .objectives import (
+    FixedSplits,
+    HeldOutLoss,
+    LeaveOneOutLoss,
+    RegressionSpanBound,
+    plain_folds,
+)
 from .optimizers import Choice, IRpropPlus
 from .start import widened
 from .strategies import FIXED_SMALLEST, FIXED_STEP, REPEATED_SAMPLES, REPEATS, run_to_its_end
@@ -32,6 +41,8 @@ GRID_C, GRID_EPSILON = 10.0 ** np.arange(-2.0, 5.0), (0.01, 0.1, 0.3)
 LOWEST_EPSILON, HIGHEST_EPSILON = 1e-4, 2.0
 # Most samples used for the coarse grid, and for the walk.
 SCAN_SAMPLES, WALK_SAMPLES = 300, 1000
+# The same of losses that leave out one sample at a time: with spans, and with refits.
+SPAN_SAMPLES, REFIT_SAMPLES = 500, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,22 +71,26 @@ class RegressionSearch(Search):
             )
         self.spread = float(self.targets.std()) or 1.0
 
+    def some(self, samples: int) -> tuple[Any, Float]:
+        """Inputs and targets of at most so many samples."""
+        if self.targets.size <= samples:
+            return self.task.X, self.targets
+        random = np.random.default_rng(self.task.random_state)
+        chosen = np.sort(random.permutation(self.targets.size)[:samples])
+        return take(self.task.X, chosen), self.targets[chosen]
+
     def loss(self, samples: int) -> Objective[Any]:
-        """The loss of at most so many samples over fixed folds, repeated if there are few."""
-        task, n = self.task, self.targets.size
-        chosen = np.arange(n)
-        if n > samples:
-            random = np.random.default_rng(task.random_state)
-            chosen = np.sort(random.permutation(n)[:samples])
-        k, size = min(task.k, chosen.size), chosen.size
+        """The loss of at most so many samples over fixed folds, repeated where they are few."""
+        task = self.task
+        inputs, targets = self.some(samples)
+        k, size = min(task.k, targets.size), targets.size
         repeats = (
             int(np.clip(REPEATED_SAMPLES // size, 1, REPEATS)) if samples > SCAN_SAMPLES else 1
         )
         splits = [
             split for r in range(repeats) for split in plain_folds(size, k, task.random_state + r)
         ]
-        inputs = take(task.X, chosen)
-        return HeldOutLoss(inputs, self.targets[chosen], FixedSplits(splits), task.judged_by)
+        return HeldOutLoss(inputs, targets, FixedSplits(splits), task.judged_by)
 
     def points(self, factors: Any, Cs: Any, epsilons: Any) -> list[TubePoint]:
         """All combinations of widths around the start, C and ε."""
@@ -128,9 +143,45 @@ def by_grid(search: RegressionSearch) -> Outcome:
     return search.outcome(result.point, -result.value, "epsilon_insensitive")
 
 
+def by_spans(search: RegressionSearch) -> Outcome:
+    """Kernel, C and ε by the leave-one-out loss, as far as spans tell it."""
+    inputs, targets = search.some(SPAN_SAMPLES)
+    bound = RegressionSpanBound(inputs, targets, search.task.judged_by)
+    return left_out(search, "span bound", bound, "span bound", bound)
+
+
+def by_leaving_out(search: RegressionSearch) -> Outcome:
+    """Kernel, C and ε by the leave-one-out loss."""
+    inputs, targets = search.some(REFIT_SAMPLES)
+    judged = search.task.judged_by
+    bound = RegressionSpanBound(inputs, targets, judged)
+    loss = LeaveOneOutLoss(inputs, targets, judged)
+    return left_out(search, "span bound", bound, "leave-one-out loss", loss)
+
+
+def left_out(
+    search: RegressionSearch,
+    scanned: str,
+    coarse: Objective[Any],
+    walked: str,
+    objective: Objective[Any],
+) -> Outcome:
+    """A coarse grid on one objective, then iRprop⁺ on another."""
+    points = search.points(SCAN_GAMMA, SCAN_C, [SCAN_EPSILON])
+    most = search.iterations(points[0].theta.size, 20)
+    search.expected = (len(points), most)
+    choice: Any = Choice(points)
+    scan = search.walk(f"coarse grid of the {scanned}", choice, coarse, len(points), share=0.4)
+    walk: Any = IRpropPlus(scan.point, FIXED_STEP, search.tube_limits(), smallest=FIXED_SMALLEST)
+    result = search.walk(f"iRprop+ on the {walked}", walk, objective, most)
+    return search.outcome(result.point, -result.value, "epsilon_insensitive")
+
+
 REGRESSION_STRATEGIES: dict[str, Callable[[RegressionSearch], Outcome]] = {
     "cv-loss": by_fixed_folds,
     "grid": by_grid,
+    "span": by_spans,
+    "leave-one-out": by_leaving_out,
 }
 
 

@@ -25,10 +25,10 @@ class SVRSearch(RegressorMixin, KernelSearch):  # type: ignore[misc]
     Parameters
     ----------
     estimator : SVR, default=None
-        Supplies everything but C, ε and the kernel parameters; None stands for ``SVR()``. If its
-        kernel is an object of `maxmargin.kernels`, the search starts there; "rbf" starts from the
-        median distance between samples with small and large targets.
-    strategy : {"cv-loss", "grid"}, default="cv-loss"
+        Everything but C, ε and the kernel parameters is taken from it; None stands for ``SVR()``. A
+        kernel given as an object of `maxmargin.kernels` is where the search starts; "rbf" starts
+        from the median distance between samples with small and large targets.
+    strategy : {"cv-loss", "grid", "span", "leave-one-out"}, default="cv-loss"
         See `maxmargin.tuning.regression`.
     metric : {"radial", "diagonal", "full"}, default="radial"
         For the kernel "rbf": one γ, one for each feature, or a full matrix.

@@ -18,9 +18,12 @@ from ..solvers.rows.lru import gather_block
 from .base import Float
 from .blocks import moved_to_box, optimised
 from .machine import COARSE_TOL, LARGEST, Int, bias_of, hinge_fit
+from .small_path import small_path
 
 # Samples beyond which the shared Gram matrix is kept in float32.
 DOUBLE = 4096
+# Samples of a part up to which a path is walked in one call.
+FEW = 300
 # A scaled variable so close to its bound, as a part of it, is there but for rounding.
 ROUNDED = 1e-12
 
@@ -85,6 +88,11 @@ class Part(ABC):
     def trained(self, C: float, before: Trained | None) -> Trained:
         """The machine at C, found from that at a smaller C."""
 
+    def begin(self, Cs: Float) -> list[Trained]:
+        """The first machines of a path, where some are found at once."""
+        del Cs
+        return []
+
     @abstractmethod
     def outputs(self, step: Trained, test: Int) -> Float:
         """f at other samples."""
@@ -92,8 +100,10 @@ class Part(ABC):
 
 def path(part: Part, Cs: Float) -> Iterator[Trained]:
     """Machines by ascending C."""
-    before: Trained | None = None
-    for C in Cs:
+    begun = part.begin(Cs)
+    yield from begun
+    before = begun[-1] if begun else None
+    for C in Cs[len(begun) :]:
         if before is not None and inside_the_box(before, part.penalty):
             before = before._replace(C=float(C))
         else:
@@ -122,13 +132,34 @@ class SmallPart(Part):
         everything = train.size == len(K) and np.array_equal(train, np.arange(train.size))
         block = K if everything else gather_block(K, train, train)
         self.K = np.ascontiguousarray(block, dtype=np.float64)
+        # The samples that outputs were last asked for, and their rows.
+        self.judged: Int | None = None
+        self.beside = self.K[:0]
 
     def trained(self, C: float, before: Trained | None) -> Trained:
         start = None if before is None else stretched(before, self.labels, C)
         fit = hinge_fit(self.K, self.labels, C * self.penalty, start, exact=False)
         return Trained(C, fit.alpha, fit.gradient, fit.bias)
 
+    def begin(self, Cs: Float) -> list[Trained]:
+        n = self.train.size
+        if n > FEW:
+            return []
+        alphas, gradients, biases = (
+            np.empty((Cs.size, n)),
+            np.empty((Cs.size, n)),
+            np.empty(Cs.size),
+        )
+        penalty = np.ascontiguousarray(self.penalty, dtype=np.float64)
+        done = small_path(self.K, self.labels, penalty, Cs, COARSE_TOL, alphas, gradients, biases)
+        found = zip(Cs[:done], alphas, gradients, biases)
+        return [Trained(float(C), a, g, float(bias)) for C, a, g, bias in found]
+
     def outputs(self, step: Trained, test: Int) -> Float:
+        if self.train.size <= FEW:
+            if self.judged is not test:
+                self.judged, self.beside = test, gather_block(self.whole, test, self.train)
+            return np.asarray(self.beside @ step.alpha + step.bias)
         support = np.flatnonzero(step.alpha)
         block = gather_block(self.whole, test, self.train[support])
         return np.asarray(block @ step.alpha[support] + step.bias)

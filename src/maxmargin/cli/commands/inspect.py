@@ -11,6 +11,7 @@ import numpy as np
 from ... import __version__
 from ...models import Model
 from ...report.words import certificate_lines, measure_in_words
+from ...tuning.chosen import rounded
 
 PARTS = ("numpy", "scipy", "scikit-learn", "numba", "polars", "matplotlib", "typer")
 # Parameters of the training, not of the model.
@@ -22,10 +23,11 @@ def described(model: Model) -> list[tuple[str, str]]:
     machine, training = model.estimator, model.training
     lines = [("machine", type(machine).__name__)]
     if hasattr(machine, "kernel_"):
-        lines.append(("kernel", shortened(repr(machine.kernel_))))
+        lines.append(("kernel", shortened(rounded(repr(machine.kernel_)))))
     for name in ("C", "nu", "epsilon", "loss"):
         if name in machine.get_params(deep=False):
-            lines.append((name, str(getattr(machine, name))))
+            value = getattr(machine, name)
+            lines.append((name, f"{value:.6g}" if isinstance(value, float) else str(value)))
     if hasattr(machine, "classes_"):
         lines.append(("classes", shortened(", ".join(map(str, machine.classes_)))))
     if hasattr(machine, "n_support_"):

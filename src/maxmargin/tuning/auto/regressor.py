@@ -41,8 +41,8 @@ class AutoSVR(RegressorMixin, AutoMachine):  # type: ignore[misc]
     ----------
     metric : {"radial", "diagonal", "full"}, default="radial"
         One width for all (standardised) features, one for each, or a full matrix.
-    strategy : {"auto", "cv-loss", "grid"}, default="auto"
-        How to choose; "auto" is "cv-loss".
+    strategy : {"auto", "cv-loss", "grid", "span", "leave-one-out"}, default="auto"
+        How to choose; "auto" is "cv-loss", for the others see `maxmargin.tuning.regression`.
     loss : {"squared", "absolute"}, default="squared"
         The error of held-out samples that is minimised.
     scale : bool, default=True

@@ -45,6 +45,13 @@ class Ended(Exception):
     """Raised to end a run that cannot improve."""
 
 
+def measured_at(objective: Objective[P], point: P, gradient: bool) -> Evaluation:
+    """The objective at a point. Huge kernel values may overflow: what is then not finite says so,
+    and optimisers step around it."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return objective.evaluate(point) if gradient else Evaluation(objective.value(point))
+
+
 class Optimiser(ABC, Generic[P]):
     """A walk from a start, in runs limited by a budget.
 
@@ -143,7 +150,7 @@ class Optimiser(ABC, Generic[P]):
             if gradient and objective.differentiable and measured.gradient is None:
                 raise ValueError("an evaluation in the journal has no gradient")
         else:
-            measured = objective.evaluate(point) if gradient else Evaluation(objective.value(point))
+            measured = measured_at(objective, point, gradient)
         return self._noted(objective, point, measured)
 
     def _recalled(self, place: int) -> Evaluation:

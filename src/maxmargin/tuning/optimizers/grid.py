@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base import Evaluation, Limits, Objective, P
-from .base import Ended, Optimiser
+from .base import Ended, Optimiser, measured_at
 
 
 class Choice(Optimiser[P]):
@@ -57,10 +57,13 @@ class Choice(Optimiser[P]):
         return values + self._computed(objective, points[len(values) :])
 
     def _computed(self, objective: Objective[P], points: list[P]) -> list[float]:
+        def value(point: P) -> float:
+            return measured_at(objective, point, gradient=False).value
+
         if len(points) <= 1:
-            return [objective.value(point) for point in points]
+            return [value(point) for point in points]
         with ThreadPoolExecutor(len(points)) as pool:
-            return list(pool.map(objective.value, points))
+            return list(pool.map(value, points))
 
 
 class Grid(Choice[P]):
