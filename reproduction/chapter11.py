@@ -102,7 +102,7 @@ def show_unreliable_sign(results: Json, printed: Json) -> Page:
             "f⁽¹⁾ = ±|x|, where the sign of the derivative is right three times of four. Counts "
             "are the first of 60 marks on a logarithmic scale.",
             "Algorithm 11.2 as printed does not do this; where ours differs is said in the "
-            "[guide](../../guide/tuning.md#where-the-thesis-and-this-code-differ).",
+            "[guide](../../guide/tuning.md#differences-from-the-thesis).",
         ],
         draw=draw,
     )
