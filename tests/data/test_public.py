@@ -400,7 +400,7 @@ def test_unreachable_server_is_tried_again_and_explained(monkeypatch):
     monkeypatch.setattr(downloads.time, "sleep", tried.append)
     with pytest.raises(DataError, match="cannot be fetched"):
         Web("http://127.0.0.1:9").raw("https://archive.ics.uci.edu/x")
-    assert len(tried) == downloads.ATTEMPTS - 1
+    assert len(tried) == downloads.LIMITS.attempts - 1
 
 
 @pytest.mark.parametrize("name", UNAVAILABLE)

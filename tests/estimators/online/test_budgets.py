@@ -21,8 +21,7 @@ early = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarnin
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(online, "CHUNK", 16)
-    monkeypatch.setattr(online, "EXPENSIVE_CHUNK", 16)
+    monkeypatch.setattr(online, "SIZES", online.SIZES._replace(chunk=16, expensive_chunk=16))
 
 
 class Pressing:

@@ -15,6 +15,7 @@ from ...kernels.base import count, take
 from ...runtime.parallel import single_threaded_blas
 from .. import parameters as p
 from ..inputs import (
+    checked_weights,
     is_precomputed,
     new_inputs,
     resolved_kernel,
@@ -38,6 +39,19 @@ class FeatureSpaceRule(BaseEstimator):  # type: ignore[misc]
     X_fit_: Any
     center_: np.ndarray
 
+    def __init__(
+        self,
+        *,
+        kernel: Any = "linear",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tag_inputs(tags.input_tags, self.kernel)
@@ -51,12 +65,15 @@ class FeatureSpaceRule(BaseEstimator):  # type: ignore[misc]
         p.check_gamma(self)
         p.check_number(self, "coef0")
 
-    def _inputs(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, np.ndarray]:
+        """Check the parameters; return checked inputs, targets and weights of samples."""
+        self._check_parameters()
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        return training_inputs(self, X, y)
+        X, y = training_inputs(self, X, y)
+        return X, y, checked_weights(sample_weight, len(y))
 
     def _remember(self, X: Any, weight: np.ndarray, kept: np.ndarray) -> Any:
         """Set `kernel_`, `center_` and `X_fit_`; return the inputs relative to the centre."""

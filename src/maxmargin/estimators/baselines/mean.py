@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from ...kernels import Linear
-from ..inputs import checked_weights, is_precomputed
+from ..decisions import LargestDecides
+from ..inputs import is_precomputed
 from ..targets import class_targets
 from .base import FeatureSpaceRule
 
 
-class MeanClassifier(ClassifierMixin, FeatureSpaceRule):  # type: ignore[misc]
+class MeanClassifier(LargestDecides, ClassifierMixin, FeatureSpaceRule):  # type: ignore[misc]
     """Predicts the class with the nearest mean c_y = Σ w_i φ(x_i) / Σ w_i, in feature space.
 
         h(x) = argmin_y ‖φ(x) − c_y‖²
@@ -56,19 +57,6 @@ class MeanClassifier(ClassifierMixin, FeatureSpaceRule):  # type: ignore[misc]
     array(['low', 'high'], dtype='<U4')
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "linear",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Compute the means.
 
@@ -85,9 +73,7 @@ class MeanClassifier(ClassifierMixin, FeatureSpaceRule):  # type: ignore[misc]
         -------
         self
         """
-        self._check_parameters()
-        X, y = self._inputs(X, y)
-        weight = checked_weights(sample_weight, len(y))
+        X, y, weight = self._checked(X, y, sample_weight)
         targets = class_targets(y, weight, None)
         weight = targets.weight
         kept = np.flatnonzero((weight > 0) & (targets.codes >= 0))
@@ -151,19 +137,3 @@ class MeanClassifier(ClassifierMixin, FeatureSpaceRule):  # type: ignore[misc]
             return nearness
         difference: np.ndarray = nearness[:, 1] - nearness[:, 0]
         return difference / self.between_ if self.between_ > 0.0 else difference
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of the nearest mean; ties go to the first.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        values = self.decision_function(X)
-        places = (values > 0.0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        labels: np.ndarray = self.classes_[places]
-        return labels

@@ -11,7 +11,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .. import parameters as p
-from ..inputs import checked_weights
 from .base import FeatureSpaceRule
 
 
@@ -21,6 +20,18 @@ class KernelNeighbors(FeatureSpaceRule):
     n_neighbors: int
     squares_: np.ndarray
     sample_weight_: np.ndarray
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        kernel: Any = "linear",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+    ) -> None:
+        super().__init__(kernel=kernel, degree=degree, gamma=gamma, coef0=coef0)
+        self.n_neighbors = n_neighbors
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -113,21 +124,6 @@ class KernelNeighborsClassifier(ClassifierMixin, KernelNeighbors):  # type: igno
     0.96
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        kernel: Any = "linear",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Remember the samples.
 
@@ -144,11 +140,10 @@ class KernelNeighborsClassifier(ClassifierMixin, KernelNeighbors):  # type: igno
         -------
         self
         """
-        self._check_parameters()
-        X, y = self._inputs(X, y)
+        X, y, weight = self._checked(X, y, sample_weight)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
-        kept = self._keep(X, checked_weights(sample_weight, y.size))
+        kept = self._keep(X, weight)
         self.classes_, codes = np.unique(y[kept], return_inverse=True)
         self.y_fit_ = codes.astype(np.int64)
         return self
@@ -206,21 +201,6 @@ class KernelNeighborsRegressor(RegressorMixin, KernelNeighbors):  # type: ignore
     array([2.])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        kernel: Any = "linear",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Remember the samples.
 
@@ -236,10 +216,9 @@ class KernelNeighborsRegressor(RegressorMixin, KernelNeighbors):  # type: ignore
         -------
         self
         """
-        self._check_parameters()
-        X, y = self._inputs(X, y)
+        X, y, weight = self._checked(X, y, sample_weight)
         y = np.asarray(column_or_1d(y, warn=True), dtype=np.float64)
-        kept = self._keep(X, checked_weights(sample_weight, y.size))
+        kept = self._keep(X, weight)
         self.y_fit_ = y[kept]
         return self
 

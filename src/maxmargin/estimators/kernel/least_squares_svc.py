@@ -10,11 +10,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from .. import parameters as p
+from ..decisions import LargestDecides
 from ..targets import class_targets
 from .least_squares import Functions, LeastSquaresMachine
 
 
-class LeastSquaresSVC(ClassifierMixin, LeastSquaresMachine):  # type: ignore[misc]
+class LeastSquaresSVC(LargestDecides, ClassifierMixin, LeastSquaresMachine):  # type: ignore[misc]
     """The least-squares support vector machine::
 
         ½‖w‖² + C Σ_i weight_i (y_i − f(x_i))² → min,   f(x) = ⟨w, φ(x)⟩ + b,   y = ±1
@@ -133,34 +134,3 @@ feature_names_in_, n_support_, shape_fit_, support_, support_vectors_
             return Functions(2.0 * codes[:, None] - 1.0, (f"{labels[1]} vs {labels[0]}",))
         targets = np.where(codes[:, None] == np.arange(labels.size), 1.0, -1.0)
         return Functions(targets, tuple(f"{label} vs rest" for label in labels))
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The function whose sign, or whose largest column, decides.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes one number, positive for ``classes_[1]``.
-        """
-        values = self._values(X)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        values = self.decision_function(X)
-        places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        result: np.ndarray = self.classes_[places]
-        return result

@@ -269,7 +269,7 @@ class LinearMachine(CertifiedMachine):
             stacklevel=6,
         )
 
-    def _outputs(self, X: Any) -> np.ndarray:
+    def _values(self, X: Any) -> np.ndarray:
         """Every function at every sample, shape (samples, functions)."""
         check_is_fitted(self)
         if is_chunked(X):

@@ -11,11 +11,12 @@ from sklearn.utils import column_or_1d
 
 from ...solvers.linear import CLASSIFICATION, LinearSolution
 from .. import parameters as p
+from ..decisions import LargestDecides
 from ..targets import class_targets
 from .base import LinearMachine, Task
 
 
-class LinearClassifier(ClassifierMixin, LinearMachine):  # type: ignore[misc]
+class LinearClassifier(LargestDecides, ClassifierMixin, LinearMachine):  # type: ignore[misc]
     """One function for two classes, one for each class against the rest for more."""
 
     _rules: ClassVar[Any] = {
@@ -73,37 +74,6 @@ class LinearClassifier(ClassifierMixin, LinearMachine):  # type: ignore[misc]
             for c, label in enumerate(labels)
         ]
 
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The decision function: its sign, or its largest column, is the predicted class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes one number, positive for ``classes_[1]``.
-        """
-        outputs = self._outputs(X)
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        values = self.decision_function(X)
-        places = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        result: np.ndarray = self.classes_[places]
-        return result
-
 
 class LinearRegressor(RegressorMixin, LinearMachine):  # type: ignore[misc]
     """One function of real values."""
@@ -145,4 +115,4 @@ class LinearRegressor(RegressorMixin, LinearMachine):  # type: ignore[misc]
         -------
         ndarray of shape (n_samples,)
         """
-        return self._outputs(X)[:, 0]
+        return self._values(X)[:, 0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +24,28 @@ from .lru import BATCH_BYTES
 
 Bool = NDArray[np.bool_]
 
-# Memory for at least this many rows is always allocated.
-FEWEST_ROWS = 8
-# Rows of a stage are laid out with space for all columns if at least this fraction of them fits.
-ENOUGH_ROWS = 0.5
+
+class Sizes(NamedTuple):
+    """Sizes of the memory for rows, and of the batches that fill it."""
+
+    # Memory for at least this many rows is always allocated.
+    fewest_rows: int = 8
+    # Rows of a stage are laid out with space for all columns if at least this fraction of them
+    # fits.
+    enough_rows: float = 0.5
+    # Rows that are copied after they are computed come in smaller batches, because the first touch
+    # of memory costs as much as the computation. Scratch memory is limited to `scratch_bytes` and
+    # to this share of the row memory, but at least `fewest_scratch` bytes.
+    scratch_bytes: int = 32 << 20
+    scratch_share: float = 0.3
+    fewest_scratch: int = 8 << 20
+
+
+SIZES = Sizes()
+
 # Rows computed in place come in batches of this many float32 multiplications, about a third of a
 # second at 200 GFLOP/s.
 BATCH_PRODUCTS = 4e10
-# Rows that are copied after they are computed come in smaller batches, because the first touch of
-# memory costs as much as the computation. Scratch memory is limited to SCRATCH_BYTES and to this
-# share of the row memory, but at least FEWEST_SCRATCH bytes.
-SCRATCH_BYTES, SCRATCH_SHARE, FEWEST_SCRATCH = 32 << 20, 0.3, 8 << 20
 
 
 def pack_rows(memory: Array, width: int, slots: Int, keep: Int) -> None:
@@ -95,17 +107,17 @@ class BlockRowCache:
         self.evaluations = self.misses = 0
         self.features = features
         item = gram.dtype.itemsize
-        size = int(min(max(budget / item, FEWEST_ROWS * gram.n), gram.n * gram.n))
+        size = int(min(max(budget / item, SIZES.fewest_rows * gram.n), gram.n * gram.n))
         self.memory = buffer((size,), gram.dtype)
-        share = max(FEWEST_SCRATCH, SCRATCH_SHARE * self.memory.nbytes)
-        self.scratch = int(min(SCRATCH_BYTES, share))
+        share = max(SIZES.fewest_scratch, SIZES.scratch_share * self.memory.nbytes)
+        self.scratch = int(min(SIZES.scratch_bytes, share))
         self._begin(gram.n if width is None else width)
 
     def _begin(self, width: int) -> None:
         """Start with the first columns and no rows."""
         # None stands for all columns.
         self.columns = np.arange(width) if width < self.gram.n else None
-        roomy = self.memory.size // self.gram.n >= ENOUGH_ROWS * width
+        roomy = self.memory.size // self.gram.n >= SIZES.enough_rows * width
         self._lay_out(width, self.gram.n if roomy else width)
 
     def _lay_out(self, n: int, step: int) -> None:

@@ -16,9 +16,11 @@ A dual point needs Σ β_i x_i = 0 and Σ β_i = 0: β of a model is projected t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -40,6 +42,8 @@ class Rules(NamedTuple):
     orthogonal: float = 1e-9
     # Newton's method goes on to this gap: the last steps cost nothing.
     finished: float = 1e-17
+    # Steps are halved down to this fraction of Newton's.
+    shortest: float = 1e-10
     # A loss below this part of that of w = 0 is none: the classes are separable.
     separated: float = 1e-24
     # Samples above a plane by more than this are separated by it.
@@ -135,6 +139,10 @@ def logistic_model(problem: LinearProblem, A: Float, tol: float, budget: Budget)
             "a plane separates the classes, so that the loss falls for ever as the weights grow: "
             "there is no model without penalty. Give a finite C"
         )
+
+    def value_of(model: Float) -> float:
+        return float(C @ np.logaddexp(0.0, -y * (A @ model)))
+
     model = np.zeros(A.shape[1])
     status, value = "", float(C.sum() * np.log(2.0))
     while not status:
@@ -149,21 +157,30 @@ def logistic_model(problem: LinearProblem, A: Float, tol: float, budget: Budget)
         root = np.sqrt(curvature)
         inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         step = np.linalg.lstsq(root[:, None] * A, inverse * beta, rcond=None)[0]
-        length, before = 1.0, value
-        while length > 1e-10:
-            value = float(C @ np.logaddexp(0.0, -y * (A @ (model + length * step))))
-            if value <= before:
-                break
-            length *= 0.5
-        if not value < before:
+        lower = lower_point(model, step, value_of, value)
+        if lower is None:
             status = status or "precision"
-            value = before
             break
-        model, budget.steps = model + length * step, budget.steps + 1
+        (model, value), budget.steps = lower, budget.steps + 1
     if status == "precision" and certificate.relative_gap <= tol:
         status = "converged"
     w, b = parted(problem, model / np.where(size > 0, size, 1.0))
     return w, b, feasible, status, certificate
+
+
+def lower_point(
+    model: Float, step: NDArray[Any], value_of: Callable[[Float], float], before: float
+) -> tuple[Float, float] | None:
+    """Halve the step until the value falls; return model and value there, or None if it never
+    does."""
+    length = 1.0
+    while length > RULES.shortest:
+        moved = model + length * step
+        value = value_of(moved)
+        if value < before:
+            return moved, value
+        length *= 0.5
+    return None
 
 
 def certified(loss: Loss, A: Float, model: Float, beta: Float) -> tuple[Certificate, Float]:
@@ -195,6 +212,14 @@ def least_squared_hinge(problem: LinearProblem, A: Float, tol: float, budget: Bu
     loss, size = problem.loss, np.abs(A).max(axis=0)
     size = np.where(size > 0, size, 1.0)
     scaled, y, root = A / size, loss.target, np.sqrt(1.0 / loss.ridge)
+
+    def slack_of(model: Float) -> Float:
+        return np.maximum(1.0 - y * (scaled @ model), 0.0)
+
+    def value_of(model: Float) -> float:
+        weighted = root * slack_of(model)
+        return 0.5 * float(weighted @ weighted)
+
     model, slack, status = np.zeros(A.shape[1]), np.ones(y.size), ""
     first = value = 0.5 * float(root @ root)
     while True:
@@ -212,17 +237,12 @@ def least_squared_hinge(problem: LinearProblem, A: Float, tol: float, budget: Bu
         inside = slack > 0
         target = (root * y * slack)[inside]
         step = np.linalg.lstsq(root[inside, None] * scaled[inside], target, rcond=None)[0]
-        length, before = 1.0, value
-        while length > 1e-10:
-            slack = np.maximum(1.0 - y * (scaled @ (model + length * step)), 0.0)
-            value = 0.5 * float((root * slack) @ (root * slack))
-            if value < before:
-                break
-            length *= 0.5
-        else:
-            status, value = "precision", before
+        lower = lower_point(model, step, value_of, value)
+        if lower is None:
+            status = "precision"
             break
-        model, budget.steps = model + length * step, budget.steps + 1
+        (model, value), budget.steps = lower, budget.steps + 1
+        slack = slack_of(model)
     if status == "precision" and certificate.relative_gap <= tol:
         status = "converged"
     w, b = parted(problem, model / size)
