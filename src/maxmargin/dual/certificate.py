@@ -233,3 +233,15 @@ def _bias_within(problem: DualProblem, residual: Float, hard: _Constraints, bias
     np.minimum.at(high, problem.group[hard.below], residual[hard.below])
     meeting: Float = np.minimum(np.maximum(bias, low), high)
     return meeting
+
+
+def rounding_is_small(problem: DualProblem, alpha: Float, rounding: float, allowed: float) -> bool:
+    """Whether what rounding of the function adds to the losses is allowed: it moves free variables
+    off the margin, at the price of their boxes or, where these are infinite, of squares."""
+    boxes = problem.upper - problem.lower
+    if rounding * float(boxes.sum()) <= allowed:
+        return True
+    free = problem.free(alpha)
+    boxed, squared = free & np.isfinite(boxes), free & (problem.ridge > 0.0)
+    squares = rounding * np.abs(alpha[squared]) + 0.5 * rounding**2 / problem.ridge[squared]
+    return rounding * float(boxes[boxed].sum()) + float(squares.sum()) <= allowed

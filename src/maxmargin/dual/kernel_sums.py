@@ -71,9 +71,12 @@ def sharp_expansion(
     sharp = approximate.copy()
     sharp[support] = _expansion_at_support(coef, exact, pause)
     known = coef != 0
+    # Kernel values of 1e-300 have coefficients whose squares overflow.
+    largest = float(np.abs(coef).max(initial=0.0)) or 1.0
+    length = largest * float(np.linalg.norm(coef / largest))
     while True:
         seen = float(np.nanmax(np.abs(sharp - approximate)[known], initial=0.0))
-        error = max(SAFETY * seen, gram.rounding * float(np.linalg.norm(coef)))
+        error = max(SAFETY * seen, gram.rounding * length)
         wanted = np.flatnonzero(~known & ~_decided(problem, alpha, sharp, error))
         if not wanted.size:
             return sharp

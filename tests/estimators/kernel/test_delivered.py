@@ -181,6 +181,36 @@ def test_what_float64_cannot_solve_is_not_called_converged():
     assert model.fit_status_ == 1
 
 
+@pytest.mark.parametrize(
+    ("model", "X"),
+    [
+        (SVC(C=200.0, gamma=4.5e6, tol=1e-10), [[0.0], [0.9901], [0.9902]]),
+        (SVC(C=1.0, gamma=1 / 30, tol=1e-3), [[0.0], [2.97e8], [2.97e8 + 4.75]]),
+        (SVC(kernel="sigmoid", gamma=0.3, coef0=0.2), [[1e53, 1e53], [1e53, -1e53], [1e53, 0.0]]),
+    ],
+    ids=["exponents", "far apart", "tanh"],
+)
+def test_kernel_values_that_rounding_changes_prove_nothing(model, X):
+    """exp and tanh of inner products that are much larger than their differences."""
+    with pytest.warns(ConvergenceWarning, match="no further progress"):
+        model.fit(X, [0, 1, 0])
+    assert model.status_ == "precision"
+
+
+def test_kernel_matrix_of_one_is_exact_whatever_gamma():
+    X = np.arange(6.0)[:, None]
+    assert fitted(SVC(C=1e6, gamma=1e20, tol=1e-9), X, [0, 1, 0, 1, 0, 1]).status_ == "converged"
+
+
+def test_no_solution_in_single_precision_is_sought_in_double():
+    X = 8004.510662744624 * np.array([[2, 0], [1, 0], [-1, 1.5], [1, 0], [-1, 1.5], [2, 0]])
+    X[:, 1] += 12240.946974234212
+    model = SVC(C=960.0, kernel="linear", precision="single", loss="squared_hinge", tol=1e-3)
+    model = fitted(model, X, [0, 0, 1, 0, 0, 1])
+    assert model.certificate_.relative_gap < 1e-6
+    assert_delivered(model, X, np.array([0, 0, 1, 0, 0, 1]), np.ones(6))
+
+
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_constant_column_changes_nothing(loss):
     rng = np.random.default_rng(0)
@@ -321,6 +351,12 @@ def test_coefficients_of_any_size_make_no_noise():
         warnings.simplefilter("error", RuntimeWarning)
         model = SVC(C=np.inf, kernel="linear").fit(X, y)
     assert np.isfinite(model.dual_coef_).all()
+    line = np.outer([-2.7, 30.4, -9.0, 10.4, -18.9], [1e-137, 1.3e-137, 1.1e-137])
+    machine = NuSVC(kernel="linear", precision="single", class_weight="balanced", nu=0.4952)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine.fit(line, [0, 0, 1, 0, 1])
 
 
 def test_violation_of_a_tube_that_was_searched_for_is_that_of_nu_svr():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+from scipy.linalg.blas import dnrm2
 
-from ...kernels import Gram, Kernel, Precomputed
+from ...kernels import Gaussian, Gram, Kernel, Precomputed, Sigmoid
 from ...kernels.base import STRIPE
 from ...kernels.precomputed import PrecomputedGram
 from ...kernels.row_sums import KnownSums, StoredRows
@@ -22,6 +24,10 @@ from ..distinct import chosen
 WIDENED_BLOCK = 1 << 21
 # Kernel values in memory at a time if they are only summed.
 COMBINED_BLOCK = 1 << 22
+# Inputs from which the rounding of all of them is estimated, about.
+PROBED = 256
+# exp of more is not told from infinity here.
+LARGEST_EXPONENT = 50.0
 NO_MATRIX = np.empty((0, 0))
 
 
@@ -191,6 +197,36 @@ class Grams:
     def double(self, samples: np.ndarray | None = None) -> CachedGram:
         """The matrix in float64, for solvers."""
         return CachedGram(self._bound(samples, np.float64))
+
+    @cached_property
+    def _argument_rounding(self) -> float:
+        """Rounding of the arguments of exp and tanh in float64: inner products may be much larger
+        than the values of these functions."""
+        if not isinstance(self.kernel, Gaussian | Sigmoid):
+            return 0.0
+        some = chosen(self.X, np.arange(0, self.count, max(1, self.count // PROBED)))
+        return float(self.kernel.bind(some, np.float64).rounding)
+
+    def rounding_of_arguments(
+        self, samples: np.ndarray | None, coef: np.ndarray, negligible: float
+    ) -> float:
+        """What rounding of the arguments of exp and tanh does to Kα, at most and about; 0 if that
+        is negligible."""
+        length = float(dnrm2(coef))
+        if self._argument_rounding * length <= negligible:
+            return 0.0
+        if isinstance(self.kernel, Sigmoid):
+            return min(self._argument_rounding, 2.0) * length
+        # exp(u + error) − exp(u); k(x, x) = 1 is not computed.
+        relative = float(np.expm1(min(self._argument_rounding, LARGEST_EXPONENT)))
+        exact, support, squares = self.exact(samples), np.flatnonzero(coef), np.zeros(coef.size)
+        step = max(1, COMBINED_BLOCK // coef.size)
+        for start in range(0, support.size, step):
+            rows = support[start : start + step]
+            errors = np.minimum(relative * exact.rows(rows), 1.0)
+            errors[np.arange(rows.size), rows] = 0.0
+            squares += np.square(coef[rows]) @ np.square(errors)
+        return float(np.sqrt(squares.max()))
 
     def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
         X = self._inputs(samples)

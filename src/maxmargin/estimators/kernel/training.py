@@ -21,7 +21,7 @@ from ...dual import (
     sharp_expansion,
 )
 from ...dual.batch import Parts
-from ...dual.certificate import certificate_and_bias, gap_resolution
+from ...dual.certificate import certificate_and_bias, gap_resolution, rounding_is_small
 from ...dual.problem import Float
 from ...kernels import Gram
 from ...runtime.parallel import single_threaded_blas
@@ -42,6 +42,8 @@ FEASIBLE = 1e-9
 ROUNDED = 1e-13
 # Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
 KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
+# The part of `tol` below which rounding of the arguments of a kernel's function does not count.
+NEGLIGIBLE = 1e-3
 # The part of max_seconds below which no unfinished problem is taken up again.
 LEAST_SECONDS = 0.02
 
@@ -248,6 +250,11 @@ class Trainer:
     def _certified(self, task: Task, gram: Gram, seconds: float, listener: Any) -> Outcome:
         problem, s = task.machine.problem, self.settings
         solution = self._solve(problem, gram, task.start, seconds, listener)
+        if solution.status == "unbounded" and gram.dtype != np.float64:
+            # By the rounding of float32, perhaps.
+            gram.release()
+            gram, seconds = self.grams.double(task.indices), self.clock.left()
+            solution = self._solve(problem, gram, task.start, seconds, listener, solution.steps)
         if gram.dtype == np.float64:
             outcome = self._read(task, solution, gram, self.grams.low_precision(gram))
         else:
@@ -346,10 +353,14 @@ class Trainer:
         solution, shown, s = outcome.solution, outcome.certificate, self.settings
         if not (shown.violation <= s.tol and shown.infeasibility <= FEASIBLE):
             return False
-        rounding = KNOWN_TO * self.grams.largest_entry * float(dnrm2(solution.alpha))
+        problem, alpha = task.machine.problem, solution.alpha
+        rounding = KNOWN_TO * self.grams.largest_entry * float(dnrm2(alpha))
+        of_arguments = self.grams.rounding_of_arguments(
+            task.indices, problem.per_sample(alpha), NEGLIGIBLE * s.tol
+        )
+        rounding = max(rounding, of_arguments)
         if rounding > s.tol:
             return False
-        problem, alpha = task.machine.problem, solution.alpha
         if solution.status == "stationary" or np.isinf(s.gap):
             return True
         value = max(abs(shown.primal), abs(shown.dual))
@@ -436,15 +447,3 @@ def told_by(problem: DualProblem, solution: Solution) -> np.ndarray:
     known = problem.linear - solution.gradient - problem.ridge * solution.alpha
     result: np.ndarray = known[:n]
     return result
-
-
-def rounding_is_small(problem: DualProblem, alpha: Float, rounding: float, allowed: float) -> bool:
-    """Whether what rounding of the function adds to the losses is allowed: it moves free variables
-    off the margin, at the price of their boxes or, where these are infinite, of squares."""
-    boxes = problem.upper - problem.lower
-    if rounding * float(boxes.sum()) <= allowed:
-        return True
-    free = problem.free(alpha)
-    boxed, squared = free & np.isfinite(boxes), free & (problem.ridge > 0.0)
-    squares = rounding * np.abs(alpha[squared]) + 0.5 * rounding**2 / problem.ridge[squared]
-    return rounding * float(boxes[boxed].sum()) + float(squares.sum()) <= allowed
