@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, product
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base import Evaluation, Limits, Objective, P
+from ..jobs import in_jobs
 from .base import Ended, Optimiser
 
 
@@ -20,7 +20,7 @@ class Choice(Optimiser[P]):
     ----------
     points : sequence of Point
     n_jobs : int
-        Evaluations at a time, in threads.
+        Evaluations at a time, in threads, or by joblib's backend where it is Dask's or Ray's.
     """
 
     _endless = False
@@ -57,10 +57,7 @@ class Choice(Optimiser[P]):
         return values + self._computed(objective, points[len(values) :])
 
     def _computed(self, objective: Objective[P], points: list[P]) -> list[float]:
-        if len(points) <= 1:
-            return [objective.value(point) for point in points]
-        with ThreadPoolExecutor(len(points)) as pool:
-            return list(pool.map(objective.value, points))
+        return in_jobs(objective.value, points, len(points))
 
 
 class Grid(Choice[P]):
@@ -76,7 +73,7 @@ class Grid(Choice[P]):
         spaced axis a logarithmic grid.
     limits : Limits, optional
     n_jobs : int
-        Evaluations at a time, in threads.
+        Evaluations at a time, in threads, or by joblib's backend where it is Dask's or Ray's.
 
     Examples
     --------
