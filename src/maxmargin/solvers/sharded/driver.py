@@ -53,8 +53,8 @@ PATIENCE = 3
 # A member may be dropped after this many rounds at 0.
 SETTLED = 2
 # Samples that satisfy their condition by more than this multiple of the largest violation are not
-# updated until the next certificate, which checks them.
-LEASH = 2.0
+# updated until the next certificate, which checks them; if one violates, it was too short.
+LEASH, LONGER = 2.0, 4.0
 # Rounding in float32 takes violation and gap to no more than this multiple of the tolerances.
 STRAY = 2.0
 # Largest number of certificates, each of which costs a pass over all samples.
@@ -114,7 +114,7 @@ class ShardedRun:
         self.standing = Standing(np.inf, np.inf, -np.inf, np.zeros(totals.size))
         self.rounds = self.steps = self.face_steps = self.evaluations = 0
         self.told_to_stop = self.begun = self.ended = False
-        self.since_root = 0
+        self.since_root, self.leash = 0, LEASH
 
     def finish(self, start: tuple[list[Int], list[Float]] | None) -> ShardedSolution:
         certificate = None
@@ -182,10 +182,11 @@ class ShardedRun:
                 if (not promised and self.dtype == np.float64) or proofs > MOST_PROOFS:
                     return "precision", certificate
                 stale, best, dual = 0, np.inf, -np.inf
-                # Else samples that were set aside violate by more than rounding explains.
                 if not promised or self.promised(self.standing, STRAY):
                     self.dtype = np.dtype(np.float64)
                     allowance *= 0.5 if promised else 1.0
+                else:  # samples that were set aside violate by more than rounding explains
+                    self.leash *= LONGER
             self.budgets()
             self.admit(proposals)
 
@@ -257,7 +258,7 @@ class ShardedRun:
             s.restart(self.pool.one_block())
             self.since_root = 0
         self.since_root += 1
-        return self.ask(self.dtype, LEASH * self.standing.violation)
+        return self.ask(self.dtype, self.leash * self.standing.violation)
 
     def ask(self, dtype: Any, leash: float) -> list[Proposal]:
         asked = max(16, int(ASKED * self.candidates() / self.shards))
