@@ -285,9 +285,9 @@ PAGE = """# Where a cluster pays, and where it does not
 Written by `python -m benchmarks.cluster_model --page docs/guide/scaling.md` at commit {commit}, on
 {cores} cores ({processor}; load before: {load:.1f}). Figures in parentheses say how many times as
 fast as one worker that is. Times of clusters are **simulated** from measured tasks, rounds and
-bytes; they leave out failures, other users, and disks that are slower than processors. The measured columns show how far
-the simulation can be trusted: this machine has {cores} cores, so that more processes cannot be
-faster there.
+bytes; they leave out failures, other users, and disks that are slower than processors. The measured
+columns show how far the simulation can be trusted: this machine has {cores} cores, so that more
+processes cannot be faster there.
 
 **A kernel machine** costs (support vectors) × n kernel values, divided among the workers, and the
 problem of the support vectors, which the driver solves alone. Where support vectors grow with n the

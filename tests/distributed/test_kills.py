@@ -156,12 +156,12 @@ def test_an_added_and_a_slow_worker_change_nothing(cluster, client, single, monk
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 def test_linear_machines_survive_a_killed_worker(client, monkeypatch, tmp_path, loss):
     path = tmp_path / "killed"
-    disturb(monkeypatch, dask_sums.DaskSums, "evaluated", killed_within, path, 14)
-    inputs = np.column_stack([X, X[:, 0] * X[:, 1]])
-    model = LinearSVC(client=client, loss=loss).fit(spread(inputs), spread(Y))
+    disturb(monkeypatch, dask_sums.DaskSums, "evaluated", killed_within, path, 9)
+    labels = (X @ [1.0, 2.0] + np.sin(9.0 * X[:, 0]) > 6.0).astype(int)
+    model = LinearSVC(client=client, loss=loss).fit(spread(X), spread(labels))
     assert path.exists()
     assert model.certificate_.relative_gap <= model.tol
-    one = maxmargin.LinearSVC(loss=loss).fit(inputs, Y)
+    one = maxmargin.LinearSVC(loss=loss).fit(X, labels)
     assert model.certificate_.primal == pytest.approx(one.certificate_.primal, rel=3e-6)
 
 

@@ -18,7 +18,7 @@ from ..solvers.linear.data.chunked import MEMORY, joined
 from ..solvers.linear.data.matrix import Cost, Matrix, as_matrix
 from ..solvers.linear.losses import Float
 from ..solvers.sharded.shard import Part as ShardPart
-from .backend import RETRIES, results
+from .backend import results, submitted
 
 
 class DaskMatrix(ChunkedMatrix):
@@ -134,9 +134,7 @@ class DaskMatrix(ChunkedMatrix):
         return total
 
     def _submit(self, k: int, function: Any, *arguments: Any) -> Future[Any]:
-        return self.client.submit(
-            function, self.matrices[k], *arguments, pure=False, retries=RETRIES
-        )
+        return submitted(self.client, function, self.matrices[k], *arguments)
 
     def _results(self, jobs: list[Future[Any]]) -> list[Any]:
         return results(self.client, jobs, self.check)
