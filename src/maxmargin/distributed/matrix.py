@@ -1,5 +1,6 @@
 """The inputs of a linear machine on a Dask cluster: products are tasks, inputs stay where they are.
 
+For problems that sums over shards (`sums`) do not solve: more than 3,000 features, ‖w‖₁, C = ∞.
 What moves is w and Σ β_i x_i (d numbers for each part), Newton systems (d² numbers for each part),
 and x_i·w and β_i (one number for each sample): never the inputs, but for the few samples that a
 solver takes to memory.
