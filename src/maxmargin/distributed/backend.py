@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from distributed import CancelledError, Client, Future, KilledWorker, get_client, wait
+from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
 from ..dual.problem import Float, Int
@@ -32,7 +33,7 @@ RETRIES = 3
 # Inputs are sent to the cluster in pieces of at most this many bytes.
 PIECE_BYTES = 1 << 22
 # Errors by which a lost scheduler shows.
-LOST = (CommClosedError, CancelledError, OSError, TimeoutError)
+LOST = (CommClosedError, CancelledError, ClosedClientError, OSError, TimeoutError)
 
 
 class LostCluster(RuntimeError):
@@ -76,8 +77,7 @@ class DaskBackend(Backend):
         if nbytes > share * memory_of(self.client):
             return
         self.parts = [
-            self.client.submit(part, pure=False, retries=RETRIES) if callable(part) else part
-            for part in self.parts
+            submitted(self.client, part) if callable(part) else part for part in self.parts
         ]
 
     @property
@@ -85,10 +85,7 @@ class DaskBackend(Backend):
         return workers_of(self.client)
 
     def summaries(self, classes: bool) -> list[Summary]:
-        futures = [
-            self.client.submit(summary_of, part, classes, pure=False, retries=RETRIES)
-            for part in self.parts
-        ]
+        futures = [submitted(self.client, summary_of, part, classes) for part in self.parts]
         return results(self.client, futures, lambda: None)
 
     def session(self, task: ShardTask, pause: Pause) -> DaskSession:
@@ -190,12 +187,20 @@ class DaskSession(Session):
         self.states, self.blocks = [], []
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self.client.submit(function, *arguments, pure=False, retries=RETRIES)
+        return submitted(self.client, function, *arguments)
 
     def _results(self, futures: list[Future[Any]]) -> list[Any]:
         found = results(self.client, futures, self.pause)
         self.moved += sum(in_bytes(one) for one in found)
         return found
+
+
+def submitted(client: Client, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """The future of a task that may be run again on another worker."""
+    try:
+        return client.submit(function, *arguments, pure=False, retries=RETRIES)
+    except LOST as error:
+        raise LostCluster(LOST_MESSAGE) from error
 
 
 def results(client: Client, futures: list[Future[Any]], pause: Pause) -> list[Any]:
@@ -234,7 +239,11 @@ LOST_MESSAGE = (
 
 
 def workers_of(client: Client) -> int:
-    return max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+    """Their number, as far as it is known."""
+    try:
+        return max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+    except (*LOST, ValueError):
+        return 1
 
 
 def memory_of(client: Client) -> float:
@@ -269,8 +278,7 @@ def parts_of(
 ) -> list[Future[Any]]:
     """Futures of the parts of delayed blocks of X, y and weights."""
     return [
-        client.submit(as_part, *map(client.compute, blocks), pure=False, retries=RETRIES)
-        for blocks in zip(X, y, weight)
+        submitted(client, as_part, *map(client.compute, blocks)) for blocks in zip(X, y, weight)
     ]
 
 

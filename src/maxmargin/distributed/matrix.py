@@ -1,8 +1,9 @@
 """The inputs of a linear machine on a Dask cluster: products are tasks, inputs stay on the workers.
 
-The network carries w and Σ β_i x_i (d numbers for each part), Newton systems (d² numbers for each
-part), and x_i·w and β_i (one number for each sample). Inputs never move, except the few samples
-that a solver loads into memory.
+For problems that sums over shards (`sums`) do not solve: more than 3,000 features, ‖w‖₁, C = ∞.
+What moves is w and Σ β_i x_i (d numbers for each part), Newton systems (d² numbers for each part),
+and x_i·w and β_i (one number for each sample): never the inputs, but for the few samples that a
+solver takes to memory.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..solvers.linear.data.chunked import MEMORY, joined
 from ..solvers.linear.data.matrix import Cost, Matrix, as_matrix
 from ..solvers.linear.losses import Float
 from ..solvers.sharded.shard import Part as ShardPart
-from .backend import RETRIES, results
+from .backend import results, submitted
 
 
 class DaskMatrix(ChunkedMatrix):
@@ -134,9 +135,7 @@ class DaskMatrix(ChunkedMatrix):
         return total
 
     def _submit(self, k: int, function: Any, *arguments: Any) -> Future[Any]:
-        return self.client.submit(
-            function, self.matrices[k], *arguments, pure=False, retries=RETRIES
-        )
+        return submitted(self.client, function, self.matrices[k], *arguments)
 
     def _results(self, jobs: list[Future[Any]]) -> list[Any]:
         return results(self.client, jobs, self.check)

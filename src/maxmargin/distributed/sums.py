@@ -14,7 +14,7 @@ from ..solvers.linear.sums import LinearTask, SumsSession, shard
 from ..solvers.linear.sums.session import joined
 from ..solvers.linear.sums.shard import Pass, Proof, Sums
 from ..solvers.sharded.shard import in_bytes
-from .backend import RETRIES, results, workers_of
+from .backend import results, submitted, workers_of
 
 
 class DaskSums(SumsSession):
@@ -73,7 +73,7 @@ class DaskSums(SumsSession):
         ]
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self.client.submit(function, *arguments, pure=False, retries=RETRIES)
+        return submitted(self.client, function, *arguments)
 
     def _results(self, jobs: list[Future[Any]]) -> list[Any]:
         found = results(self.client, jobs, self.pause)

@@ -12,7 +12,6 @@ the same machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from ..kernels import Kernel
 from ..kernels.base import Inputs, count
 from ..runtime.parallel import single_threaded_blas
 from .base import Evaluation, Float, Objective, Point
+from .jobs import elsewhere, in_jobs
 from .machine import Int
 from .objectives.samples import as_inputs, signs
 from .objectives.splits import Split, folds
@@ -133,7 +133,8 @@ def cross_validate_C(
     random_state : int
         Of the folds.
     n_jobs : int
-        Number of folds computed at a time, in threads.
+        Folds at a time, in threads; or on the workers of a cluster within
+        ``joblib.parallel_config(backend="dask")``.
     stop : callable, optional
         Called before each machine; returning true ends the path at the C reached by all folds.
     known : dict, optional
@@ -173,37 +174,28 @@ def cross_validate_C(
     if isinstance(splits, int):
         splits = folds(codes.astype(np.float64), splits, random_state)
 
-    machine = None if len(known) == len(splits) else shared(kernel, X)
+    asked = FoldErrors(kernel, X, codes, classes.size, Cs, penalty, importance, scoring)
+    missing = [fold for fold in range(len(splits)) if fold not in known]
+    on_cluster = n_jobs > 1 and not certify and elsewhere()
+    machine = None if not missing or on_cluster else shared(kernel, X)
     delivered: dict[int, list[list[Delivered]]] = {}
 
-    def errors(fold: int) -> list[float]:
-        if machine is None or fold in known:
-            return known[fold]
-        delivered[fold] = []
-        paths = fold_paths(
-            machine,
-            codes,
-            classes.size,
-            splits[fold],
-            Cs,
-            penalty,
-            delivered[fold] if certify else None,
-        )
-        judge = judgement(codes, classes.size, splits[fold].test, importance, scoring)
-        row = []
-        for _ in Cs:
-            if stop is not None and stop():
-                break
-            row.append(judge([next(outputs) for outputs in paths]))
+    def here(fold: int) -> list[float]:
+        if certify:
+            delivered[fold] = []
+        row = asked.of_fold(splits[fold], machine, stop, delivered.get(fold))
         if len(row) == Cs.size:
             known[fold] = row
         return row
 
-    if n_jobs > 1:
-        with ThreadPoolExecutor(n_jobs) as pool:
-            rows = list(pool.map(errors, range(len(splits))))
+    if machine is None:
+        # Each worker has a Gram matrix of its own, and nobody asks `stop` there.
+        found = in_jobs(asked.of_fold, [splits[fold] for fold in missing], n_jobs)
+        known.update(zip(missing, found))
     else:
-        rows = [errors(fold) for fold in range(len(splits))]
+        found = in_jobs(here, missing, n_jobs)
+    new = dict(zip(missing, found))
+    rows = [new[fold] if fold in new else known[fold] for fold in range(len(splits))]
     reached = min(len(row) for row in rows)
     sizes = np.array([split.test.size for split in splits])
     gaps = fold_gaps(kernel, X, delivered, (len(splits), reached)) if certify else None
@@ -230,6 +222,40 @@ def fold_gaps(
     for (fold, step, _), certificate in zip(places, certificates):
         gaps[fold, step] = max(gaps[fold, step], certificate.relative_gap)
     return gaps
+
+
+class FoldErrors(NamedTuple):
+    """The errors of one fold after the other, all of the same samples."""
+
+    kernel: Kernel
+    X: Inputs
+    codes: Int
+    classes: int
+    Cs: Float
+    penalty: Float | None
+    importance: Float | None
+    scoring: str
+
+    def of_fold(
+        self,
+        split: Split,
+        machine: SharedGram | None = None,
+        stop: Callable[[], bool] | None = None,
+        delivered: list[list[Delivered]] | None = None,
+    ) -> list[float]:
+        """The error at each C, up to the one before which `stop` asked to end; the machines are
+        added to `delivered`, a list for each pair of classes."""
+        machine = shared(self.kernel, self.X) if machine is None else machine
+        paths = fold_paths(
+            machine, self.codes, self.classes, split, self.Cs, self.penalty, delivered
+        )
+        judge = judgement(self.codes, self.classes, split.test, self.importance, self.scoring)
+        row: list[float] = []
+        for _ in self.Cs:
+            if stop is not None and stop():
+                break
+            row.append(judge([next(outputs) for outputs in paths]))
+        return row
 
 
 class VotingError(Objective[Point]):

@@ -89,7 +89,7 @@ class ShardedRun:
         self.standing = Standing(np.inf, np.inf, -np.inf, np.zeros(totals.size))
         self.rounds = self.steps = self.face_steps = self.evaluations = 0
         self.told_to_stop = self.begun = self.ended = False
-        self.since_root = 0
+        self.since_root, self.leash = 0, RULES.leash
 
     def finish(self, start: tuple[list[Int], list[Float]] | None) -> ShardedSolution:
         certificate = None
@@ -157,10 +157,11 @@ class ShardedRun:
                 if (not promised and self.dtype == np.float64) or proofs > RULES.most_proofs:
                     return "precision", certificate
                 stale, best, dual = 0, np.inf, -np.inf
-                # Else samples that were set aside violate by more than rounding explains.
                 if not promised or self.promised(self.standing, RULES.stray):
                     self.dtype = np.dtype(np.float64)
                     allowance *= 0.5 if promised else 1.0
+                else:  # samples that were set aside violate by more than rounding explains
+                    self.leash *= RULES.longer
             self.budgets()
             self.admit(proposals)
 
@@ -232,7 +233,7 @@ class ShardedRun:
             s.restart(self.pool.one_block())
             self.since_root = 0
         self.since_root += 1
-        return self.ask(self.dtype, RULES.leash * self.standing.violation)
+        return self.ask(self.dtype, self.leash * self.standing.violation)
 
     def ask(self, dtype: Any, leash: float) -> list[Proposal]:
         asked = max(16, int(RULES.asked * self.candidates() / self.shards))

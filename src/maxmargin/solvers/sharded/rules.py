@@ -31,8 +31,9 @@ class Rules(NamedTuple):
     # A member may be dropped after this many rounds at 0.
     settled: int = 2
     # Samples that satisfy their condition by more than this multiple of the largest violation are
-    # not updated until the next certificate, which checks them.
+    # not updated until the next certificate, which checks them; if one violates, the multiple grows.
     leash: float = 2.0
+    longer: float = 4.0
     # Rounding in float32 takes violation and gap to no more than this multiple of the tolerances.
     stray: float = 2.0
     # Largest number of certificates, each of which costs a pass over all samples.

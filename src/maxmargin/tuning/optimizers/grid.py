@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice, product
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..base import Evaluation, Limits, Objective, P
-from .base import Ended, Optimiser, measured_at
+from ..jobs import in_jobs
+from .base import Ended, Optimiser
 
 
 class Choice(Optimiser[P]):
@@ -20,7 +20,7 @@ class Choice(Optimiser[P]):
     ----------
     points : sequence of Point
     n_jobs : int
-        Number of evaluations at a time, in threads.
+        Evaluations at a time, in threads, or by joblib's backend where it is Dask's or Ray's.
     """
 
     _endless = False
@@ -57,13 +57,7 @@ class Choice(Optimiser[P]):
         return values + self._computed(objective, points[len(values) :])
 
     def _computed(self, objective: Objective[P], points: list[P]) -> list[float]:
-        def value(point: P) -> float:
-            return measured_at(objective, point, gradient=False).value
-
-        if len(points) <= 1:
-            return [value(point) for point in points]
-        with ThreadPoolExecutor(len(points)) as pool:
-            return list(pool.map(value, points))
+        return in_jobs(objective.value, points, len(points))
 
 
 class Grid(Choice[P]):
@@ -79,7 +73,7 @@ class Grid(Choice[P]):
         spaced axis a logarithmic grid.
     limits : Limits, optional
     n_jobs : int
-        Evaluations at a time, in threads.
+        Evaluations at a time, in threads, or by joblib's backend where it is Dask's or Ray's.
 
     Examples
     --------

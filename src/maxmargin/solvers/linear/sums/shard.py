@@ -22,6 +22,9 @@ from ..data.matrix import DenseMatrix, Matrix, as_matrix
 from ..losses import CLASSIFICATION, REGRESSION, Float, Loss
 from ..primal import response
 
+# Rows of a face that is smaller than this share of a block are copied out of it.
+GATHERED = 0.5
+
 
 @dataclass(frozen=True)
 class LinearTask:
@@ -127,6 +130,11 @@ def evaluated(
             corner += stiffness
             more, rest = response.measure(own, z, beta[rows])
             value, slack = value + more, slack + rest
+            if isinstance(matrix, DenseMatrix) and isinstance(block, DenseMatrix):
+                both = np.vstack([beta[rows], h[rows]]) @ block.X
+                combined, border = combined + both[0], border + both[1]
+                gram += _weighted_gram(matrix.X[rows], h[rows])
+                continue
             combined += block.combine(beta[rows])
             face = np.flatnonzero(h[rows])
             if face.size:
@@ -145,6 +153,18 @@ def evaluated(
         free=int(np.count_nonzero(h)),
     )
     return Pass(beta, sums)
+
+
+def _weighted_gram(X: Any, h: Float) -> Any:
+    """Σ h xxᵀ in the precision of the inputs: a Newton step needs no more of it."""
+    largest = float(h.max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    face = np.flatnonzero(h)
+    if face.size < GATHERED * h.size:
+        X, h = X[face], h[face]
+    weighted = X * (h / largest).astype(X.dtype)[:, None]
+    return (weighted.T @ X).astype(np.float64) * largest
 
 
 def slopes(
