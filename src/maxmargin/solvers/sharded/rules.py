@@ -31,7 +31,8 @@ class Rules(NamedTuple):
     # A member may be dropped after this many rounds at 0.
     settled: int = 2
     # Samples that satisfy their condition by more than this multiple of the largest violation are
-    # not updated until the next certificate, which checks them; if one violates, the multiple grows.
+    # not updated until the next certificate, which checks them; if one violates then, the multiple
+    # grows.
     leash: float = 2.0
     longer: float = 4.0
     # Rounding in float32 takes violation and gap to no more than this multiple of the tolerances.
