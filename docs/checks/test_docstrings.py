@@ -12,6 +12,14 @@ ALWAYS = {"GL08", "PR02"}
 # In these modules no parameter of a function or estimator is missing. Records say what they hold
 # in a section Attributes.
 COMPLETE = ("maxmargin", "maxmargin.kernels", "maxmargin.report")
+# In these, functions also say what they return.
+RETURNS = (
+    *COMPLETE,
+    "maxmargin.data",
+    "maxmargin.models",
+    "maxmargin.solvers",
+    "maxmargin.solvers.textbook",
+)
 NAMES = [
     (module, name)
     for module, names in reference.names_of().items()
@@ -25,6 +33,15 @@ def test_docstring_is_complete(module, name):
     codes = ALWAYS | ({"PR01"} if module in COMPLETE else set())
     errors = validate(f"{module}.{name}")["errors"]
     assert [error for error in errors if error[0] in codes] == []
+
+
+@pytest.mark.parametrize("module", RETURNS)
+def test_functions_state_parameters_and_results(module):
+    place = importlib.import_module(module)
+    for name in reference.names_of()[module]:
+        if inspect.isfunction(getattr(place, name)):
+            errors = validate(f"{module}.{name}")["errors"]
+            assert [error for error in errors if error[0] in {"PR01", "RT01"}] == [], name
 
 
 @pytest.mark.parametrize("module", COMPLETE)

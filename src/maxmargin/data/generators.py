@@ -73,8 +73,12 @@ def random_stretch(factors: ArrayLike = (3.0, 1.0 / 3.0), *, random_state: Any =
     Parameters
     ----------
     factors : array of positive numbers
-        By how much B stretches along its axes.
+        The eigenvalues of B.
     random_state : int, RandomState or None
+
+    Returns
+    -------
+    ndarray of shape (dimension, dimension)
 
     Examples
     --------
@@ -198,6 +202,15 @@ def sparse_coordinate_bayes_error(
     An input with a ones among the first n coordinates and b among the next n has probability
     a/(n·N) given y = +1 and b/(n·N) given y = −1, where N = C(2n+m−1, k−1). Hence the error is
     Σ_ab C(n,a) C(n,b) C(m,k−a−b) min(a,b) / (2·n·N).
+
+    Parameters
+    ----------
+    informative, uninformative, ones : int
+        n, m and k, as for `sparse_coordinate`.
+
+    Returns
+    -------
+    Fraction
 
     Examples
     --------

@@ -38,6 +38,14 @@ class StartSites(NamedTuple):
 def reverse_complement(sequence: str) -> str:
     """The other strand, read in its own direction; letters other than A, C, G, T stay.
 
+    Parameters
+    ----------
+    sequence : str
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> from maxmargin.data import reverse_complement
@@ -48,7 +56,26 @@ def reverse_complement(sequence: str) -> str:
 
 
 def read_gene_starts(path: str | os.PathLike[str]) -> list[GeneStart]:
-    """Gene starts from a table with tabs and a header that names start_pos, strand and gene."""
+    """Read gene starts from a tab-separated table.
+
+    Parameters
+    ----------
+    path : path
+        Its header names the columns start_pos, strand and gene, perhaps among others.
+
+    Returns
+    -------
+    list of GeneStart
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from maxmargin.data import read_gene_starts
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "starts.tsv")
+    >>> _ = path.write_text("gene\\tstart_pos\\tstrand\\nthrL\\t190\\t+\\n")
+    >>> read_gene_starts(path)
+    [GeneStart(position=190, strand='+', gene='thrL')]
+    """
     with open(path, encoding="utf-8", newline="") as file:
         header = file.readline().lstrip("#").strip().split("\t")
         missing = {"start_pos", "strand", "gene"} - set(header)

@@ -24,8 +24,8 @@ IMPUTATIONS = ("median",)
 class Rules(NamedTuple):
     """How columns of a table become features."""
 
-    # A column of texts is an identifier where more than this part of them, and at least so many,
-    # are different.
+    # A column of strings is an identifier if more than this fraction of them, and at least this
+    # many, are different.
     identifier_share: float = 0.5
     fewest_identifiers: int = 21
     # Tables with more features than this, most of them 0, become sparse.
@@ -206,21 +206,26 @@ def schema_of(
     include: tuple[str, ...] = (),
     unlabelled: bool = False,
 ) -> tuple[Schema, tuple[str, ...]]:
-    """How to turn this data into inputs, and what was guessed.
+    """Find out how to convert data to inputs.
 
     Parameters
     ----------
     data : Table or Vectors
     target : str, optional
-        Column to predict: its name, or its place from 1. If not given it is a column called
-        target, label, class, y, outcome or response, else the last.
+        Column to predict: its name, or its number from 1. By default a column called target, label,
+        class, y, outcome or response, else the last.
     impute : {"median"}, optional
-        Fill missing numbers with the median of their column, missing categories with the most
-        frequent one. If not given they are an error; in new data they are filled in any case.
+        Replace missing numbers by the median of their column, missing categories by the most
+        frequent one. By default they are an error; in new data they are always replaced.
     drop, include : tuples of str
-        Columns to leave out, and to take even where they look like a trap.
+        Columns to leave out, and to use even if they look like a trap.
     unlabelled : bool
         Whether there is no target.
+
+    Returns
+    -------
+    schema : Schema
+    notes : tuple of str
     """
     if impute is not None and impute not in IMPUTATIONS:
         raise DataError(f"impute must be one of {', '.join(IMPUTATIONS)}, got {impute!r}")
@@ -400,7 +405,17 @@ def refuse_missing(data: Table, columns: Any) -> None:
 
 
 def targets_of(data: Table | Vectors, schema: Schema) -> np.ndarray | None:
-    """The targets, in their own type; None if they are not in the data."""
+    """The targets, in their own type.
+
+    Parameters
+    ----------
+    data : Table or Vectors
+    schema : Schema
+
+    Returns
+    -------
+    ndarray of shape (samples,), or None if the data have no target
+    """
     if isinstance(data, Vectors):
         return data.y
     if schema.target is None or schema.target not in data.frame.columns:
@@ -427,10 +442,16 @@ def _targets_of_table(data: Table, schema: Schema) -> np.ndarray:
 
 
 def standardised(schema: Schema, X: Any) -> Schema:
-    """The schema that also scales the features.
+    """The schema with scaling: mean 0 and deviation 1 of numbers, maximum 1 of sparse features.
 
-    Numbers get mean 0 and standard deviation 1; categories stay 0 and 1. Sparse inputs are divided
-    by their largest entry, so that zeros stay zeros.
+    Parameters
+    ----------
+    schema : Schema
+    X : array or sparse matrix of shape (samples, features)
+
+    Returns
+    -------
+    Schema
     """
     if sparse.issparse(X):
         largest = abs(X).max(axis=0).toarray().ravel()

@@ -83,13 +83,28 @@ RECORDS.update({"Checkpoint": Checkpoint, "Journal": Journal, "StageNotes": Stag
 
 
 def save_checkpoint(checkpoint: Checkpoint, path: str | os.PathLike[str]) -> None:
-    """Write a checkpoint, replacing an existing file atomically."""
+    """Write a checkpoint, replacing an existing file atomically.
+
+    Parameters
+    ----------
+    checkpoint : Checkpoint
+    path : path
+    """
     encoder = Encoder(resumable=True)
     write_archive(path, Contents(encoder.encode("checkpoint", checkpoint), encoder.arrays))
 
 
 def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
-    """Read a checkpoint; `ModelFileError` if it is damaged or not a checkpoint."""
+    """Read a checkpoint; `ModelFileError` if it is damaged or not a checkpoint.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Checkpoint
+    """
     contents = read_archive(path)
     try:
         decoder = Decoder(contents.arrays)

@@ -136,7 +136,7 @@ def save(
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model file.
 
-    Checksums, types, shapes and values are checked; whatever is wrong raises `ModelFileError`.
+    Checksums, types, shapes and values are checked; invalid files raise `ModelFileError`.
 
     Parameters
     ----------
@@ -145,6 +145,17 @@ def load(path: str | os.PathLike[str]) -> Model:
     Returns
     -------
     Model
+        With the fitted estimator as `estimator`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from maxmargin import SVC
+    >>> from maxmargin.models import load, save
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.mm")
+    >>> save(SVC().fit([[0.0], [1.0]], ["no", "yes"]), path)
+    >>> load(path).estimator.predict([[0.1], [0.9]])
+    array(['no', 'yes'], dtype='<U3')
     """
     contents = read_archive(path)
     try:

@@ -147,13 +147,13 @@ def whole_labels(classes: np.ndarray, codes: bool) -> np.ndarray:
 
 
 def read_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) -> Any:
-    """Read a model that LIBSVM (or `write_libsvm`) wrote.
+    """Read a model written by LIBSVM (or by `write_libsvm`).
 
     Parameters
     ----------
     path : path
     n_features : int, optional
-        Number of features of the inputs, which the file does not tell; by default the largest
+        Number of features of the inputs, which the file does not state; by default the largest
         index in it.
 
     Returns
@@ -161,6 +161,16 @@ def read_libsvm(path: str | os.PathLike[str], *, n_features: int | None = None) 
     SVC, NuSVC, SVR, NuSVR or OneClassSVM
         Fitted. Its `classes_` have the order of the file, on which LIBSVM's way to break ties
         depends. C, nu and epsilon are not in the file: the parameters have their defaults.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from maxmargin import SVC
+    >>> from maxmargin.models import read_libsvm, write_libsvm
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.libsvm")
+    >>> write_libsvm(SVC(kernel="linear").fit([[0.0], [1.0]], [0, 1]), path)
+    >>> read_libsvm(path).predict([[0.1], [0.9]])
+    array([0, 1])
     """
     name = os.fspath(path)
     try:

@@ -22,6 +22,14 @@ class ConfusionDisplay(Display):
     ----------
     matrix : int array of shape (classes, classes)
     labels : list of str
+
+    Examples
+    --------
+    >>> from maxmargin.report import ConfusionDisplay
+    >>> display = ConfusionDisplay.from_predictions(["a", "a", "b"], ["a", "b", "b"])
+    >>> display.matrix
+    array([[1, 1],
+           [0, 1]])
     """
 
     def __init__(self, *, matrix: np.ndarray, labels: list[str]) -> None:

@@ -149,6 +149,16 @@ class PrecisionRecallDisplay(Display):
     positive : bool array
     decision : float array
     name : str
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> from maxmargin.data import two_blobs
+    >>> from maxmargin.report import PrecisionRecallDisplay
+    >>> X, y = two_blobs(200, random_state=0)
+    >>> model = SVC().fit(X[:100], y[:100])
+    >>> bool(PrecisionRecallDisplay.from_estimator(model, X[100:], y[100:]).average > 0.5)
+    True
     """
 
     size = (5.2, 4.8)
@@ -212,6 +222,16 @@ class CalibrationDisplay(Display):
     probability : float array
         Of the second class.
     name : str
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> from maxmargin.data import two_blobs
+    >>> from maxmargin.report import CalibrationDisplay
+    >>> X, y = two_blobs(200, random_state=0)
+    >>> model = SVC(probability=True).fit(X[:100], y[:100])
+    >>> CalibrationDisplay.from_estimator(model, X[100:], y[100:]).probability.shape
+    (100,)
     """
 
     size = (5.2, 4.8)

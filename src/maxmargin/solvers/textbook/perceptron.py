@@ -42,6 +42,16 @@ class Perceptron(NamedTuple):
 def perceptron(X: Any, y: Any, *, max_epochs: int = 1000) -> Perceptron:
     """Learn a separating plane from its mistakes.
 
+    Parameters
+    ----------
+    X : array of shape (samples, features)
+    y : array of −1 and +1
+    max_epochs : int
+
+    Returns
+    -------
+    Perceptron
+
     Examples
     --------
     >>> from maxmargin.solvers.textbook import perceptron
@@ -64,6 +74,16 @@ def perceptron(X: Any, y: Any, *, max_epochs: int = 1000) -> Perceptron:
 
 def kernel_perceptron(K: Any, y: Any, *, max_epochs: int = 1000) -> Perceptron:
     """The perceptron in the dual, for any kernel.
+
+    Parameters
+    ----------
+    K : array of shape (samples, samples)
+    y : array of −1 and +1
+    max_epochs : int
+
+    Returns
+    -------
+    Perceptron
 
     Examples
     --------

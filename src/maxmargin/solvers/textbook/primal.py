@@ -58,6 +58,10 @@ def hinge_sgd(
     fit_intercept : bool
     random_state : int
 
+    Returns
+    -------
+    Descent
+
     Examples
     --------
     >>> import numpy as np

@@ -86,6 +86,10 @@ def reason(
     most : int
         Candidates to return.
 
+    Returns
+    -------
+    Reason
+
     Examples
     --------
     >>> import numpy as np

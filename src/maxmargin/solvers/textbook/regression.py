@@ -34,7 +34,25 @@ class GradientSolution(NamedTuple):
 
 
 def largest_rate(K: Any, penalty: float = 0.0, single: bool = False) -> float:
-    """The η below which steps converge, for the full gradient or for single samples."""
+    """The η below which steps converge, for the full gradient or for single samples.
+
+    Parameters
+    ----------
+    K : array of shape (samples, samples)
+    penalty : float
+        λ
+    single : bool
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from maxmargin.solvers.textbook import largest_rate
+    >>> largest_rate([[3.0, 0.0], [0.0, 1.0]], penalty=1.0)
+    0.5
+    """
     matrix = CountedMatrix(K).matrix
     top = float(matrix.diagonal().max()) if single else float(np.linalg.eigvalsh(matrix)[-1])
     return 2.0 / (top + penalty)
@@ -66,6 +84,10 @@ def kernel_regression(
     tol : float
     max_steps : int
     random_state : int
+
+    Returns
+    -------
+    GradientSolution
 
     Examples
     --------

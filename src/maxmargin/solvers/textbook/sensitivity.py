@@ -59,6 +59,18 @@ def spans(problem: DualProblem, K: Any, alpha: Any) -> Float:
     """S_n, the distance of each support vector from the affine hull of the other free ones; NaN
     for samples that are not support vectors.
 
+    Parameters
+    ----------
+    problem : DualProblem
+        Of a hinge machine.
+    K : array of shape (samples, samples)
+    alpha : array
+        The optimum.
+
+    Returns
+    -------
+    ndarray of shape (samples,)
+
     Examples
     --------
     >>> import numpy as np
@@ -81,8 +93,32 @@ def spans(problem: DualProblem, K: Any, alpha: Any) -> Float:
 
 
 def span_count(problem: DualProblem, K: Any, alpha: Any, bias: float) -> int:
-    """The samples with y_n f(x_n) ≤ |α_n| S_n²: an estimate of the leave-one-out errors, exact if
-    the sets of free and bounded vectors do not change when a sample is left out."""
+    """The number of samples with y_n f(x_n) ≤ |α_n| S_n², an estimate of the leave-one-out errors.
+
+    It is exact if the sets of free and bounded vectors do not change when a sample is left out.
+
+    Parameters
+    ----------
+    problem, K, alpha
+        As for `spans`.
+    bias : float
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import solve
+    >>> from maxmargin.dual import hinge
+    >>> from maxmargin.solvers.textbook import span_count
+    >>> x = np.array([-3.0, -2.0, 2.0, 3.0])
+    >>> problem, K = hinge(np.sign(x), C=1.0).problem, np.outer(x, x)
+    >>> solution = solve(problem, K)
+    >>> span_count(problem, K, solution.alpha, solution.bias[0])
+    2
+    """
     matrix, signed = CountedMatrix(K).matrix, np.asarray(alpha, dtype=np.float64)
     margins = problem.linear * (matrix @ signed + bias)
     loss = np.abs(signed) * np.nan_to_num(spans(problem, matrix, signed)) ** 2
@@ -90,7 +126,30 @@ def span_count(problem: DualProblem, K: Any, alpha: Any, bias: float) -> int:
 
 
 def derivative_in_parameter(problem: DualProblem, K: Any, alpha: Any, change: Any) -> Change:
-    """∂α/∂θ and ∂b/∂θ, given ∂K/∂θ as a matrix."""
+    """∂α/∂θ and ∂b/∂θ, given ∂K/∂θ as a matrix.
+
+    Parameters
+    ----------
+    problem, K, alpha
+        As for `spans`.
+    change : array of shape (samples, samples)
+        ∂K/∂θ.
+
+    Returns
+    -------
+    Change
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import solve
+    >>> from maxmargin.dual import hinge
+    >>> from maxmargin.solvers.textbook import derivative_in_parameter
+    >>> x = np.array([-1.0, 1.0, 3.0])
+    >>> problem, K = hinge(np.sign(x), C=1.0).problem, np.outer(x, x)
+    >>> derivative_in_parameter(problem, K, solve(problem, K).alpha, K).alpha.round(6)
+    array([ 0.5, -0.5,  0. ])
+    """
     signed, slope = np.asarray(alpha, dtype=np.float64), np.asarray(change, dtype=np.float64)
     u, _, inverse = support_sets(problem, K, signed)
     solved = -inverse @ np.append(slope[u] @ signed, 0.0)
@@ -98,7 +157,28 @@ def derivative_in_parameter(problem: DualProblem, K: Any, alpha: Any, change: An
 
 
 def derivative_in_C(problem: DualProblem, K: Any, alpha: Any) -> Change:
-    """∂α/∂C and ∂b/∂C, all boxes growing at the rate 1."""
+    """∂α/∂C and ∂b/∂C, where the bounds of all samples grow at rate 1.
+
+    Parameters
+    ----------
+    problem, K, alpha
+        As for `spans`.
+
+    Returns
+    -------
+    Change
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import solve
+    >>> from maxmargin.dual import hinge
+    >>> from maxmargin.solvers.textbook import derivative_in_C
+    >>> x = np.array([-1.0, 1.0, 3.0])
+    >>> problem, K = hinge(np.sign(x), C=1.0).problem, np.outer(x, x)
+    >>> bool(np.abs(derivative_in_C(problem, K, solve(problem, K).alpha).alpha).max() < 1e-9)
+    True
+    """
     matrix, signed = CountedMatrix(K).matrix, np.asarray(alpha, dtype=np.float64)
     u, g, inverse = support_sets(problem, matrix, signed)
     y = np.sign(signed[g])
@@ -109,8 +189,36 @@ def derivative_in_C(problem: DualProblem, K: Any, alpha: Any) -> Change:
 
 
 def derivative_of_values(block: Any, alpha: Any, found: Change, change: Any = None) -> Float:
-    """∂f(x)/∂θ at inputs with the kernel values `block` and their derivatives `change` (None
-    for C)."""
+    """∂f(x)/∂θ at some inputs.
+
+    Parameters
+    ----------
+    block : array of shape (inputs, samples)
+        Kernel values of the inputs and the samples.
+    alpha : array
+        The optimum.
+    found : Change
+        From `derivative_in_parameter` or `derivative_in_C`.
+    change : array of shape (inputs, samples), optional
+        Derivatives of the kernel values; None if θ is C.
+
+    Returns
+    -------
+    ndarray of shape (inputs,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import solve
+    >>> from maxmargin.dual import hinge
+    >>> from maxmargin.solvers.textbook import derivative_in_parameter, derivative_of_values
+    >>> x = np.array([-1.0, 1.0, 3.0])
+    >>> problem, K = hinge(np.sign(x), C=1.0).problem, np.outer(x, x)
+    >>> alpha = solve(problem, K).alpha
+    >>> found = derivative_in_parameter(problem, K, alpha, K)
+    >>> bool(np.abs(derivative_of_values(K[:2], alpha, found, K[:2])).max() < 1e-9)
+    True
+    """
     values = np.asarray(block, dtype=np.float64) @ found.alpha + found.bias
     return values if change is None else values + np.asarray(change) @ np.asarray(alpha)
 

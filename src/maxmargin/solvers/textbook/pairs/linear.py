@@ -40,6 +40,10 @@ def linear_smo(
     tol : float
     max_steps : int
 
+    Returns
+    -------
+    LinearSolution
+
     Examples
     --------
     >>> import numpy as np
