@@ -46,6 +46,8 @@ CHUNK_WORK, EXPENSIVE_CHUNK_WORK, STEP_WORK = 1e8, 2e4, 30
 # Examples of one class kept at zero until the first one of the other class arrives.
 WAITING = 100
 UNLIMITED = 1 << 40
+# Σα = 0 is met but for this part of Σ|α|.
+SUMMED = 1e-13
 # A violation up to this multiple of tol counts as within tol, because it is rounded differently.
 ROUNDING = 1.000001
 NEVER_TWICE = np.empty(0, dtype=np.int64)
@@ -180,6 +182,24 @@ class OnlineMachine(SupportSet):
             self.support, examples, place, self._control(), self.counters, row, *extremes
         )
         self.points.rearrange(self.support.column[: self.size])
+        self._repair_sum()
+
+    def _repair_sum(self) -> None:
+        """Σα = 0 again, if rounding of much larger coefficients than are left has changed it."""
+        n, s = self.size, self.support
+        alpha = s.alpha[:n]
+        if not abs(float(alpha.sum())) > SUMMED * float(np.abs(alpha).sum()):
+            return
+        repaired = self.problem().feasible(alpha.copy())
+        s.gradient[:n] -= s.rows[:n, :n] @ (repaired - alpha)
+        self._set_alpha(repaired)
+        self.counters[ZEROS] = int((repaired == 0).sum())
+
+    def _set_alpha(self, alpha: np.ndarray) -> None:
+        n, s = self.size, self.support
+        s.alpha[:n] = alpha
+        s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
+        s.fall[:n] = np.where(s.alpha[:n] > s.lower[:n], 0.0, np.inf)
 
     def _check_finite(self, values: np.ndarray) -> None:
         # A finite sum has finite terms, and is faster than checking each of them.
@@ -254,10 +274,8 @@ class OnlineMachine(SupportSet):
         )
         if not np.isfinite(solution.gradient).all():
             return solution
-        s.alpha[:n] = solution.alpha
+        self._set_alpha(solution.alpha)
         s.gradient[:n] = self.labels - _sums(gram, solution.alpha)
-        s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
-        s.fall[:n] = np.where(s.alpha[:n] > s.lower[:n], 0.0, np.inf)
         self.counters[STEPS] += solution.steps
         if solution.status == "converged" and self.violation > ROUNDING * tol:
             solution = replace(solution, status="precision")
