@@ -24,6 +24,8 @@ from .read import distinct, functions, listed
 SETTLED = ("converged", "stationary")
 # Box and sums of models that are not claimed to be optimal may be off by this part.
 UNSETTLED = 1e-9
+# Objectives below the normal numbers of float64 have no relative gap there.
+SMALLEST = np.finfo(np.float64).tiny
 
 
 def certificate_failures(case: Case, model: Any) -> list[Failure]:
@@ -97,7 +99,7 @@ def promise(
         )
     hard = np.isinf(case.parameters.get("C", 1.0)) and part.kind == "epsilon"
     target = getattr(model, "gap", None)
-    if target is not None and definite and not hard:
+    if target is not None and definite and not hard and found.scale >= SMALLEST:
         share = found.rounding.gap / found.scale if found.scale > 0 else 0.0
         limit = target + min(share, target)
         if found.scale > 0:

@@ -9,6 +9,8 @@ import numpy as np
 LONG = np.longdouble
 # Half the distance from 1 to the next number, of float64 and of the numbers computed with here.
 UNIT = LONG(2.0) ** -53
+# What a result below the smallest number of float64 is off by.
+UNDERFLOW = LONG(2.0) ** -1074
 OWN_UNIT = LONG(np.finfo(LONG).eps) / 2
 
 
@@ -42,7 +44,7 @@ def gram(kernel: Any, X: np.ndarray) -> Gram:
         return gaussian(np.asarray(kernel.gamma, dtype=LONG), X)
     products, sizes = X @ X.T, np.abs(X) @ np.abs(X).T
     if name == "Linear":
-        return Gram(products, (d + 2) * UNIT * sizes)
+        return Gram(products, (d + 2) * UNIT * sizes + UNDERFLOW)
     gamma, coef0 = LONG(kernel.gamma), LONG(kernel.coef0)
     argument = gamma * products + coef0
     off = (d + 6) * UNIT * (gamma * sizes + abs(coef0))
@@ -51,7 +53,7 @@ def gram(kernel: Any, X: np.ndarray) -> Gram:
     degree = int(kernel.degree)
     values = argument**degree
     slope = degree * (np.abs(argument) + off) ** max(degree - 1, 0)
-    return Gram(values, slope * off + 2 * (degree + 1) * UNIT * np.abs(values))
+    return Gram(values, slope * off + 2 * (degree + 1) * UNIT * np.abs(values) + UNDERFLOW)
 
 
 def gaussian(gamma: Any, X: np.ndarray) -> Gram:

@@ -135,3 +135,25 @@ def test_bounds_of_copies_that_differ_by_rounding_are_the_same_bound():
             model.finish(X, y)
         if model.certificate_.relative_gap < 1e-12:
             assert model.certificate_.violation < 1e-9
+
+
+@pytest.mark.parametrize("seed", [3, 6, 8, 10])
+def test_coefficients_sum_to_zero_after_much_larger_ones_have_left(seed):
+    rng = np.random.default_rng(seed)
+    X = 100.0 * (rng.random((40, 1)) < 0.4) * (1.0 + 0.005 * rng.normal(size=(40, 1)))
+    weight = 10.0 ** rng.uniform(-8, 8, 40)
+    model = OnlineSVC(C=1000.0, kernel="linear", epochs=20, budget=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, np.arange(40) % 2, sample_weight=weight)
+    assert abs(model.dual_coef_.sum()) <= 2e-13 * np.abs(model.dual_coef_).sum()
+
+
+@pytest.mark.parametrize("precision", ["auto", "single"])
+def test_float32_inputs_beyond_its_squares_are_computed_in_float64(precision):
+    X = np.array([[-3e19], [4e19], [-2e19], [5e19]], np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = OnlineSVC(kernel="linear", C=1e-30, precision=precision).fit(X, [0, 1, 0, 1])
+    np.testing.assert_array_equal(model.predict(X), [0, 1, 0, 1])

@@ -1,5 +1,7 @@
 """Small boxes first: the same optimum after far fewer steps, and every budget still holds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from checks import assert_feasible
@@ -8,6 +10,7 @@ from maxmargin import solve
 from maxmargin.dual import epsilon_svr, hinge, nu_svc, squared_hinge
 from maxmargin.kernels import Gaussian, Linear, Polynomial
 from maxmargin.solvers import costs
+from maxmargin.solvers.drivers.continuation import read_in
 from maxmargin.solvers.plan import box_sizes
 from maxmargin.solvers.settings import Settings
 
@@ -142,3 +145,11 @@ def test_no_gram_matrix_has_a_larger_rank_than_the_kernel_says(kernel):
 
 def test_a_gaussian_has_any_rank():
     assert Gaussian(1.0).rank(np.zeros((3, 2))) == np.inf
+
+
+def test_run_that_ended_before_the_first_gradient_keeps_its_bias():
+    problem = hinge(np.array([1.0, -1.0]), 1.0).problem
+    found = solve(problem, np.eye(2))
+    unknown = replace(found, gradient=np.full(2, np.nan), bias=np.zeros(1))
+    assert read_in(problem, unknown) is unknown
+    assert np.isfinite(read_in(problem, found).bias).all()

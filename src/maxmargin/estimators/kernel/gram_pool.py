@@ -204,8 +204,11 @@ class Grams:
         than the values of these functions."""
         if not isinstance(self.kernel, Gaussian | Sigmoid):
             return 0.0
-        some = chosen(self.X, np.arange(0, self.count, max(1, self.count // PROBED)))
-        return float(self.kernel.bind(some, np.float64).rounding)
+        bound: Gram | None = None if self._whole is None else self._whole.inner
+        if bound is None or bound.dtype != np.float64:
+            some = chosen(self.X, np.arange(0, self.count, max(1, self.count // PROBED)))
+            bound = self.kernel.bind(some, np.float64)
+        return float(bound.rounding)
 
     def rounding_of_arguments(
         self, samples: np.ndarray | None, coef: np.ndarray, negligible: float

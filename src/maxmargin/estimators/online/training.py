@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from ...kernels import FromFunction, Kernel
 from ...kernels.vector.base import VectorKernel
 from ...runtime.parallel import single_threaded_blas
+from ...solvers import plan
 from ...solvers.online.machine import OnlineSettings
 from ..clock import Clock
 from ..conditioning import refuse_overflow
@@ -138,10 +139,13 @@ class TrainedOnline(CertifiedMachine):
             refuse_overflow(self.kernel_, X)
 
     def _rows_dtype(self, X: Any, kernel: Kernel) -> Any:
-        if self.precision != "auto":
-            return np.float32 if self.precision == "single" else np.float64
-        single = getattr(X, "dtype", None) == np.float32
-        return np.float32 if single and self._single_is_enough(X, kernel) else np.float64
+        single = self.precision == "single" or (
+            self.precision == "auto" and getattr(X, "dtype", None) == np.float32
+        )
+        if not (single and plan.fits_single(kernel, X)):
+            return np.float64
+        enough = self.precision == "single" or self._single_is_enough(X, kernel)
+        return np.float32 if enough else np.float64
 
     def _single_is_enough(self, X: Any, kernel: Kernel) -> bool:
         """Whether the rounding of float32 rows stays below tol once α is summed over them.

@@ -72,6 +72,8 @@ def width(problem: DualProblem) -> float:
 
 def read_in(problem: DualProblem, found: Solution) -> Solution:
     """The solution in a smaller box as a solution of the problem, for a run that ended there."""
+    if np.isnan(found.gradient).any():
+        return found  # it ended before the first gradient was known, with a bias of 0
     return replace(
         found,
         bias=problem.bias(found.alpha, found.gradient),

@@ -54,6 +54,8 @@ class Sizes(NamedTuple):
     # Examples of one class kept at zero until the first one of the other class arrives.
     waiting: int = 100
     unlimited: int = 1 << 40
+    # Σα = 0 holds up to this fraction of Σ|α|.
+    summed: float = 1e-13
     # A violation up to this multiple of tol counts as within tol, because it is rounded
     # differently.
     rounding: float = 1.000001
@@ -193,6 +195,24 @@ class OnlineMachine(SupportSet):
             self.support, examples, place, self._control(), self.counters, row, *extremes
         )
         self.points.rearrange(self.support.column[: self.size])
+        self._repair_sum()
+
+    def _repair_sum(self) -> None:
+        """Σα = 0 again, if rounding of much larger coefficients than are left has changed it."""
+        n, s = self.size, self.support
+        alpha = s.alpha[:n]
+        if not abs(float(alpha.sum())) > SIZES.summed * float(np.abs(alpha).sum()):
+            return
+        repaired = self.problem().feasible(alpha.copy())
+        s.gradient[:n] -= s.rows[:n, :n] @ (repaired - alpha)
+        self._set_alpha(repaired)
+        self.counters[ZEROS] = int((repaired == 0).sum())
+
+    def _set_alpha(self, alpha: np.ndarray) -> None:
+        n, s = self.size, self.support
+        s.alpha[:n] = alpha
+        s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
+        s.fall[:n] = np.where(s.alpha[:n] > s.lower[:n], 0.0, np.inf)
 
     def _check_finite(self, values: np.ndarray) -> None:
         # A finite sum has finite terms, and is faster than checking each of them.
@@ -267,10 +287,8 @@ class OnlineMachine(SupportSet):
         )
         if not np.isfinite(solution.gradient).all():
             return solution
-        s.alpha[:n] = solution.alpha
+        self._set_alpha(solution.alpha)
         s.gradient[:n] = self.labels - _sums(gram, solution.alpha)
-        s.rise[:n] = np.where(s.alpha[:n] < s.upper[:n], 0.0, -np.inf)
-        s.fall[:n] = np.where(s.alpha[:n] > s.lower[:n], 0.0, np.inf)
         self.counters[STEPS] += solution.steps
         if solution.status == "converged" and self.violation > SIZES.rounding * tol:
             solution = replace(solution, status="precision")
