@@ -31,7 +31,7 @@ from sklearn.svm import SVC, SVR
 
 from maxmargin import AutoSVC, AutoSVR
 
-from .tuning_page import write_page
+from .tuning_page import with_spread, write_page
 from .tuning_trials import ARTIFICIAL, RAETSCH, artificial, real, save, saved
 
 GRID = {"svc__C": np.logspace(-2, 4, 7), "svc__gamma": np.logspace(-4, 2, 7)}
@@ -61,7 +61,7 @@ class Study:
 STUDIES = {
     "small": Study(200, (*RAETSCH, *ARTIFICIAL), 3, 1.0),
     "medium": Study(1000, ("banana", "image", "splice", "waveform", "noisy-chess"), 2, 0.3),
-    "large": Study(5000, ("ringnorm", "twonorm"), 1, 0.1, cells=20),
+    "large": Study(5000, ("ringnorm", "twonorm"), 1, 0.1),
     "largest": Study(20_000, ("noisy-chess", "a9a"), 1, 0.1, cells=4),
     "classes-10": Study(500, ("digits", "usps"), 2, 1.0),
     "classes-26": Study(1000, ("made-26",), 2, 0.3),
@@ -147,17 +147,20 @@ def compared(name: str, study: Study) -> dict[str, Any] | None:
     }
 
 
-def mean_and_error(values: Any) -> tuple[float, float]:
-    """Mean, and its standard error (NaN of a single value)."""
+def mean_and_error(values: Any) -> tuple[float, float | None]:
+    """Mean, and its standard error (None of a single value)."""
     values = np.asarray(values, dtype=np.float64)
-    spread = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
-    return float(values.mean()), float(spread)
+    if values.size < 2:
+        return float(values.mean()), None
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
 
 
-def over_sets(rows: list[Any]) -> tuple[float, float]:
+def over_sets(rows: list[Any]) -> tuple[float, float | None]:
     """The mean over sets of the means over splits, and its standard error."""
-    means, errors = np.array([mean_and_error(row) for row in rows]).T
-    return float(means.mean()), float(np.sqrt(np.square(errors).sum()) / len(rows))
+    means, errors = zip(*map(mean_and_error, rows))
+    if None in errors:
+        return float(np.mean(means)), None
+    return float(np.mean(means)), float(np.linalg.norm(errors) / len(rows))
 
 
 def summary(sets: dict[str, Any], aim: float) -> dict[str, Any]:
@@ -176,24 +179,23 @@ def summary(sets: dict[str, Any], aim: float) -> dict[str, Any]:
 
 
 def line(name: str, row: dict[str, Any]) -> str:
-    ours, spread = mean_and_error(row["errors"])
     mine, grid = np.mean(row["seconds"]), np.mean(row["grid_seconds"])
-    theirs = f"{'—':>18}"
+    theirs = "not measured"
     if None not in row["grid_errors"]:
-        error, other = mean_and_error(row["grid_errors"])
-        theirs = f"{error:9.4f} ±{other:7.4f}"
-    return f"{name:<12}{ours:9.4f} ±{spread:7.4f} {theirs}{mine:9.2f}{grid:9.2f}{mine / grid:8.3f}"
+        theirs = with_spread(*mean_and_error(row["grid_errors"]))
+    ours = with_spread(*mean_and_error(row["errors"]))
+    return f"{name:<12}{ours:>18}{theirs:>18}{mine:9.2f}{grid:9.2f}{mine / grid:8.3f}"
 
 
 def conclusion(found: dict[str, Any]) -> str:
     met = "met" if found["ratio"] <= found["aim"] else "MISSED"
     words = [f"time {found['ratio']:.3f} of the grid's, aim {found['aim']}: {met}"]
     if "grid_error" in found:
-        words.append(
-            f"error {found['error']:.4f} ± {found['error_spread']:.4f}, grid "
-            f"{found['grid_error']:.4f} ± {found['grid_error_spread']:.4f}, difference "
-            f"{found['difference']:+.4f} ± {found['difference_spread']:.4f}"
+        ours, theirs, apart = (
+            with_spread(found[name], found[f"{name}_spread"])
+            for name in ("error", "grid_error", "difference")
         )
+        words.append(f"error {ours}, grid {theirs}, difference {apart}")
     return "; ".join(words)
 
 
@@ -202,7 +204,7 @@ def run(title: str, study: Study, names: tuple[str, ...]) -> None:
     print(f"\n{title}: {study.samples:,} samples, {study.trials} splits; error, CPU seconds, ratio")
     if study.cells:
         print(f"time of the grid estimated from {study.cells} of its fits")
-    print(f"{'':<12}{'Auto':>9}{'':10}{'grid':>9}{'':9}{'s':>9}{'s':>9}{'ratio':>8}")
+    print(f"{'':<12}{'Auto':>18}{'grid':>18}{'s':>9}{'s':>9}{'ratio':>8}")
     kept = saved().get(title, {})
     settings = asdict(study) | {"sets": list(study.sets)}
     # Sets measured with other settings are not mixed in.
@@ -217,7 +219,9 @@ def run(title: str, study: Study, names: tuple[str, ...]) -> None:
         if row is None:
             print(f"{name:<12} has no more than {study.samples} samples")
             continue
-        sets[name] = row
+        # Another run may have added sets meanwhile.
+        kept = saved().get(title, {})
+        sets = (kept["rows"] if kept.get("study") == settings else {}) | {name: row}
         print(line(name, row), flush=True)
         found = {"study": settings, "rows": sets, "summary": summary(sets, study.aim)}
         save(title, found)

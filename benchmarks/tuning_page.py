@@ -20,8 +20,8 @@ TASKS = {
 }
 
 
-def with_spread(mean: float, spread: float) -> str:
-    return f"{mean:.4f}" if spread != spread else f"{mean:.4f} ± {spread:.4f}"
+def with_spread(mean: float, spread: float | None) -> str:
+    return f"{mean:.4f}" if spread is None else f"{mean:.4f} ± {spread:.4f}"
 
 
 def grid_table(figures: dict[str, Any]) -> str:

@@ -86,5 +86,5 @@ def saved() -> dict[str, Any]:
 def save(study: str, found: Any) -> None:
     """Keep the figures of one study."""
     FIGURES.parent.mkdir(exist_ok=True)
-    content = json.dumps(saved() | {study: found}, indent=1, sort_keys=True)
+    content = json.dumps(saved() | {study: found}, indent=1, sort_keys=True, allow_nan=False)
     FIGURES.write_text(content + "\n", encoding="utf-8")

@@ -299,7 +299,9 @@ class Search:
             return self.outcome(Point(kernel, unit), np.nan, "hinge")
         C, error = curve.best_C, float(curve.mean.min())
         status = "exhausted" if complete else self._ended or "seconds"
-        at_limits = ("log_C",) if C in (curve.C[0], curve.C[-1]) else ()
+        lowest, highest = PATH_C[0] * unit, PATH_C[-1] * unit
+        inside = lowest * (1.0 + 1e-9) < C < highest * (1.0 - 1e-9)
+        at_limits = () if inside else ("log_C",)
         point = Point(kernel, C)
         result = Result(point, error, curve.errors.size, seconds, status, 0, at_limits)
         history = {"log_C": np.log(curve.C), "value": curve.mean}

@@ -34,7 +34,7 @@ from ..kernels.sequence.oligo import SequenceKernel
 from ..runtime.parallel import single_threaded_blas
 from ..solvers.interrupt import deferred_interrupts, interrupted_when
 from .base import Float, Objective, Point
-from .course import PATH_C, SCAN_C, SCAN_GAMMA, Outcome, Search, Task
+from .course import PATH_C, SCAN_C, SCAN_GAMMA, Outcome, Search, Task, feature_variance
 from .journal import Journal, SearchInterrupted, SearchProgress
 from .objectives import (
     FixedSplits,
@@ -70,7 +70,8 @@ REPEATS, REPEATED_SAMPLES = 3, 1000
 # few C for widths far apart, then of more C for widths close together.
 MOST_PAIRS = 6
 COARSE_C = 10.0 ** np.arange(-1.0, 4.01)
-FINE_GAMMA = (0.5, 1.0, 2.0)
+# Around the best of the coarse steps.
+FINE_C, FINE_GAMMA = 10.0 ** np.arange(-1.0, 1.01, 0.25), (0.5, 1.0, 2.0)
 # Substring lengths and widths compared on strings, and the most distinct substrings allowed.
 OLIGO_LENGTHS, MOST_OLIGOS = (1, 2, 3, 4, 5, 6), 10_000
 OLIGO_SIGMA = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 32.0, 1000.0)
@@ -156,12 +157,14 @@ def _by_votes(search: Search) -> Outcome:
     start = search.task.kernel
     kernels = [wide for f in SCAN_GAMMA if (wide := widened(start, f)) is not None] or [start]
     few = search.task.k * COARSE_C.size
-    search.expected = (few,) * len(kernels) + (search.task.k * PATH_C.size,) * len(FINE_GAMMA)
+    search.expected = (few,) * len(kernels) + (search.task.k * FINE_C.size,) * len(FINE_GAMMA)
     coarse = _best_of_paths(search, kernels, COARSE_C)
     finer = [widened(coarse.point.kernel, f) or coarse.point.kernel for f in FINE_GAMMA]
     if not search.left():
         return coarse
-    fine = _best_of_paths(search, list(dict.fromkeys(finer)), PATH_C)
+    middle = coarse.point.C * feature_variance(coarse.point.kernel, search.task.X)
+    Cs = middle * FINE_C[middle * FINE_C <= PATH_C[-1] * (1.0 + 1e-9)]
+    fine = _best_of_paths(search, list(dict.fromkeys(finer)), Cs)
     return better(coarse, fine)._replace(status=fine.status)
 
 
