@@ -31,6 +31,9 @@ FIRST_BAND = 1.5
 class LinearOnDask(OnDask):
     """A linear machine whose samples may be on a cluster."""
 
+    status_: Any
+    solver: str
+
     def _train(
         self, X: Any, y: Any, sample_weight: Any, reporter: Any, data: Any, previous: Any
     ) -> bool:
@@ -163,7 +166,7 @@ def first_pull(task: LinearTask, summaries: Any) -> float:
         low, high = min(s.least for s in summaries), max(s.most for s in summaries)
         size = 0.25 * (high - low) or 1.0
     height = task.C * weight / samples * (1.0 if task.positive is not None else 2.0)
-    return FIRST_BAND * size / height
+    return float(FIRST_BAND * size / height)
 
 
 @with_parameters_of(svm.LinearSVC)

@@ -49,7 +49,8 @@ class DaskSums(SumsSession):
         found = self._results([self._submit(sums_of, job) for job in jobs])
         # A smooth loss leaves nothing on the shards.
         self.latest = [None] * len(jobs) if self.task.smooth else list(jobs)
-        return reduce(Sums.plus, found)
+        total: Sums = reduce(Sums.plus, found)
+        return total
 
     def recentre(self) -> None:
         self.centers = self.latest

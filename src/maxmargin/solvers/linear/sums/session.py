@@ -69,7 +69,8 @@ class LocalSums(SumsSession):
     def evaluate(self, w: Float, b: float, inv_sigma: float) -> Sums:
         found = self._each(shard.evaluated, w, b, inv_sigma)
         self.latest = [one.beta for one in found]
-        return reduce(Sums.plus, (one.sums for one in found))
+        total: Sums = reduce(Sums.plus, (one.sums for one in found))
+        return total
 
     def recentre(self) -> None:
         self.centers = self.latest

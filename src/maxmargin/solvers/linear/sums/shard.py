@@ -103,7 +103,8 @@ class Sums(NamedTuple):
     free: int
 
     def plus(self, other: Sums) -> Sums:
-        return Sums._make(mine + theirs for mine, theirs in zip(self, other))
+        pairs: Any = zip(self, other)
+        return Sums._make(mine + theirs for mine, theirs in pairs)
 
 
 class Pass(NamedTuple):
