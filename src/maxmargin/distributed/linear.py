@@ -32,7 +32,7 @@ class LinearOnDask(OnDask):
     """A linear machine whose samples may be on a cluster."""
 
     status_: Any
-    solver: Any
+    solver: str
 
     def _train(
         self, X: Any, y: Any, sample_weight: Any, reporter: Any, data: Any, previous: Any

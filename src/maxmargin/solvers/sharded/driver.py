@@ -149,7 +149,7 @@ class ShardedRun:
             better = now.violation < 0.95 * best or now.dual > dual + worth
             stale = 0 if better else stale + 1
             best, dual = min(best, now.violation), max(dual, now.dual)
-            if promised or stale > RULES.patience:
+            if promised or stale > (0 if self.promised(now, RULES.stray) else RULES.patience):
                 certificate, proposals = self.prove()
                 proofs += 1
                 if self.promised(self.standing, 1.0):
