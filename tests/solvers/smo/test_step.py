@@ -35,7 +35,7 @@ class Told(NamedTuple):
 class Past(NamedTuple):
     """What it reads of `Memory`."""
 
-    integers: np.ndarray
+    state: np.ndarray
     recent: np.ndarray
     recent_bend: np.ndarray
 
@@ -74,8 +74,8 @@ def step_of(K, Q, v, pair, recent):
         direction(pair, size),
         [direction(p, size) @ Q @ direction(p, size) for p in recent],
     )
-    memory = Past(np.zeros(r.INTEGERS, np.int64), np.array(recent), np.array(bends))
-    memory.integers[r.RECENT] = len(recent)
+    memory = Past(np.zeros(1, r.STATE), np.array(recent), np.array(bends))
+    memory.state["recent"] = len(recent)
     rows = K[i % SAMPLES], K[j % SAMPLES]
     slope, bend = v.gradient @ along, along @ Q @ along
     return planned(v, *rows, i, j, slope, bend, Told(len(recent), 1e-12), memory)

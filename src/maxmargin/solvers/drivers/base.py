@@ -46,21 +46,19 @@ class Ended(Exception):
     """A budget ran out; the message is the status."""
 
 
-def blank_memory(planning: int, groups: int) -> r.Memory:
-    """Loop memory before the first step."""
+def blank_memory(planning: int, groups: int) -> tuple[r.Memory, r.State, r.Counters]:
+    """Make the loop memory before the first step; its state and counters as Python sees them."""
+    state, counters = r.State(sweep_all=1, patience=1.0), r.Counters()
     memory = r.Memory(
-        np.zeros(r.INTEGERS, dtype=np.int64),
-        np.zeros(r.REALS),
+        np.frombuffer(state, r.STATE),
+        np.frombuffer(counters, r.COUNTERS),
         np.zeros((planning + 1, 2), dtype=np.int64),
         np.zeros(planning + 1),
         np.zeros(groups),
         np.zeros(groups),
         *face_buffers(groups),
     )
-    memory.integers[r.SWEEP_ALL] = 1
-    memory.integers[r.POTRF] = POTRF
-    memory.reals[r.PATIENCE] = 1.0
-    return memory
+    return memory, state, counters
 
 
 class Run:
@@ -102,10 +100,12 @@ class Run:
             target=settings.target,
             faces=r.FACES if settings.face else r.NO_FACES,
             ending=r.RETURN,
+            potrf=POTRF,
         )
         self.plain = settings.selection == "second_order" and not settings.planning
-        self.memory = blank_memory(int(settings.planning), problem.totals.size)
-        self.memory.integers[r.RANDOM_STATE] = settings.random_state
+        memory = blank_memory(int(settings.planning), problem.totals.size)
+        self.memory, self.state, self.counters = memory
+        self.state.random_state = settings.random_state
         self.violation = self.best_violation = np.inf
         self.idle = 0
         self.unbounded = False
@@ -119,7 +119,7 @@ class Run:
             return self.unprepared(str(ended))
         self.trace = self.new_trace()
         status = self.loop()
-        if status == "converged" and self.memory.integers[r.NEGATIVE] > 0:
+        if status == "converged" and self.counters.negative_steps > 0:
             status = "stationary"
         return self.solution(status)
 
@@ -129,7 +129,7 @@ class Run:
 
     def new_trace(self) -> TraceBuilder:
         """What takes note of the steps."""
-        return TraceBuilder(self.settings.trace, self.memory.reals[r.DUAL])
+        return TraceBuilder(self.settings.trace, self.state.dual)
 
     def loop(self) -> str:
         """Optimise; set α and its gradient, and return the status."""
@@ -138,8 +138,8 @@ class Run:
     def slab(self) -> int:
         """Run a slab of steps, fetching rows that the loop reports missing; return the event."""
         steps = int(min(self.slab_length(), self.steps_left()))
-        began = self.memory.integers[r.CLOCK]
-        dual = self.memory.reals[r.DUAL]
+        began = self.counters.steps
+        dual = self.state.dual
         buffers = self.trace.buffers(steps)
         common = self.plain and not self.trace.wanted
         took, event = 0, r.ROW_MISSING
@@ -153,20 +153,20 @@ class Run:
                 self.memory,
                 None if common else r.StepTrace._make(column[took:] for column in buffers),
             )
-            took = int(self.memory.integers[r.CLOCK] - began)
+            took = int(self.counters.steps - began)
             if event == r.ROW_MISSING:
                 self.fetch(missing)
                 if self.must_end() or (self.silent_for_long() and self.told_to_stop()):
                     event = r.STEPS_DONE
         if took:
-            self.account(took, self.memory.reals[r.DUAL] - dual)
+            self.account(took, self.state.dual - dual)
             if self.trace.wanted:
                 self.trace.add(buffers, took, self.active.size, self.active.free().size)
         return event
 
     def fetch(self, sample: int) -> None:
         """Load a row that the loop reported missing."""
-        cast(CachedRows, self.active.rows).fetch(sample, int(self.memory.integers[r.CLOCK]))
+        cast(CachedRows, self.active.rows).fetch(sample, int(self.counters.steps))
 
     def account(self, took: int, gain: float) -> None:
         """Record a slab of `took` steps with this gain."""
@@ -175,7 +175,7 @@ class Run:
         """Whether neither dual nor violation has improved above rounding for a number of slabs."""
         better = self.violation < 0.9 * self.best_violation
         self.best_violation = min(self.best_violation, self.violation)
-        idle = gain <= 1e-15 * abs(self.memory.reals[r.DUAL]) and not better
+        idle = gain <= 1e-15 * abs(self.state.dual) and not better
         self.idle = self.idle + 1 if idle else 0
         return self.idle >= PATIENCE
 
@@ -183,14 +183,14 @@ class Run:
         return min(LONGEST_SLAB, max(50, int(5e7 / self.active.v.alpha.size)))
 
     def steps_left(self) -> float:
-        return self.settings.max_steps - int(self.memory.integers[r.CLOCK])
+        return self.settings.max_steps - int(self.counters.steps)
 
     def progress(self) -> Progress:
         v = self.active.v
         return Progress(
-            steps=int(self.memory.integers[r.CLOCK]),
+            steps=int(self.counters.steps),
             violation=float(self.violation),
-            dual=float(self.memory.reals[r.DUAL]),
+            dual=float(self.state.dual),
             gap=self.active.estimated_gap(),
             seconds=time.perf_counter() - self.began,
             support=int((v.alpha != 0).sum()),
@@ -238,18 +238,17 @@ class Run:
 
     def faced(self, before: float, free: int, result: FaceResult) -> None:
         self.unbounded = result.unbounded and self.may_be_unbounded()
-        integers, reals, size = self.memory.integers, self.memory.reals, self.active.v.alpha.size
-        note_face(integers, reals, free, size, result.rounds, result.gain)
+        note_face(self.memory, free, self.active.v.alpha.size, result.rounds, result.gain)
         if result.rounds and self.trace.wanted:
             self.trace.add_face(before, result.gain, self.active.size, self.active.free().size)
 
     def lower_aim(self, aim: float) -> float | None:
         """The violation to go on to where `aim` is reached and the duality gap is not yet small
         enough; None where it is, or where rounding leaves nothing to gain."""
-        if np.isinf(self.settings.gap) or self.memory.integers[r.NEGATIVE] > 0:
+        if np.isinf(self.settings.gap) or self.counters.negative_steps > 0:
             return None
         gap = self.active.estimated_gap()
-        allowed = GAP_AIM * self.settings.gap * abs(self.memory.reals[r.DUAL])
+        allowed = GAP_AIM * self.settings.gap * abs(self.state.dual)
         if gap <= allowed:
             return None
         least, most = LOWER_AIM
@@ -262,7 +261,7 @@ class Run:
 
     def hopeless(self) -> bool:
         """Whether a hard-margin dual is too large for any margin representable in float64."""
-        dual = float(self.memory.reals[r.DUAL])
+        dual = float(self.state.dual)
         grown = dual * self.scale > UNBOUNDED_DUAL and self.may_be_unbounded()
         return grown or not np.isfinite(dual)
 
@@ -273,10 +272,10 @@ class Run:
             return True
         bounds = self.problem.lower, self.problem.upper
         infinite = any(np.isinf(bound).any() for bound in bounds)
-        return infinite and self.memory.integers[r.NEGATIVE] > 0
+        return infinite and self.counters.negative_steps > 0
 
     def solution(self, status: str) -> Solution:
-        steps = int(self.memory.integers[r.CLOCK])
+        steps = int(self.counters.steps)
         misses = int(self.active.rows.misses)
         bias, violation = self.problem.bias_and_violation(self.alpha, self.gradient)
         return Solution(
@@ -287,8 +286,8 @@ class Run:
             violation=violation,
             status=status,
             steps=steps,
-            face_steps=int(self.memory.integers[r.FACE_ROUNDS]),
-            planned_steps=int(self.memory.integers[r.PLANNED_STEPS]),
+            face_steps=int(self.counters.face_rounds),
+            planned_steps=int(self.counters.planned_steps),
             kernel_evaluations=self.evaluations(),
             row_hits=max(0, 2 * steps - misses),
             row_misses=misses,

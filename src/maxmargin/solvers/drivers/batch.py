@@ -23,6 +23,7 @@ from ...dual.passes import gap_and_infeasibility, gradient_and_value, meeting
 from ...dual.problem import Float, Int
 from ...kernels.base import Array
 from ...runtime.buffers import buffer
+from ...runtime.lapack import POTRF
 from ...runtime.parallel import in_turn, own_threads
 from ..result import Solution
 from ..rows.lru import FullRows
@@ -113,6 +114,7 @@ def optimise(
         target=np.inf,
         faces=r.FACES,
         ending=r.POLISH,
+        potrf=POTRF,
     )
 
     if len(sizes) == 1:
@@ -127,7 +129,7 @@ def optimise(
     most = max(rest, default=0)
 
     def some_problems(_thread: int) -> None:
-        memory, values = blank_memory(0, 1), buffer((most, most), np.float64)
+        (memory, _, _), values = blank_memory(0, 1), buffer((most, most), np.float64)
         for start in starts:  # shared by all threads
             stop = min(start + step, len(sizes))
             own, here = parts.some(start, stop), slice(ends[start], ends[stop])
@@ -154,11 +156,11 @@ def solve_one(
 ) -> None:
     """`run_batch` and `certify_parts` for a batch of one problem. Most fits have only one, and this
     spares them the compilation of those two."""
-    size, memory = alpha.size, blank_memory(0, 1)
+    size, (memory, state, counters) = alpha.size, blank_memory(0, 1)
     rows, diagonal, scale = rows_of(parts)
     group, kink = np.zeros(size, np.int64), np.zeros(size)
     gradient[:] = parts.linear - sums - parts.ridge * alpha
-    memory.reals[r.DUAL] = 0.5 * float(alpha @ (parts.linear + gradient))
+    state.dual = 0.5 * float(alpha @ (parts.linear + gradient))
     lower, upper = parts.lower, parts.upper
     v = r.Variables(
         alpha,
@@ -183,9 +185,8 @@ def solve_one(
     by_slot = np.zeros(stored.size)
     by_slot[rows.slot[stored]] = alpha[stored]
     np.dot(by_slot, rows.values[: stored.size], out=sums)
-    integers = memory.integers
-    entries[r.ENDED], entries[r.STEPS] = event, integers[r.CLOCK]
-    entries[r.ROUNDS], entries[r.BENT] = integers[r.FACE_ROUNDS], integers[r.NEGATIVE]
+    entries[r.ENDED], entries[r.STEPS] = event, counters.steps
+    entries[r.ROUNDS], entries[r.BENT] = counters.face_rounds, counters.negative_steps
     entries[r.ROWS] = rows.count[0]
     bias = np.zeros(1)
     fact[DUAL] = gradient_and_value(parts.linear, parts.ridge, alpha, sums, gradient)

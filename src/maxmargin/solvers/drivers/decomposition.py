@@ -54,7 +54,7 @@ class BlockRun(Run):
             self.problem, self.gram, self.alpha, self.plan, self.pause, stages
         )
         self.active = self.all_samples.live
-        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.all_samples.gradient)
+        self.state.dual = self.problem.value(self.alpha, self.all_samples.gradient)
         self.goal = self.aim
         self.recent = np.zeros(0, dtype=np.int64)
         self.stagnant, self.refreshes = False, 0
@@ -111,7 +111,7 @@ class BlockRun(Run):
             if ended:
                 return ended
             part = all_samples.block(self._chosen())
-            dual = self.memory.reals[r.DUAL]
+            dual = self.state.dual
             event = self._optimise(part)
             all_samples.apply(part)
             infinite = event == r.UNBOUNDED and self.may_be_unbounded()
@@ -119,7 +119,7 @@ class BlockRun(Run):
                 return "unbounded"
             if event == r.TARGET_REACHED:
                 return "target"
-            gain = self.memory.reals[r.DUAL] - dual
+            gain = self.state.dual - dual
             if self.settings.shrinking and self.polish_rounds is None:
                 all_samples.settle()
 
@@ -161,16 +161,16 @@ class BlockRun(Run):
     def _optimise(self, part: Active) -> int:
         """Pair and face steps on a block, to a tolerance relative to the violation outside it."""
         self.active = part
-        forget(self.memory.integers)
-        self.memory.reals[r.FREE_SHARE] = 0.0
+        forget(self.memory)
+        self.state.free_share = 0.0
         share = WIDE_SHARE if self.wide else INNER_SHARE
         self.control = self.control._replace(tol=max(share * self.violation, 0.5 * self.goal))
         if self.wide:
             self.wide_face()
         elif self.polish_rounds is not None and self.settings.face:
             self.face()
-        last = self.memory.integers[r.CLOCK] + INNER_STEPS * part.v.alpha.size
-        while self.memory.integers[r.CLOCK] < last and not self.unbounded:
+        last = self.counters.steps + INNER_STEPS * part.v.alpha.size
+        while self.counters.steps < last and not self.unbounded:
             event = self.slab()
             if event not in (r.STEPS_DONE, r.FACE_DUE) or self.steps_left() <= 0:
                 return event

@@ -60,7 +60,7 @@ class PairRun(Run):
     def prepare(self) -> None:
         rows = self._all_rows()
         self.gradient = self._true_gradient(rows)
-        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
+        self.state.dual = self.problem.value(self.alpha, self.gradient)
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
         if isinstance(rows, OnDemandRows):
             self.first_violation = self.active.total_violation()
@@ -110,8 +110,7 @@ class PairRun(Run):
 
     @property
     def polish_until(self) -> float:
-        result: float = self.memory.reals[r.POLISH_UNTIL]
-        return result
+        return self.state.polish_until
 
     def account(self, took: int, gain: float) -> None:
         self.until_shrink -= took
@@ -120,8 +119,8 @@ class PairRun(Run):
     def face(self, most: int | None = None) -> None:
         """A face step whose rounds cost no more than the pair steps before it, or than the rest of
         the polishing budget."""
-        reals, polishing = self.memory.reals, self.polish_until > 0.0
-        affordable = self.polish_until - reals[r.SPENT] if polishing else reals[r.SINCE_FACE]
+        state, polishing = self.state, self.polish_until > 0.0
+        affordable = self.polish_until - state.spent if polishing else state.since_face
         rounds = int(affordable / (ROUND_COST * self.active.free().size ** 2))
         super().face(max(FEWEST_ROUNDS, rounds) if most is None else most)
 
@@ -168,7 +167,7 @@ class PairRun(Run):
             else:
                 self._restore_all()
         elif self.polish_until > 0.0:
-            self.memory.reals[r.POLISH_UNTIL] = OVER
+            self.state.polish_until = OVER
         else:
             return self._out_of("precision")
         return None
@@ -221,19 +220,19 @@ class PairRun(Run):
         ending = r.POLISH if polishes else r.RETURN
         if ending != self.control.ending:
             self.control = self.control._replace(ending=ending)
-        forget(self.memory.integers)
+        forget(self.memory)
 
     def _refresh(self) -> None:
         """Recompute the gradient, free of accumulated rounding."""
         self.active.write(self.alpha, self.gradient)
         self.gradient = self._true_gradient(self.active.rows)
         self.active.take_gradient(self.gradient)
-        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
+        self.state.dual = self.problem.value(self.alpha, self.gradient)
         self.renewed = self._updates()
 
     def _updates(self) -> int:
         """Number of gradient updates so far."""
-        return int(self.memory.integers[r.CLOCK] + self.memory.integers[r.FACE_ROUNDS])
+        return int(self.counters.steps + self.counters.face_rounds)
 
     def _drift(self) -> float:
         """Bound on the rounding in the gradient since it was last computed from scratch."""
@@ -247,7 +246,7 @@ class PairRun(Run):
             rows = CachedRows(self.gram, self._cache_bytes(), None, last.evaluations, last.misses)
         self.gradient = self._true_gradient(rows)
         self._set_active(Active.of(self.problem, rows, self.diagonal, self.alpha, self.gradient))
-        self.memory.reals[r.DUAL] = self.problem.value(self.alpha, self.gradient)
+        self.state.dual = self.problem.value(self.alpha, self.gradient)
         self.violation = self.problem.violation(self.alpha, self.gradient)
         self.renewed = self._updates()
         self.until_shrink = self._shrink_interval()

@@ -83,7 +83,7 @@ def begin_problem(
         if alpha[s] != 0.0 and slot[s] < 0:
             compute_row(store, s)
     clear(memory)
-    memory.reals[r.DUAL] = dual
+    memory.state[0].dual = dual
     scale = scale if scale > 0.0 else 1.0
     told = r.Control(
         control.selection,
@@ -95,6 +95,7 @@ def begin_problem(
         control.target,
         control.faces,
         control.ending,
+        control.potrf,
     )
     return v, store, size, told
 
@@ -111,15 +112,15 @@ def is_all_of(matrix: Array, places: Int) -> bool:
 
 @inlined
 def clear(memory: r.Memory) -> None:
-    """Reset all slots except the address of LAPACK's function."""
-    integers, reals = memory.integers, memory.reals
-    potrf = integers[r.POTRF]
-    for i in range(integers.size):
-        integers[i] = 0
-    for i in range(reals.size):
-        reals[i] = 0.0
-    integers[r.POTRF], integers[r.SWEEP_ALL], reals[r.PATIENCE] = potrf, 1, 1.0
-    forget_pairs(integers)
+    """Reset state and counters to those before the first step."""
+    state, counters = memory.state[0], memory.counters[0]
+    state.sweep_all, state.sweep_found, state.random_state, state.traced_from = 1, 0, 0, 0
+    state.ratio = state.dual = state.spent = state.since_face = 0.0
+    state.free_share = state.violation = state.polish_until = 0.0
+    state.patience = 1.0
+    counters.steps = counters.free_steps = counters.planned_steps = 0
+    counters.negative_steps = counters.face_rounds = 0
+    forget_pairs(memory)
 
 
 @called
@@ -139,7 +140,7 @@ def end_problem(
 ) -> None:
     """Write the result of a problem to the ledger and recompute its sums Kα."""
     start, stop = batch.parts.ends[k - 1] if k else 0, batch.parts.ends[k]
-    integers, ledger = memory.integers, batch.ledger[k]
+    counters, ledger = memory.counters[0], batch.ledger[k]
     alpha, sums = batch.alpha[start:stop], batch.sums[start:stop]
     slots, weights, present = np.empty(alpha.size, np.int64), np.empty(alpha.size), 0
     for a in range(alpha.size):
@@ -148,6 +149,6 @@ def end_problem(
             slots[present], weights[present] = rows.slot[a], alpha[a]
             present += 1
     sum_rows(sums, rows.values, slots[:present], weights[:present], 0, sums.size)
-    ledger[r.ENDED], ledger[r.STEPS] = event, integers[r.CLOCK]
-    ledger[r.ROUNDS], ledger[r.BENT] = integers[r.FACE_ROUNDS], integers[r.NEGATIVE]
+    ledger[r.ENDED], ledger[r.STEPS] = event, counters.steps
+    ledger[r.ROUNDS], ledger[r.BENT] = counters.face_rounds, counters.negative_steps
     ledger[r.ROWS] = rows.count[0]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dual.problem import Float, Int
+from ...dual.problem import Float
 from ...runtime.jit import from_python, inlined, smallest
 from ..rows.on_demand import compute_row
 from . import state as r
@@ -38,10 +38,10 @@ def choose_specially(
 ) -> Choice:
     """(missing row, i, j): the pending pair if there is one, else by the policy in force, modified
     by Algorithm 7.2 after a planned step."""
-    integers = memory.integers
-    i, j = integers[r.PENDING_I], integers[r.PENDING_J]
-    after_planning = integers[r.LAST_KIND] == r.PLANNED
-    exact = after_planning and abs(memory.reals[r.RATIO] - 1.0) > PLANNING_ETA
+    state = memory.state[0]
+    i, j = state.pending_i, state.pending_j
+    after_planning = state.last_kind == r.PLANNED
+    exact = after_planning and abs(state.ratio - 1.0) > PLANNING_ETA
     missing = NOTHING
     if i < 0:
         if exact and control.selection == r.SECOND_ORDER:
@@ -55,16 +55,17 @@ def choose_specially(
             i, j = better_recent_pair(v, row, i, j, samples, control, memory, exact)
     if missing < 0:
         # Policies with a state must not be called twice for one step.
-        integers[r.PENDING_I], integers[r.PENDING_J] = i, j
+        state.pending_i, state.pending_j = i, j
     return missing, i, j
 
 
 @inlined
-def forget_pairs(integers: Int) -> None:
+def forget_pairs(memory: r.Memory) -> None:
     """Discard pending and planned pairs after something else has moved the variables."""
-    integers[r.PENDING_I] = integers[r.PENDING_J] = -1
-    integers[r.RECENT] = integers[r.CURSOR] = 0
-    integers[r.LAST_KIND] = r.CLIPPED
+    state = memory.state[0]
+    state.pending_i = state.pending_j = -1
+    state.recent = state.cursor = 0
+    state.last_kind = r.CLIPPED
 
 
 forget = from_python(forget_pairs)
@@ -73,16 +74,17 @@ forget = from_python(forget_pairs)
 @inlined
 def remember_pair(memory: r.Memory, i: int, j: int, bend: float, kind: int, ratio: float) -> None:
     """Record a step for policies and planning that use recent pairs."""
-    recent, integers = memory.recent, memory.integers
+    recent = memory.recent
+    state, counters = memory.state[0], memory.counters[0]
     for n in range(recent.shape[0] - 1, 0, -1):
         recent[n, 0], recent[n, 1] = recent[n - 1, 0], recent[n - 1, 1]
         memory.recent_bend[n] = memory.recent_bend[n - 1]
     recent[0, 0], recent[0, 1] = i, j
     memory.recent_bend[0] = bend
-    integers[r.PENDING_I] = integers[r.PENDING_J] = -1
-    integers[r.RECENT] = min(integers[r.RECENT] + 1, recent.shape[0])
-    integers[r.PLANNED_STEPS] += kind == r.PLANNED
-    memory.reals[r.RATIO] = ratio
+    state.pending_i = state.pending_j = -1
+    state.recent = min(state.recent + 1, recent.shape[0])
+    counters.planned_steps += kind == r.PLANNED
+    state.ratio = ratio
 
 
 @inlined
@@ -98,7 +100,8 @@ def run_slab(
 ) -> tuple[int, int, float]:
     """Up to ``max_steps`` steps, until the violation is at most `tol`; returns (event, sample whose
     row is missing, violation)."""
-    tops, bottoms, integers, reals = memory.tops, memory.bottoms, memory.integers, memory.reals
+    tops, bottoms = memory.tops, memory.bottoms
+    state, counters = memory.state[0], memory.counters[0]
     violation = find_extremes(v.gradient, v.rise, v.fall, tops, bottoms)
     for _ in range(max_steps):
         if violation <= tol:
@@ -123,7 +126,7 @@ def run_slab(
             return r.ROW_MISSING, missing, violation
         if i < 0:
             return r.STUCK, NOTHING, violation
-        clock = integers[r.CLOCK]
+        clock = counters.steps
         rows.used[slot_i] = rows.used[slot_j] = clock
         row_i, row_j = rows.values[slot_i], rows.values[slot_j]
 
@@ -134,12 +137,12 @@ def run_slab(
             # The curvature of the kernel is only rounding here; the ridge is exact.
             believed = v.ridge[i] + v.ridge[j]
         if bend < -1e3 * control.floor:
-            integers[r.NEGATIVE] += 1
+            counters.negative_steps += 1
         elif believed > 0.0:
             newton = control.overstep * slope / believed
             if newton < max_step:
                 kind, step = r.FREE, newton
-            if special is not None and control.planning and integers[r.LAST_KIND] == r.FREE:
+            if special is not None and control.planning and state.last_kind == r.FREE:
                 found, planned = planned_step(
                     v, row_i, row_j, i, j, slope, believed, samples, control, memory
                 )
@@ -151,7 +154,7 @@ def run_slab(
         if special is not None:
             ratio = step * max(bend, control.floor) / slope
             if special.kind.size:
-                k = clock - integers[r.TRACED_FROM]
+                k = clock - state.traced_from
                 special.violation[k], special.gain[k] = violation, gain
                 special.kind[k], special.ratio[k] = kind, ratio
                 special.pair[k, 0], special.pair[k, 1] = i, j
@@ -159,13 +162,13 @@ def run_slab(
 
         move_pair(v, i, j, step)
         if special is not None and special.kind.size:
-            k = clock - integers[r.TRACED_FROM]
+            k = clock - state.traced_from
             special.after[k, 0], special.after[k, 1] = v.alpha[i], v.alpha[j]
         violation = update_gradient(v, row_i, row_j, i, j, step, samples, tops, bottoms)
-        integers[r.CLOCK] = clock + 1
-        integers[r.LAST_KIND] = kind
-        integers[r.FREE_STEPS] += kind != r.CLIPPED
-        reals[r.DUAL] += gain
-        if reals[r.DUAL] >= control.target:
+        counters.steps = clock + 1
+        state.last_kind = kind
+        counters.free_steps += kind != r.CLIPPED
+        state.dual += gain
+        if state.dual >= control.target:
             return r.TARGET_REACHED, NOTHING, violation
     return r.STEPS_DONE, NOTHING, violation

@@ -49,20 +49,20 @@ OVER = -1.0
 def polishes_now(v: r.Variables, control: r.Control, memory: r.Memory) -> bool:
     """Whether to continue after convergence: polishing begins, with its cost limit set, or, if it
     would cost too much, pair steps go on to a slightly smaller violation."""
-    reals = memory.reals
-    if control.ending != r.POLISH or reals[r.POLISH_UNTIL] != 0.0:
+    state = memory.state[0]
+    if control.ending != r.POLISH or state.polish_until != 0.0:
         return False
-    if reals[r.VIOLATION] <= EXACT * POLISHED * control.tol:
+    if state.violation <= EXACT * POLISHED * control.tol:
         return False
     free = free_variables(v)
-    share, cost = POLISH_SHARE * reals[r.SPENT], face_cost(free, v.alpha.size, 1.0)
+    share, cost = POLISH_SHARE * state.spent, face_cost(free, v.alpha.size, 1.0)
     if free > LARGEST_POLISHED or cost > largest(share, CHEAP_FACE):
-        reals[r.POLISH_UNTIL] = OVER
-        result: bool = reals[r.VIOLATION] > UNPOLISHED * control.tol
+        state.polish_until = OVER
+        result: bool = state.violation > UNPOLISHED * control.tol
         return result
-    reals[r.POLISH_UNTIL] = reals[r.SPENT] + largest(share, CHEAP_POLISH)
+    state.polish_until = state.spent + largest(share, CHEAP_POLISH)
     # Begin with a face step even directly after another one, which may have left rounding.
-    reals[r.SINCE_FACE] += EPSILON
+    state.since_face += EPSILON
     return True
 
 
@@ -90,63 +90,64 @@ def run_to_end(
     Face steps on few variables are taken in between. Larger ones, and all of them if there is a
     trace, are left to the caller.
     """
-    integers, reals, size = memory.integers, memory.reals, v.alpha.size
-    last = integers[r.CLOCK] + max_steps
-    integers[r.TRACED_FROM] = integers[r.CLOCK]
+    state, counters = memory.state[0], memory.counters[0]
+    size = v.alpha.size
+    last = counters.steps + max_steps
+    state.traced_from = counters.steps
     while True:
-        polishing = reals[r.POLISH_UNTIL] > 0.0
+        polishing = state.polish_until > 0.0
         faces = r.POLISHING if polishing else control.faces
-        stop = integers[r.CLOCK] + POLISHING_SLAB
+        stop = counters.steps + POLISHING_SLAB
         stop = stop if polishing and stop < last else last
-        goal = goal_of(v, control, reals[r.POLISH_UNTIL])
+        goal = goal_of(v, control, state.polish_until)
         violation = find_extremes(v.gradient, v.rise, v.fall, memory.tops, memory.bottoms)
         event, missing = r.CONVERGED, NOTHING
         going = polishing or violation > goal
         while going:
             free = due_face(v, faces, memory)
             if free:
-                rounds, gain, state = -1, 0.0, 0
+                rounds, gain, ended = -1, 0.0, 0
                 if free <= LARGEST_SMALL and (special is None or not special.kind.size):
-                    most = int(reals[r.SINCE_FACE] / (ROUND_COST * free * free))
+                    most = int(state.since_face / (ROUND_COST * free * free))
                     most = most if most > FEWEST_ROUNDS else FEWEST_ROUNDS
-                    rounds, gain, state = small_face_step(
+                    rounds, gain, ended = small_face_step(
                         v,
                         rows,
                         samples,
                         free,
                         most,
-                        integers[r.POTRF],
+                        control.potrf,
                         memory.numbers,
                         memory.indices,
                     )
                 if rounds < 0:
                     event = r.FACE_DUE
                     break
-                account_face(integers, reals, free, size, rounds, gain)
-                if state == UNBOUNDED:
+                account_face(memory, free, size, rounds, gain)
+                if ended == UNBOUNDED:
                     event = r.UNBOUNDED
                     break
-            began, free_before = integers[r.CLOCK], integers[r.FREE_STEPS]
+            began, free_before = counters.steps, counters.free_steps
             steps = stop - began
             if faces != r.NO_FACES and steps > PACE:
                 steps = PACE
             event, missing, violation = run_slab(
                 v, rows, samples, control, goal, steps, memory, special
             )
-            took = integers[r.CLOCK] - began
+            took = counters.steps - began
             cost = took * (STEP_COST + VARIABLE_COST * size)
-            reals[r.SPENT] += cost
-            reals[r.SINCE_FACE] += cost
+            state.spent += cost
+            state.since_face += cost
             if took:
-                reals[r.FREE_SHARE] = (integers[r.FREE_STEPS] - free_before) / took
-            going = event == r.STEPS_DONE and integers[r.CLOCK] < stop
+                state.free_share = (counters.free_steps - free_before) / took
+            going = event == r.STEPS_DONE and counters.steps < stop
             if event == r.CONVERGED and polishing:
                 # A point reached by pair steps is not exact: another face step follows if due.
                 going = due_face(v, faces, memory) > 0
-        reals[r.VIOLATION] = violation
-        if polishing and reals[r.SPENT] > reals[r.POLISH_UNTIL]:
-            reals[r.POLISH_UNTIL] = OVER
-        if event == r.STEPS_DONE and integers[r.CLOCK] < last:
+        state.violation = violation
+        if polishing and state.spent > state.polish_until:
+            state.polish_until = OVER
+        if event == r.STEPS_DONE and counters.steps < last:
             continue
         if event != r.CONVERGED or not polishes_now(v, control, memory):
             return event, missing, violation

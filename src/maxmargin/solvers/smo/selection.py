@@ -324,33 +324,34 @@ def violates(v: r.Variables, a: int, threshold: float, slack: float) -> bool:
 def platt(v: r.Variables, tops: Float, bottoms: Float, tol: float, memory: r.Memory) -> Choice:
     """Sweeps over all variables, then over the free ones while that finds violators; the
     partner is the one whose error differs most."""
-    integers = memory.integers
+    state = memory.state[0]
     for _ in range(4):
-        for a in range(integers[r.CURSOR], v.gradient.size):
-            if integers[r.SWEEP_ALL] == 0 and not is_free(v, a):
+        for a in range(state.cursor, v.gradient.size):
+            if state.sweep_all == 0 and not is_free(v, a):
                 continue
             g = v.group[a]
             middle = 0.5 * (tops[g] + bottoms[g])
             if tops[g] - bottoms[g] > tol and violates(v, a, middle, 0.5 * tol):
-                integers[r.CURSOR] = a + 1
-                integers[r.SWEEP_FOUND] = 1
+                state.cursor = a + 1
+                state.sweep_found = 1
                 if v.gradient[a] + v.rise[g, a] > middle:
                     return NO_ROW, a, locate(v.gradient, v.fall[g], bottoms[g])
                 return NO_ROW, locate(v.gradient, v.rise[g], tops[g]), a
-        if integers[r.SWEEP_ALL] == 1:
-            integers[r.SWEEP_ALL] = 0
-        elif integers[r.SWEEP_FOUND] == 0:
-            integers[r.SWEEP_ALL] = 1
-        integers[r.CURSOR] = integers[r.SWEEP_FOUND] = 0
+        if state.sweep_all == 1:
+            state.sweep_all = 0
+        elif state.sweep_found == 0:
+            state.sweep_all = 1
+        state.cursor = state.sweep_found = 0
     return most_violating(v, tops, bottoms)
 
 
 @inlined
 def next_random(memory: r.Memory) -> int:
     """A linear congruential generator of 31 bits, its state kept between slabs."""
-    state = (memory.integers[r.RANDOM_STATE] * 1103515245 + 12345) % 2147483648
-    memory.integers[r.RANDOM_STATE] = state
-    result: int = state // 8
+    state = memory.state[0]
+    drawn = (state.random_state * 1103515245 + 12345) % 2147483648
+    state.random_state = drawn
+    result: int = drawn // 8
     return result
 
 
@@ -388,7 +389,7 @@ def select(
     """The pair of the policy in force."""
     policy = control.selection
     floor = control.floor
-    if memory.integers[r.RECENT] > 0 and policy in (r.MAX_GAIN, r.HYBRID_MAX_GAIN):
+    if memory.state[0].recent > 0 and policy in (r.MAX_GAIN, r.HYBRID_MAX_GAIN):
         previous_i, previous_j = memory.recent[0]
         g = v.group[previous_i]
         share = (tops[g] - bottoms[g]) / widest(tops, bottoms)

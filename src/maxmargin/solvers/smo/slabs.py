@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...dual.problem import Float, Int
 from ...runtime.jit import from_python, inlined
 from ..newton.compiled_step import LARGEST_SMALL, free_variables
 from ..newton.step import LARGEST_FACE
@@ -36,33 +35,32 @@ def face_cost(free: int, size: int, rounds: float) -> float:
 @inlined
 def due_face(v: r.Variables, faces: int, memory: r.Memory) -> int:
     """The number of free variables if a face step on them is due, else 0."""
-    reals = memory.reals
-    if faces == r.NO_FACES or reals[r.SINCE_FACE] == 0.0:
+    state = memory.state[0]
+    if faces == r.NO_FACES or state.since_face == 0.0:
         return 0
-    if faces == r.FACES and reals[r.FREE_SHARE] <= 0.5:
+    if faces == r.FACES and state.free_share <= 0.5:
         return 0
-    if memory.integers[r.LAST_KIND] == r.PLANNED:
+    if state.last_kind == r.PLANNED:
         return 0  # the second step of a planned pair comes first
     free = free_variables(v)
     if free < 2 or free > LARGEST_FACE:
         return 0
-    patience = reals[r.PATIENCE] * (1.0 if free <= SMALL_FACE else MANY_PATIENCE)
-    waits = reals[r.SINCE_FACE] <= patience * face_cost(free, v.alpha.size, 0.0)
+    patience = state.patience * (1.0 if free <= SMALL_FACE else MANY_PATIENCE)
+    waits = state.since_face <= patience * face_cost(free, v.alpha.size, 0.0)
     return 0 if waits and faces != r.POLISHING else free
 
 
 @inlined
-def account_face(
-    integers: Int, reals: Float, free: int, size: int, rounds: int, gain: float
-) -> None:
+def account_face(memory: r.Memory, free: int, size: int, rounds: int, gain: float) -> None:
     """Record a face step."""
-    reals[r.SPENT] += face_cost(free, size, float(rounds))
-    reals[r.SINCE_FACE] = 0.0
-    reals[r.PATIENCE] = 1.0 if rounds else 2.0 * reals[r.PATIENCE]
+    state, counters = memory.state[0], memory.counters[0]
+    state.spent += face_cost(free, size, float(rounds))
+    state.since_face = 0.0
+    state.patience = 1.0 if rounds else 2.0 * state.patience
     if rounds:
-        reals[r.DUAL] += gain
-        integers[r.FACE_ROUNDS] += rounds
-        forget_pairs(integers)
+        state.dual += gain
+        counters.face_rounds += rounds
+        forget_pairs(memory)
 
 
 note_face = from_python(account_face)

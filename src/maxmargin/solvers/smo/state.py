@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import ctypes
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,38 +37,55 @@ RETURN, POLISH = range(2)
 FREE, CLIPPED, PLANNED, FACE = range(4)
 STEP_KINDS = ("free", "clipped", "planned", "face")
 
-# Slots of the integer memory that outlives a slab.
-(
-    CLOCK,  # number of steps so far; also the time stamp of row use
-    PENDING_I,  # pair selected before a missing row was reported, or -1
-    PENDING_J,
-    RECENT,  # number of recent pairs stored
-    LAST_KIND,  # kind of the previous step
-    CURSOR,  # position of Platt's sweep
-    SWEEP_ALL,  # whether Platt's sweep is over all variables
-    SWEEP_FOUND,  # whether the sweep has found a violator
-    RANDOM_STATE,
-    FREE_STEPS,  # unclipped steps, planned ones included
-    PLANNED_STEPS,
-    NEGATIVE,  # steps along directions of negative curvature
-    FACE_ROUNDS,
-    POTRF,  # the address of LAPACK's function
-    TRACED_FROM,  # the step that the trace begins with
-    INTEGERS,
-) = range(16)
 
-# Slots of the real memory.
-(
-    RATIO,
-    DUAL,
-    SPENT,  # cost of all steps
-    SINCE_FACE,  # cost of the pair steps since the last face step
-    PATIENCE,  # pair steps cost this multiple of a face step before the next one
-    FREE_SHARE,  # fraction of unclipped steps in the last slab
-    VIOLATION,
-    POLISH_UNTIL,  # the cost at which polishing ends; 0 before it begins
-    REALS,
-) = range(9)
+def fields(annotations: dict[str, str]) -> list[tuple[str, Any]]:
+    """List the fields of a structure as its annotations declare them."""
+    kinds = {"int": ctypes.c_int64, "float": ctypes.c_double}
+    return [(name, kinds[kind]) for name, kind in annotations.items()]
+
+
+class State(ctypes.Structure):
+    """What the loop needs from slab to slab.
+
+    Compiled code sees `State` and `Counters` as NumPy records, whose fields Numba resolves when it
+    compiles. Python reads and writes the same memory as ctypes structures, because a field of a
+    NumPy record takes 3 µs.
+    """
+
+    pending_i: int  # pair selected before a missing row was reported, or -1
+    pending_j: int
+    recent: int  # number of recent pairs stored
+    last_kind: int  # kind of the previous step
+    cursor: int  # position of Platt's sweep
+    sweep_all: int  # whether Platt's sweep is over all variables
+    sweep_found: int  # whether the sweep has found a violator
+    random_state: int
+    traced_from: int  # the step that the trace begins with
+    ratio: float  # of the previous step to its Newton step
+    dual: float
+    spent: float  # cost of all steps
+    since_face: float  # cost of the pair steps since the last face step
+    patience: float  # pair steps cost this multiple of a face step before the next one
+    free_share: float  # fraction of unclipped steps in the last slab
+    violation: float
+    polish_until: float  # the cost at which polishing ends; 0 before it begins
+    _fields_ = fields(__annotations__)
+
+
+class Counters(ctypes.Structure):
+    """What people read about a run."""
+
+    steps: int  # also the time stamp of row use
+    free_steps: int  # unclipped steps, planned ones included
+    planned_steps: int
+    negative_steps: int  # along directions of negative curvature
+    face_rounds: int
+    _fields_ = fields(__annotations__)
+
+
+# Their NumPy types. As `np.record` they have attributes in Python too, for runs without compiler.
+STATE = np.dtype((np.record, np.dtype(State)))
+COUNTERS = np.dtype((np.record, np.dtype(Counters)))
 
 
 class Variables(NamedTuple):
@@ -124,13 +142,14 @@ class Control(NamedTuple):
     target: float  # dual value that ends the run
     faces: int  # when to take face steps
     ending: int  # what follows convergence
+    potrf: int  # the address of LAPACK's function
 
 
 class Memory(NamedTuple):
     """State of the loop that persists between slabs."""
 
-    integers: Int
-    reals: Float
+    state: NDArray[Any]  # one `State`
+    counters: NDArray[Any]  # one `Counters`
     recent: Int  # (N + 1, 2) most recent pairs, newest first
     recent_bend: Float  # (N + 1,) curvature along each of them
     tops: Float  # largest gradient that may rise, per group

@@ -89,7 +89,7 @@ def planned_step(
     best, step, found = 0.0, 0.0, False
     if at_kink(v, i) or at_kink(v, j):
         return found, step
-    for n in range(min(control.planning, memory.integers[r.RECENT])):
+    for n in range(min(control.planning, memory.state[0].recent)):
         p, q = memory.recent[n]
         if at_kink(v, p) or at_kink(v, q):
             continue
@@ -130,7 +130,7 @@ def better_recent_pair(
     """The pair (i, j), or the recent pair of the last plan if its gain is larger."""
     floor = control.floor
     best = pair_gain(v, i, j, curvature(v, row_i, i, j, samples), floor, exact)
-    for n in range(1, min(control.planning + 1, memory.integers[r.RECENT])):
+    for n in range(1, min(control.planning + 1, memory.state[0].recent)):
         p, q = memory.recent[n]
         if pair_slope(v, p, q) < 0.0:
             p, q = q, p

@@ -186,7 +186,7 @@ class PointTrace(TraceBuilder):
     """Reports every step to a watched run."""
 
     def __init__(self, run: WatchedRun) -> None:
-        super().__init__(True, run.memory.reals[r.DUAL])
+        super().__init__(True, run.state.dual)
         self.run = run
 
     def add(self, buffers: r.StepTrace, steps: int, active: int, free: int) -> None:
