@@ -92,7 +92,7 @@ class CertificateDisplay(Display):
         style = {"marker": "o", "markersize": 5}
         known = np.isfinite(self.primal)
         sides = (self.steps[known], self.dual[known], self.primal[known])
-        left.fill_between(*sides, color=BLUE, alpha=0.13, linewidth=0, label="contains the optimum")
+        left.fill_between(*sides, color=BLUE, alpha=0.13, linewidth=0, label="optimum inside")
         left.plot(self.steps[known], self.primal[known], color=VERMILLION, label="primal", **style)
         left.plot(self.steps, self.dual, color=BLUE, label="dual", **style)
         left.axhline(self.dual[-1], color=BLACK, linestyle=":", linewidth=1.2)
