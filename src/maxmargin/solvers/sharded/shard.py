@@ -265,7 +265,8 @@ def _near(
     kept[members.places] = True
     if state.near is None:
         return np.flatnonzero(kept) if kept.mean() < WORTH else None
-    return state.near[kept[state.near]]
+    near: Int = state.near[kept[state.near]]
+    return near
 
 
 def _proposal(
