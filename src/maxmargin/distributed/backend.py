@@ -208,8 +208,7 @@ def results(client: Client, futures: list[Future[Any]], pause: Pause) -> list[An
     for last in (*[False] * MOST_RETRIES, True):
         try:
             wait_for(client, futures, pause)
-            found: list[Any] = client.gather(futures)
-            return found
+            return [received(client, future, pause) for future in futures]
         except KilledWorker:
             if last:
                 raise
@@ -230,6 +229,18 @@ def wait_for(client: Client, futures: list[Future[Any]], pause: Pause) -> None:
             if client.status != "running":
                 raise LostCluster(LOST_MESSAGE) from None
         pause()
+
+
+def received(client: Client, future: Future[Any], pause: Pause) -> Any:
+    """The result of a task that was done; if the worker that held it has died since, of the task
+    that is run again."""
+    while True:
+        try:
+            return future.result(timeout=LOOK_EVERY)
+        except TimeoutError:
+            if client.status != "running":
+                raise LostCluster(LOST_MESSAGE) from None
+            pause()
 
 
 LOST_MESSAGE = (

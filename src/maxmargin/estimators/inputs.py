@@ -40,6 +40,8 @@ def is_function(kernel: Any) -> bool:
 
 def takes_strings(kernel: Any) -> bool:
     """Whether the kernel is a sequence kernel, or composed of such."""
+    if isinstance(kernel, str):
+        return False
     parts = getattr(kernel, "kernels", None) or [getattr(kernel, "kernel", None)]
     return isinstance(kernel, SequenceKernel) or any(
         takes_strings(part) for part in parts if isinstance(part, Kernel)

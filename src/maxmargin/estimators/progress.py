@@ -65,8 +65,8 @@ class Reporter:
     @property
     def heard(self) -> bool:
         """Whether there is any listener."""
-        listeners = self.line, self.hooks, self.estimator.callback
-        return any(listener is not None for listener in listeners)
+        unheard = self.line is None and self.hooks is None and self.estimator.callback is None
+        return not unheard
 
     def listen(self, number: int, name: str) -> Callable[[Progress], bool] | None:
         """The callback for `solve` of one problem; None without listeners."""

@@ -260,8 +260,8 @@ def _near(
     pull = problem.gradient(alpha, state.values) - bias[problem.group]
     above = np.where(problem.can_rise(alpha), pull, -np.inf)
     below = np.where(problem.can_fall(alpha), -pull, -np.inf)
-    near = np.maximum(above, below) >= -leash
-    kept = np.asarray(near.reshape(problem.copies, -1).any(axis=0))
+    close = np.maximum(above, below) >= -leash
+    kept = np.asarray(close.reshape(problem.copies, -1).any(axis=0))
     kept[members.places] = True
     if state.near is None:
         return np.flatnonzero(kept) if kept.mean() < WORTH else None
