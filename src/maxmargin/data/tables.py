@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +12,7 @@ from .cells import as_texts, is_text, missing
 from .names import listed, suggestion
 from .readers import Table, polars_errors
 from .sources import DataError
+from .table_rules import RULES
 from .traps import columns_left_out, in_lines, no_numbers, refuse_mistakes, refuse_target
 from .vectors import Vectors
 
@@ -19,21 +20,6 @@ from .vectors import Vectors
 TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
 KINDS = ("number", "time", "category")
 IMPUTATIONS = ("median",)
-
-
-class Rules(NamedTuple):
-    """How columns of a table become features."""
-
-    # A column of strings is an identifier if more than this fraction of them, and at least this
-    # many, are different.
-    identifier_share: float = 0.5
-    fewest_identifiers: int = 21
-    # Tables with more features than this, most of them 0, become sparse.
-    largest_dense: int = 1000
-    sparse_below: float = 0.1
-
-
-RULES = Rules()
 # Features of vectors with fewer entries than features.
 MOST_FEATURES = 1 << 25
 
