@@ -47,12 +47,12 @@ def as_memmap(X, y, folder):
 
 
 MODELS = [
-    LinearSVC(loss="hinge", tol=1e-12),
-    LinearSVC(tol=1e-12),
+    LinearSVC(loss="hinge"),
+    LinearSVC(),
     LinearSVC(penalty="l1", C=0.01, tol=1e-10),
-    LogisticRegression(tol=1e-12),
-    LinearSVR(epsilon=0.1, tol=1e-12),
-    RidgeRegression(tol=1e-12),
+    LogisticRegression(),
+    LinearSVR(epsilon=0.1),
+    RidgeRegression(),
 ]
 
 
