@@ -20,7 +20,7 @@ class LinearCosts(NamedTuple):
     # and the dual point repaired.
     small_entries: int = 200_000
     # Up to this many entries a solution is polished to the last digit.
-    polished_entries: int = 20_000
+    polished_entries: int = 50_000
     # Up to this many dual variables are made to sum to zero to the last bit.
     exactly_summed: int = 20_000
     # Entries of the equations by which the dual variables of a small joint machine are repaired.
