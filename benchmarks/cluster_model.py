@@ -287,9 +287,9 @@ Written by `python -m benchmarks.cluster_model --page docs/guide/scaling.md` at 
 fast as one worker that is. Times of clusters are **simulated** from measured tasks, rounds and
 bytes; they leave out failures, other users, and disks that are slower than processors. The measured
 columns show how far the simulation can be trusted: this machine has {cores} cores, so that more
-processes cannot be faster there. Growth with n is measured between half the samples and all of them;
-rows of more than a hundred times as many samples extrapolate it far, and tell no more than an order of
-magnitude. Support vectors of hard problems grow faster than those of digits.
+processes cannot be faster there. Growth with n is measured between half the samples and all of
+them: rows of more than a hundred times as many samples give no more than an order of magnitude.
+Support vectors of hard problems grow faster than those of digits.
 
 **A kernel machine** costs (support vectors) × n kernel values, divided among the workers, and the
 problem of the support vectors, which the driver solves alone. Where support vectors grow with n the

@@ -231,3 +231,10 @@ def test_gram_of_other_samples_is_refused():
 def test_bias_of_other_groups_is_refused():
     with pytest.raises(ValueError, match="bias must have one entry for each of the 1 groups"):
         certify(PROBLEM, np.zeros(3), gram_of(K), bias=np.zeros(2))
+
+
+def test_what_is_not_a_number_proves_nothing():
+    nan = float("nan")
+    certificate = Certificate(primal=nan, dual=nan, gap=nan, violation=nan, infeasibility=0.0)
+    assert (certificate.primal, certificate.dual) == (np.inf, -np.inf)
+    assert certificate.gap == certificate.relative_gap == certificate.violation == np.inf

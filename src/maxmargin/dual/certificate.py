@@ -32,6 +32,14 @@ from .kernel_sums import kernel_expansion
 from .passes import gap_and_infeasibility, gradient_and_value
 from .problem import ROUNDING, DualProblem, Float
 
+NOTHING_PROVEN = (
+    ("primal", np.inf),
+    ("dual", -np.inf),
+    ("gap", np.inf),
+    ("violation", np.inf),
+    ("infeasibility", np.inf),
+)
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -61,6 +69,12 @@ class Certificate:
     gap: float
     violation: float
     infeasibility: float
+
+    def __post_init__(self) -> None:
+        # What overflow has made of a number proves nothing.
+        for name, worst in NOTHING_PROVEN:
+            if getattr(self, name) != getattr(self, name):
+                object.__setattr__(self, name, worst)
 
     @property
     def relative_gap(self) -> float:
