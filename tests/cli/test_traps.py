@@ -40,7 +40,7 @@ def traps(tmp_path):
 
 def test_traps_are_named_and_left_out(traps):
     said = run("train", traps, "--no-report", "--strategy", "kta").output
-    assert "'id' is left out: it numbers the rows; --include id takes it" in said
+    assert "'id' is left out: it numbers the rows; --include id uses it" in said
     assert "'unit' is left out" in said
     assert "'code' is left out: it is the target 'class' in other words" in said
     assert load(traps.with_suffix(".mm")).schema.feature_names == ("a", "b")

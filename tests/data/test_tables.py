@@ -74,7 +74,7 @@ def test_identifiers_are_left_out_and_told():
     data = Table("t.csv", polars.DataFrame({"name": names, "a": range(50), "y": [0, 1] * 25}))
     schema, notes = schema_of(data)
     assert schema.feature_names == ("a",)
-    assert "'name' is left out: 50 of 50 texts are different" in notes
+    assert "'name' is left out: 50 of 50 strings are different" in notes
 
 
 def test_days_count():

@@ -330,7 +330,7 @@ def test_support_vectors_are_shown_largest_first():
     test_everything_written_is_inside_the_figure(display)
     with pytest.raises(ValueError, match="shape must have 4 pixels, got 3 × 2"):
         SupportVectorDisplay.from_estimator(model, IMAGES, Y, shape=(3, 2))
-    with pytest.raises(ValueError, match="2 features are no square image"):
+    with pytest.raises(ValueError, match="2 features are not a square image"):
         SupportVectorDisplay.from_estimator(MODEL, X, Y)
     pyplot.close(display.figure_)
 

@@ -285,7 +285,7 @@ def test_area_under_the_curve_is_what_its_path_maximises():
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (AutoSVC(class_weight="balanced", strategy="span"), "weights of classes"),
+        (AutoSVC(class_weight="balanced", strategy="span"), "class weights"),
         (AutoSVC(scoring="roc_auc"), "two classes, got 3"),
         (AutoSVC(scoring="f1"), "scoring of AutoSVC must be one of"),
     ],
