@@ -11,8 +11,7 @@ from distributed import Client, Future
 
 from ..solvers.linear.losses import Float
 from ..solvers.linear.sums import LinearTask, SumsSession, shard
-from ..solvers.linear.sums.session import joined
-from ..solvers.linear.sums.shard import Pass, Proof, Sums
+from ..solvers.linear.sums.shard import Pass, Sums
 from ..solvers.sharded.shard import in_bytes
 from .backend import results, submitted, workers_of
 
@@ -41,35 +40,26 @@ class DaskSums(SumsSession):
         pause: Callable[[], object],
     ) -> None:
         self.client, self.parts, self.task, self.pause = client, parts, task, pause
-        self.centers: list[Future[Any] | None] = [None] * len(parts)
-        self.latest: list[Future[Any] | None] = self.centers
+        self.centers = self.latest = [None] * len(parts)
 
     def evaluate(self, w: Float, b: float, inv_sigma: float) -> Sums:
-        jobs = self._submitted(evaluated, w, b, inv_sigma)
+        jobs = self._submitted(evaluated, shard.evaluated, w, b, inv_sigma)
         found = self._results([self._submit(sums_of, job) for job in jobs])
         # A smooth loss leaves nothing on the shards.
         self.latest = [None] * len(jobs) if self.task.smooth else list(jobs)
         total: Sums = reduce(Sums.plus, found)
         return total
 
-    def recentre(self) -> None:
-        self.centers = self.latest
+    def _each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        return self._results(self._submitted(from_center, function, *arguments))
 
-    def slopes(
-        self, w: Float, b: float, inv_sigma: float, dw: Float, db: float, lengths: Float
-    ) -> Float:
-        jobs = self._submitted(slopes, w, b, inv_sigma, dw, db, lengths)
-        total: Float = np.sum(self._results(jobs), axis=0)
-        return total
-
-    def prove(self, w: Float, b: float, inv_sigma: float, scales: tuple[float, float]) -> Proof:
-        return joined(self._results(self._submitted(proven, w, b, inv_sigma, scales)))
-
-    def _submitted(self, function: Callable[..., Any], *arguments: Any) -> list[Future[Any]]:
+    def _submitted(
+        self, task: Callable[..., Any], function: Callable[..., Any], *arguments: Any
+    ) -> list[Future[Any]]:
         self.passes += 1
         self.moved += in_bytes(list(arguments)) * workers_of(self.client)
         return [
-            self._submit(function, part, self.task, center, *arguments)
+            self._submit(task, function, part, self.task, center, *arguments)
             for part, center in zip(self.parts, self.centers)
         ]
 
@@ -86,18 +76,16 @@ def sums_of(found: Pass) -> Sums:
     return found.sums
 
 
-def evaluated(part: Any, task: LinearTask, center: Pass | None, *arguments: Any) -> Pass:
-    found = shard.evaluated(part, task, _center(center), *arguments)
+def from_center(
+    function: Callable[..., Any], part: Any, task: LinearTask, center: Pass | None, *arguments: Any
+) -> Any:
+    """A function of `shard` with the responses of an earlier pass as centres."""
+    return function(part, task, None if center is None else center.beta, *arguments)
+
+
+def evaluated(
+    function: Callable[..., Any], part: Any, task: LinearTask, center: Pass | None, *arguments: Any
+) -> Pass:
+    """What a pass leaves on its shard; nothing per sample for a smooth loss."""
+    found: Pass = from_center(function, part, task, center, *arguments)
     return found._replace(beta=np.empty(0)) if task.smooth else found
-
-
-def slopes(part: Any, task: LinearTask, center: Pass | None, *arguments: Any) -> Float:
-    return shard.slopes(part, task, _center(center), *arguments)
-
-
-def proven(part: Any, task: LinearTask, center: Pass | None, *arguments: Any) -> Proof:
-    return shard.proven(part, task, _center(center), *arguments)
-
-
-def _center(found: Pass | None) -> Float | None:
-    return None if found is None else found.beta

@@ -11,6 +11,7 @@ from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dnrm2
 
 from ..kernels.base import Gram
 from ..kernels.row_sums import add_rows
@@ -71,9 +72,8 @@ def sharp_expansion(
     sharp = approximate.copy()
     sharp[support] = _expansion_at_support(coef, exact, pause)
     known = coef != 0
-    # Kernel values of 1e-300 have coefficients whose squares overflow.
-    largest = float(np.abs(coef).max(initial=0.0)) or 1.0
-    length = largest * float(np.linalg.norm(coef / largest))
+    # Kernel values of 1e-300 have coefficients whose squares overflow; not in this norm.
+    length = float(dnrm2(coef))
     while True:
         seen = float(np.nanmax(np.abs(sharp - approximate)[known], initial=0.0))
         error = max(SAFETY * seen, gram.rounding * length)

@@ -23,28 +23,38 @@ class SumsSession(ABC):
         Times that all samples were read.
     moved : int
         Bytes that went to shards or came from them.
+    centers, latest : list
+        The proximal centres of each shard, and its responses in the last evaluation; None where a
+        shard has none.
     """
 
     passes = 0
     moved = 0
+    centers: list[Any]
+    latest: list[Any]
 
     @abstractmethod
     def evaluate(self, w: Float, b: float, inv_sigma: float) -> Sums:
         """The sums of all shards; their responses are remembered."""
 
-    @abstractmethod
     def recentre(self) -> None:
         """Make the responses of the last evaluation the centres."""
+        self.centers = self.latest
 
-    @abstractmethod
     def slopes(
         self, w: Float, b: float, inv_sigma: float, dw: Float, db: float, lengths: Float
     ) -> Float:
         """−Σβ(z + t dz) dz for each step length t."""
+        total: Float = np.sum(self._each(shard.slopes, w, b, inv_sigma, dw, db, lengths), axis=0)
+        return total
 
-    @abstractmethod
     def prove(self, w: Float, b: float, inv_sigma: float, scales: tuple[float, float]) -> Proof:
         """The sums of a certificate, see `shard.proven`."""
+        return joined(self._each(shard.proven, w, b, inv_sigma, scales))
+
+    @abstractmethod
+    def _each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """The results of function(part, task, center, *arguments) for all shards: one pass."""
 
 
 class LocalSums(SumsSession):
@@ -63,26 +73,13 @@ class LocalSums(SumsSession):
         self, parts: Sequence[Any], task: LinearTask, pause: Callable[[], object] = lambda: None
     ) -> None:
         self.parts, self.task, self.pause = parts, task, pause
-        self.centers: list[Float | None] = [None] * len(parts)
-        self.latest: list[Float | None] = self.centers
+        self.centers = self.latest = [None] * len(parts)
 
     def evaluate(self, w: Float, b: float, inv_sigma: float) -> Sums:
         found = self._each(shard.evaluated, w, b, inv_sigma)
         self.latest = [one.beta for one in found]
         total: Sums = reduce(Sums.plus, (one.sums for one in found))
         return total
-
-    def recentre(self) -> None:
-        self.centers = self.latest
-
-    def slopes(
-        self, w: Float, b: float, inv_sigma: float, dw: Float, db: float, lengths: Float
-    ) -> Float:
-        total: Float = np.sum(self._each(shard.slopes, w, b, inv_sigma, dw, db, lengths), axis=0)
-        return total
-
-    def prove(self, w: Float, b: float, inv_sigma: float, scales: tuple[float, float]) -> Proof:
-        return joined(self._each(shard.proven, w, b, inv_sigma, scales))
 
     def _each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         self.passes += 1
