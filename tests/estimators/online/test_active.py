@@ -59,8 +59,10 @@ def test_auto_asks_for_the_nearest_of_a_few_random_ones(monkeypatch):
     monkeypatch.setattr(active_learning, "LOOK", 10)
     model = trained(querying="auto")
     looked = []
-    doubts = model._doubts
-    monkeypatch.setattr(model, "_doubts", lambda X, i: looked.append(i) or doubts(X, i))
+    doubts = active_learning.doubts
+    monkeypatch.setattr(
+        active_learning, "doubts", lambda m, X, i: looked.append(i) or doubts(m, X, i)
+    )
     chosen = model.query(X, 2)
     looked = np.concatenate(looked)
     distance = np.abs(model.decision_function(X))

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from ... import kernels
 from ...archive import (
@@ -55,37 +53,20 @@ LARGEST_TABLE, THINNEST_TABLE = 1 << 25, 100
 ARRAYS = tuple(name for name in OnlineState._fields if name not in ("inputs", "frame"))
 
 
-class SavedToFile(BaseEstimator):  # type: ignore[misc]
-    """Saving and loading of online estimators."""
+def save(model: Any, path: str | os.PathLike[str], rows: bool) -> None:
+    """Write a fitted model to a file; see `OnlineSVC.save`."""
+    write_archive(path, encoded(model, rows), ONLINE)
 
-    def save(self, path: str | os.PathLike[str], *, rows: bool = True) -> None:
-        """Write the model to a file, from which `load` continues.
 
-        Parameters
-        ----------
-        path : path
-        rows : bool
-            Whether to save the Gram matrix of the support set too. With it, a resumed stream gives
-            the same bits as one without interruption. Without it the file is small, and the rows
-            are recomputed, which may round differently.
-        """
-        check_is_fitted(self)
-        write_archive(path, encoded(self, rows), ONLINE)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Any:
-        """The model that was saved to a file.
-
-        Checksums, types, shapes and values are checked; invalid files raise
-        `maxmargin.models.ModelFileError`, a ValueError.
-        """
-        contents = read_archive(path, ONLINE)
-        try:
-            return decoded(cls, contents)
-        except ERRORS as error:
-            raise ModelFileError(
-                f"{os.fspath(path)} does not contain a valid online model: {error}"
-            ) from error
+def load(cls: type, path: str | os.PathLike[str]) -> Any:
+    """The model of a class that was saved to a file; see `OnlineSVC.load`."""
+    contents = read_archive(path, ONLINE)
+    try:
+        return decoded(cls, contents)
+    except ERRORS as error:
+        raise ModelFileError(
+            f"{os.fspath(path)} does not contain a valid online model: {error}"
+        ) from error
 
 
 def encoded(model: Any, rows: bool) -> Contents:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -12,17 +13,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from ...kernels.base import count
 from ...solvers.online.machine import POLICIES
 from .. import parameters as p
 from ..certificates import Certificates
 from ..clock import Clock
 from ..distinct import chosen
-from ..inputs import checked_weights, is_precomputed, new_inputs, tag_inputs, training_inputs
-from .active import STRATEGIES, ActiveLearner
-from .classes import ClassesOfStream, labels_of_stream
-from .function import FunctionOfStream
-from .progress import QuietReporter
-from .state import SavedToFile
+from ..inputs import checked_weights, is_precomputed, tag_inputs, training_inputs
+from ..template import blank, take_over
+from .active import STRATEGIES, LabelledPool, queried
+from .classes import (
+    factors_of,
+    first_classes,
+    labels_of_stream,
+    refuse_new_classes,
+    refuse_other_classes,
+)
+from .progress import Pace, QuietReporter, warn_early
 from .training import TrainedOnline, one_or_all, without_frame
 
 
@@ -32,14 +39,7 @@ def check_kernel_of_stream(owner: Any, name: str) -> None:
         p.refuse(owner, name, "a kernel that can be evaluated at new inputs")
 
 
-class OnlineSVC(
-    TrainedOnline,
-    ClassifierMixin,  # type: ignore[misc]
-    ClassesOfStream,
-    FunctionOfStream,
-    ActiveLearner,
-    SavedToFile,
-):
+class OnlineSVC(ClassifierMixin, TrainedOnline):  # type: ignore[misc]
     """Support vector classification from a stream, which converges to the optimum of `SVC`::
 
         ½‖w‖² + C Σ_i weight_i max(0, 1 − y_i f(x_i)) → min,   f(x) = ⟨w, φ(x)⟩ + b
@@ -264,11 +264,14 @@ class OnlineSVC(
         y = labels_of_stream(y, known=not first)
         check_consistent_length(X, y)
         weight = checked_weights(sample_weight, y.size, may_vanish=True)
-        self._accept_classes(y, classes, first)
         if first:
+            self.classes_ = first_classes(y, classes)
+            self.class_weight_ = factors_of(self.class_weight, self.classes_)
             self._begin(X, np.ones(y.size))
             self.n_seen_ = 0
         else:
+            refuse_other_classes(classes, self.classes_)
+            refuse_new_classes(y, self.classes_)
             self._refuse_overflow(X)
         codes = np.searchsorted(self.classes_, y)
         self._forget_end()
@@ -332,6 +335,83 @@ class OnlineSVC(
             self.certificate_ = proofs[0] if len(proofs) == 1 else together
         return self
 
+    def query(self, pool: Any, k: Any = 1) -> np.ndarray:
+        """The samples whose labels are most informative.
+
+        Parameters
+        ----------
+        pool : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples without labels.
+        k : int
+            How many to choose.
+
+        Returns
+        -------
+        ndarray of min(k, n_samples) indices, the most informative first
+            An untrained model returns random indices.
+        """
+        self._check_parameters()
+        trained = hasattr(self, "machines_")
+        X = self._next_inputs(pool) if trained else pool
+        return queried(self, X, np.arange(count(X)), int(k), trained)[0]
+
+    def fit_active(
+        self,
+        pool: Any,
+        oracle: Callable[[np.ndarray], Any],
+        *,
+        max_labels: Any = None,
+        batch_size: Any = None,
+        test: Any = None,
+    ) -> Self:
+        """Train on a pool of samples whose labels are requested in batches.
+
+        It starts with random samples, continues with those of `query`, and ends when no unlabelled
+        sample lies inside the margin, when `max_labels` are used or when the pool is empty. All
+        labelled samples are processed again after each batch. After Ctrl-C, also during a call of
+        the oracle, the model learned from the labels so far is kept.
+
+        Parameters
+        ----------
+        pool : {array-like, sparse matrix} of shape (n_samples, n_features)
+        oracle : callable
+            Takes an array of indices into the pool, returns their labels.
+        max_labels : int, optional
+            None stands for all of them.
+        batch_size : int, optional
+            Labels requested at a time; None stands for a hundredth of the pool, at least 10.
+        test : tuple (X, y), optional
+            Samples on which the accuracy in `label_curve_` is measured.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        if self.class_weight == "balanced":
+            raise ValueError('class_weight="balanced" needs all labels: give a dict of weights')
+        model = blank(self)
+        X, _ = training_inputs(model, pool, None)
+        X = without_frame(X)
+        size = count(X)
+        limit = size if max_labels is None else min(int(max_labels), size)
+        batch = max(10, size // 100) if batch_size is None else int(batch_size)
+        if limit < 1 or batch < 1:
+            raise ValueError(
+                f"max_labels and batch_size must be at least 1, got {max_labels}, {batch_size}"
+            )
+        with QuietReporter(self) as reporter:
+            reporter.begin(1)
+            pace = Pace(Clock(self.max_seconds), reporter.listen(0, type(self).__name__))
+            curve = LabelledPool(model, X, oracle, pace).course(limit, batch, test)
+        model.n_seen_, model.label_curve_, model.status_ = size, curve, curve.reason
+        take_over(self, model)
+        if curve.reason == "interrupted":
+            raise KeyboardInterrupt("fit_active was interrupted; the model so far is kept")
+        if curve.reason in ("time_limit", "stopped"):
+            warn_early(self, curve.reason, f"{curve.asked.size:,} labels were used.", 2)
+        return self
+
     def _names(self) -> list[str]:
         """The names of the machines."""
         if self.classes_.size == 2:
@@ -347,9 +427,6 @@ class OnlineSVC(
         weight = checked_weights(sample_weight, y.size, may_vanish=True)
         if not weight.all():
             X, y, weight = chosen(X, np.flatnonzero(weight)), y[weight > 0], weight[weight > 0]
-        self._accept_classes(y, None, first=False)
+        refuse_new_classes(y, self.classes_)
         codes = np.searchsorted(self.classes_, y)
         return X, codes, self._bound(codes, weight)
-
-    def _next_inputs(self, X: Any) -> Any:
-        return without_frame(new_inputs(self, X, self.machines_.machines[0].inputs))

@@ -1,15 +1,18 @@
-"""The training of online machines: passes over samples in memory."""
+"""The base of online estimators: passes over samples in memory, and the current function."""
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ...kernels import FromFunction, Kernel
+from ...kernels.base import take
 from ...kernels.vector.base import VectorKernel
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import plan
@@ -17,10 +20,11 @@ from ...solvers.online.machine import OnlineSettings
 from ..clock import Clock
 from ..conditioning import refuse_overflow
 from ..distinct import Samples, distinct, size_in_bytes
-from ..inputs import checked_weights, is_function, resolved_kernel, training_inputs
+from ..inputs import checked_weights, is_function, new_inputs, resolved_kernel, training_inputs
 from ..progress import Reporter
 from ..template import CertifiedMachine
-from .classes import labels_of_stream
+from . import state
+from .classes import labels_of_stream, weighted_classes
 from .committee import Committee
 from .progress import Pace, warn_early
 
@@ -33,8 +37,10 @@ PROBED = 1000
 
 
 class TrainedOnline(CertifiedMachine):
-    """An estimator whose fit is passes over a stream."""
+    """A classifier whose fit is passes over a stream, and whose function changes with it."""
 
+    classes_: np.ndarray
+    class_weight_: np.ndarray
     machines_: Committee
     warm_start = False  # partial_fit goes on from where it is, fit begins anew
 
@@ -47,9 +53,10 @@ class TrainedOnline(CertifiedMachine):
         X, y = training_inputs(self, X, y)
         X, y = without_frame(X), labels_of_stream(y)
         weight = checked_weights(sample_weight, y.size)
-        codes, weight = self._begin_classes(y, weight)
+        present = weighted_classes(y, weight, self.class_weight)
+        self.classes_, self.class_weight_ = present.classes, present.factors
         small = size_in_bytes(X) <= LARGEST_REORDERED
-        samples = distinct(X, codes, weight, ordered=bool(self.shuffle and small))
+        samples = distinct(X, present.codes, present.weight, ordered=bool(self.shuffle and small))
         self._begin(samples.X, samples.weight)
         self.n_seen_ = y.size
         reporter.begin(1, **data)
@@ -157,10 +164,108 @@ class TrainedOnline(CertifiedMachine):
         rounding = kernel.bind(X[::step], np.float32).rounding
         return bool(0.1 * rounding * self.C * np.sqrt(X.shape[0]) < self.tol)
 
+    def _bound(self, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """The bound on |α| of examples: C times the factor of their class and their weight."""
+        result: np.ndarray = float(self.C) * self.class_weight_[codes] * weight
+        return result
+
+    def _next_inputs(self, X: Any) -> Any:
+        return without_frame(new_inputs(self, X, self.machines_.machines[0].inputs))
+
     def _forget_end(self) -> None:
         """Remove attributes about the end of the last training."""
         for name in ("certificate_", "status_"):
             self.__dict__.pop(name, None)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The decision function of each machine.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes one number, positive for ``classes_[1]``.
+        """
+        check_is_fitted(self, "machines_")
+        values = self.machines_.values(self._next_inputs(X))
+        result: np.ndarray = values.ravel() if self.classes_.size == 2 else values
+        return result
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, "machines_")
+        result: np.ndarray = self.classes_[winners(self.decision_function(X))]
+        return result
+
+    @property
+    def support_vectors_(self) -> Any:
+        function = self.machines_.function()
+        return take(function.inputs, function.used())
+
+    @property
+    def support_(self) -> np.ndarray:
+        function = self.machines_.function()
+        result: np.ndarray = function.number[function.used()]
+        return result
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        function = self.machines_.function()
+        result: np.ndarray = function.coef[:, function.used()]
+        return result
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        result: np.ndarray = self.machines_.function().intercept
+        return result
+
+    @property
+    def dual_(self) -> np.ndarray:
+        return np.array([machine.dual for machine in self.machines_.machines])
+
+    @property
+    def n_iter_(self) -> np.ndarray:
+        return np.array([machine.steps for machine in self.machines_.machines])
+
+    def save(self, path: str | os.PathLike[str], *, rows: bool = True) -> None:
+        """Write the model to a file, from which `load` continues.
+
+        Parameters
+        ----------
+        path : path
+        rows : bool
+            Whether to save the Gram matrix of the support set too. With it, a resumed stream gives
+            the same bits as one without interruption. Without it the file is small, and the rows
+            are recomputed, which may round differently.
+        """
+        check_is_fitted(self)
+        state.save(self, path, rows)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Any:
+        """The model that was saved to a file.
+
+        Checksums, types, shapes and values are checked; invalid files raise
+        `maxmargin.models.ModelFileError`, a ValueError.
+        """
+        return state.load(cls, path)
+
+
+def winners(values: np.ndarray) -> np.ndarray:
+    """The code of the class that the decision values predict."""
+    return (values >= 0).astype(np.intp) if values.ndim == 1 else np.argmax(values, axis=1)
 
 
 def one_or_all(statuses: list[str]) -> str | list[str]:
