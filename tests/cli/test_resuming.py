@@ -159,7 +159,7 @@ def test_search_stopped_by_ctrl_c_goes_on_to_the_same_parameters(name, tmp_path)
     more = ("--no-report", "--holdout", "0") if name == "train" else ()
     for folder in ("whole", "stopped"):
         (tmp_path / folder).mkdir()
-        data = board(tmp_path / folder / "board.csv", 100, noise=0.1)
+        data = board(tmp_path / folder / "board.csv", 40, noise=0.1)
     checkpoint = data.with_suffix(".mm.checkpoint" if name == "train" else ".tune.checkpoint")
     arguments = (*LONG_SEARCH, *more)
     whole = command(name, "board.csv", *arguments, cwd=tmp_path / "whole")
