@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import resource
 import signal
 import threading
@@ -13,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import dask
 import psutil
 from distributed import Client, LocalCluster
 
@@ -20,6 +22,12 @@ from .machine import peak
 
 # Seconds between two looks at the memory of a process.
 LOOK_EVERY = 0.1
+# A `LocalCluster` gives up a worker for good that is absent this long after it was lost. By default
+# it is 15 s: less than a restart takes on a busy machine, and a worker that is killed twice within
+# that time counts as absent too.
+GIVEN_UP_AFTER = "1 hour"
+# Seconds between two looks for a worker that was killed.
+GONE_EVERY = 0.02
 # Bytes that go with the inputs of a sample: places, bounds, α and gradient of its variables.
 BESIDE_INPUTS = 128
 
@@ -102,7 +110,11 @@ def relative(progress: Any) -> float:
 def cluster(workers: int, memory: str | int = "auto") -> Iterator[Client]:
     """Single-threaded worker processes on this machine, with a limit of memory each."""
     settings = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": memory}
-    with LocalCluster(n_workers=workers, **settings) as made, Client(made) as client:
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": GIVEN_UP_AFTER}),
+        LocalCluster(n_workers=workers, **settings) as made,
+        Client(made) as client,
+    ):
         yield client
 
 
@@ -166,6 +178,18 @@ class Watch:
                     self.most = max(self.most, 1024 * int(line.split()[1]))
 
 
-def kill_one(client: Client) -> None:
-    """Kill the worker that answers first."""
-    os.kill(client.submit(os.getpid, pure=False).result(), signal.SIGKILL)
+def kill_one(client: Client, seconds: float, seed: int) -> None:
+    """Kill a random worker after some seconds, whatever it does then, and wait until the scheduler
+    has noticed."""
+    time.sleep(seconds)
+    workers = workers_of(client)
+    address = random.Random(seed).choice(sorted(workers))
+    os.kill(workers[address], signal.SIGKILL)
+    while address in workers_of(client):
+        time.sleep(GONE_EVERY)
+
+
+def workers_of(client: Client) -> dict[str, int]:
+    """Addresses and process ids of the workers that the scheduler knows."""
+    scheduler = client.cluster.scheduler
+    return {address: worker.pid for address, worker in list(scheduler.workers.items())}
