@@ -181,10 +181,12 @@ def test_without_workers_a_fit_warns_and_goes_on_when_one_is_added(single, monke
     same_certificate(model, single)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
-def test_linear_machines_survive_a_killed_worker(client, monkeypatch, tmp_path, loss):
+@pytest.mark.parametrize(
+    ("loss", "name"), [("squared_hinge", "evaluated_sums"), ("hinge", "from_center")]
+)
+def test_linear_machines_survive_a_killed_worker(client, monkeypatch, tmp_path, loss, name):
     path = tmp_path / "killed"
-    disturb(monkeypatch, dask_sums.DaskSums, "evaluated", killed_within, path, 9)
+    disturb(monkeypatch, dask_sums.DaskSums, name, killed_within, path, 9)
     labels = (X @ [1.0, 2.0] + np.sin(9.0 * X[:, 0]) > 6.0).astype(int)
     model = LinearSVC(client=client, loss=loss).fit(spread(X), spread(labels))
     assert path.exists()
