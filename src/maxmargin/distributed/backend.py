@@ -41,7 +41,17 @@ LOST = (CommClosedError, CancelledError, ClosedClientError, OSError, TimeoutErro
 
 
 class LostCluster(RuntimeError):
-    """The scheduler can no longer be reached."""
+    """Raised by `fit` when the scheduler can no longer be reached.
+
+    Examples
+    --------
+    >>> from maxmargin.distributed import SVC, LostCluster
+    >>> model = SVC(checkpoint="fit.npz")
+    >>> try:  # doctest: +SKIP
+    ...     model.fit(X, y)
+    ... except LostCluster:
+    ...     model.set_params(client="tcp://another-scheduler:8786").fit(X, y)
+    """
 
 
 def client_of(client: Any) -> Client:
