@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import resource
 import signal
 import threading
@@ -13,6 +14,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import dask
+import numpy as np
 import psutil
 from distributed import Client, LocalCluster
 
@@ -20,8 +23,14 @@ from .machine import peak
 
 # Seconds between two looks at the memory of a process.
 LOOK_EVERY = 0.1
-# Bytes that go with the inputs of a sample: places, bounds, α and gradient of its variables.
-BESIDE_INPUTS = 128
+# A `LocalCluster` gives up a worker for good that is absent this long after it was lost. By default
+# it is 15 s: less than a restart takes on a busy machine, and a worker that is killed twice within
+# that time counts as absent too.
+GIVEN_UP_AFTER = "1 hour"
+# Seconds between two looks for a worker that was killed.
+GONE_EVERY = 0.02
+# Bytes that go with the inputs of a sample: place, row, label, bounds, group, α and gradient.
+BESIDE_INPUTS = 8 * 8
 
 
 @dataclass
@@ -33,10 +42,13 @@ class Run:
     seconds, gap, dual : float
     status : str
     support, rounds, moved, wire : int
-        Support vectors, rounds, bytes that the library counts as moved, and bytes that went over
-        the loopback device meanwhile, whoever sent them.
-    allowed : int
-        2·q·d·itemsize bytes for each worker and each of the q samples sent, and O(q).
+        Support vectors, rounds, bytes that the library counts as moved (once for each worker that
+        they go to or come from; the scheduler, which relays them, is not counted), and bytes that
+        went over the loopback device meanwhile, whoever sent them.
+    allowed : list of int
+        Bytes that each round may move, see `allowed_bytes`.
+    by_round : list of int
+        Bytes that each round moved, of which the last one is the certificate.
     worker_peak, driver_peak : int
         Most bytes in use by a worker and by this process.
     """
@@ -49,9 +61,10 @@ class Run:
     rounds: int = 0
     moved: int = 0
     wire: int = 0
-    allowed: int = 0
     worker_peak: int = 0
     driver_peak: int = 0
+    allowed: list[int] = field(default_factory=list)
+    by_round: list[int] = field(default_factory=list)
     history: list[dict[str, float]] = field(default_factory=list)
 
     def record(self) -> dict[str, Any]:
@@ -102,7 +115,11 @@ def relative(progress: Any) -> float:
 def cluster(workers: int, memory: str | int = "auto") -> Iterator[Client]:
     """Single-threaded worker processes on this machine, with a limit of memory each."""
     settings = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": memory}
-    with LocalCluster(n_workers=workers, **settings) as made, Client(made) as client:
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": GIVEN_UP_AFTER}),
+        LocalCluster(n_workers=workers, **settings) as made,
+        Client(made) as client,
+    ):
         yield client
 
 
@@ -125,17 +142,25 @@ def measured(
         run.wire = after.bytes_sent - before.bytes_sent
         run.worker_peak = max(client.run(peak).values())
         if files is not None and history.rounds:
-            run.allowed = allowed_bytes(history.rounds, client, files)
+            moved = [*(progress.moved for progress in history.rounds), run.moved]
+            run.by_round = np.diff(moved, prepend=0).tolist()
+            run.allowed = allowed_bytes(history.rounds, len(workers_of(client)), files).tolist()
     return run
 
 
-def allowed_bytes(rounds: list[Any], client: Client, files: Any) -> int:
-    """2·q·d·itemsize + O(q) for each worker; q are the samples sent, and members known."""
-    workers = len(client.scheduler_info(n_workers=-1)["workers"])
-    sent = rounds[-1].sent
-    known = sum(progress.active for progress in rounds)
-    inputs = 2 * sent * files.features * files.itemsize
-    return int(workers * (inputs + BESIDE_INPUTS * (sent + known)))
+def allowed_bytes(rounds: list[Any], workers: int, files: Any) -> Any:
+    """2·q·d·itemsize + O(q) for each worker, in each round.
+
+    The inputs of the q samples that a round adds are fetched at the end of the round before, and
+    sent at its beginning: half of the bytes are allowed in each of the two. The numbers that go
+    with them are those of the q samples and of all members. The certificate sends all members, and
+    fetches none.
+    """
+    known = np.array([progress.active for progress in rounds] + [rounds[-1].active])
+    sent = np.diff([progress.sent for progress in rounds], prepend=0)
+    fetched = np.append(sent[1:], [0, 0])
+    q = np.append(sent, known[-1]) + fetched
+    return workers * (q * files.features * files.itemsize + BESIDE_INPUTS * (q + known))
 
 
 def limited(gigabytes: float) -> None:
@@ -166,6 +191,18 @@ class Watch:
                     self.most = max(self.most, 1024 * int(line.split()[1]))
 
 
-def kill_one(client: Client) -> None:
-    """Kill the worker that answers first."""
-    os.kill(client.submit(os.getpid, pure=False).result(), signal.SIGKILL)
+def kill_one(client: Client, seconds: float, seed: int) -> None:
+    """Kill a random worker after some seconds, whatever it does then, and wait until the scheduler
+    has noticed."""
+    time.sleep(seconds)
+    workers = workers_of(client)
+    address = random.Random(seed).choice(sorted(workers))
+    os.kill(workers[address], signal.SIGKILL)
+    while address in workers_of(client):
+        time.sleep(GONE_EVERY)
+
+
+def workers_of(client: Client) -> dict[str, int]:
+    """Addresses and process ids of the workers that the scheduler knows."""
+    scheduler = client.cluster.scheduler
+    return {address: worker.pid for address, worker in list(scheduler.workers.items())}

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import cloudpickle
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -30,7 +31,10 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 @pytest.fixture(scope="module")
 def cluster():
     settings = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": LIMIT}
-    with LocalCluster(n_workers=2, **settings) as cluster:
+    # By default a worker is given up for good that is absent 15 s after it was killed, even if it
+    # was back meanwhile and is killed by the next test.
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
+    with patient, LocalCluster(n_workers=2, **settings) as cluster:
         yield cluster
 
 
@@ -152,10 +156,37 @@ def test_an_added_and_a_slow_worker_change_nothing(cluster, client, single, monk
     same_certificate(model, single)
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
-def test_linear_machines_survive_a_killed_worker(client, monkeypatch, tmp_path, loss):
+def test_without_workers_a_fit_warns_and_goes_on_when_one_is_added(single, monkeypatch):
+    monkeypatch.setattr(dask_backend, "LONELY_AFTER", 0.3)
+    settings = {"threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+
+    with (
+        LocalCluster(n_workers=1, **settings) as lonely,
+        Client(lonely, set_as_default=False) as client,
+    ):
+
+        def lose_all(progress):
+            if progress.rounds == 1 and lonely.workers:
+                lonely.scale(0)
+                client.sync(lonely._correct_state)
+
+        def add_one(message, *_, **__):
+            warned.append(str(message))
+            lonely.scale(1)
+
+        warned = []
+        monkeypatch.setattr(dask_backend.warnings, "warn", add_one)
+        model = SVC(client=client, callback=lose_all, **MACHINE).fit(spread(X), spread(Y))
+    assert "has no workers" in warned[0]
+    same_certificate(model, single)
+
+
+@pytest.mark.parametrize(
+    ("loss", "name"), [("squared_hinge", "evaluated_sums"), ("hinge", "from_center")]
+)
+def test_linear_machines_survive_a_killed_worker(client, monkeypatch, tmp_path, loss, name):
     path = tmp_path / "killed"
-    disturb(monkeypatch, dask_sums.DaskSums, "evaluated", killed_within, path, 9)
+    disturb(monkeypatch, dask_sums.DaskSums, name, killed_within, path, 9)
     labels = (X @ [1.0, 2.0] + np.sin(9.0 * X[:, 0]) > 6.0).astype(int)
     model = LinearSVC(client=client, loss=loss).fit(spread(X), spread(labels))
     assert path.exists()

@@ -10,6 +10,7 @@
 Needs the extra ``maxmargin[distributed]``.
 """
 
+from .backend import LostCluster
 from .kernel import SVC, SVR, OneClassSVM
 from .linear import LinearSVC, LinearSVR, LogisticRegression, RidgeRegression
 
@@ -19,6 +20,7 @@ __all__ = [
     "LinearSVC",
     "LinearSVR",
     "LogisticRegression",
+    "LostCluster",
     "OneClassSVM",
     "RidgeRegression",
 ]

@@ -8,6 +8,8 @@ sent to the shards are also the result of a task, which each worker fetches once
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -24,6 +26,8 @@ from ..solvers.sharded.summary import Summary, summary
 
 # Seconds between two checks of the time limit and of Ctrl-C while workers compute.
 LOOK_EVERY = 0.2
+# Seconds without a result after which it is checked that there are workers.
+LONELY_AFTER = 10.0
 # States are rebuilt after this many changes.
 REROOT_EVERY = 16
 # Number of retries of tasks whose workers were killed repeatedly.
@@ -37,7 +41,17 @@ LOST = (CommClosedError, CancelledError, ClosedClientError, OSError, TimeoutErro
 
 
 class LostCluster(RuntimeError):
-    """The scheduler can no longer be reached."""
+    """Raised by `fit` when the scheduler can no longer be reached.
+
+    Examples
+    --------
+    >>> from maxmargin.distributed import SVC, LostCluster
+    >>> model = SVC(checkpoint="fit.npz")
+    >>> try:  # doctest: +SKIP
+    ...     model.fit(X, y)
+    ... except LostCluster:
+    ...     model.set_params(client="tcp://another-scheduler:8786").fit(X, y)
+    """
 
 
 def client_of(client: Any) -> Client:
@@ -184,7 +198,8 @@ class DaskSession(Session):
         return self._results(jobs)
 
     def close(self) -> None:
-        self.states, self.blocks = [], []
+        # Not left to the garbage collector: workers keep what a future still refers to.
+        self.states, self.blocks, self.parts = [], [], []
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         return submitted(self.client, function, *arguments)
@@ -222,27 +237,51 @@ def results(client: Client, futures: list[Future[Any]], pause: Pause) -> list[An
 
 
 def wait_for(client: Client, futures: list[Future[Any]], pause: Pause) -> None:
+    look = Lookout(client)
     while not all(future.done() for future in futures):
         try:
-            wait(futures, timeout=LOOK_EVERY)
+            with client.as_current():
+                wait(futures, timeout=LOOK_EVERY)
         except TimeoutError:
-            if client.status != "running":
-                raise LostCluster(LOST_MESSAGE) from None
+            look()
         pause()
 
 
 def received(client: Client, future: Future[Any], pause: Pause) -> Any:
     """The result of a task that was done; if the worker that held it has died since, of the task
     that is run again."""
+    look = Lookout(client)
     while True:
         try:
             return future.result(timeout=LOOK_EVERY)
         except TimeoutError:
-            if client.status != "running":
-                raise LostCluster(LOST_MESSAGE) from None
+            look()
             pause()
 
 
+class Lookout:
+    """Called while results are overdue: an error if the scheduler is lost, a warning if there are
+    no workers, as then a fit waits until one is added."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.next = time.perf_counter() + LONELY_AFTER
+
+    def __call__(self) -> None:
+        if self.client.status != "running":
+            raise LostCluster(LOST_MESSAGE)
+        if time.perf_counter() < self.next:
+            return
+        self.next += LONELY_AFTER
+        if not self.client.nthreads():
+            warnings.warn(LONELY_MESSAGE, RuntimeWarning, stacklevel=2)
+
+
+LONELY_MESSAGE = (
+    "the Dask cluster has no workers: the fit waits until one is added. A LocalCluster gives up "
+    "workers that are absent 15 s after they were lost; a longer "
+    "distributed.deploy.lost-worker-timeout allows them more time"
+)
 LOST_MESSAGE = (
     "the Dask scheduler was lost. Start another one and fit again; with checkpoint='file' the new "
     "fit resumes from the last round"

@@ -38,15 +38,8 @@ class SVC(OnShards, svc.SVC):
     certificate of the same problem; `single_machine` returns such an estimator. `predict` and the
     other prediction methods are lazy on Dask collections.
 
-    Parameters
-    ----------
-    client : distributed.Client or str, default=None
-        The client or the address of a scheduler; None stands for the current client.
-    checkpoint : path, default=None
-        A file that is written after every round, and from which an interrupted fit resumes.
-    **parameters
-        Those of `maxmargin.SVC`; `max_iter` limits the rounds, `probability` must be False,
-        `warm_start` has no effect on samples in shards, and C must be finite.
+    For samples in shards `max_iter` limits the rounds, `probability` must be False, `warm_start`
+    has no effect, and C must be finite.
 
     Attributes
     ----------
@@ -73,13 +66,56 @@ class SVC(OnShards, svc.SVC):
 
 @with_parameters_of(svr.SVR)
 class SVR(OnShards, svr.SVR):
-    """`maxmargin.SVR` for samples on a Dask cluster; see `maxmargin.distributed.SVC`."""
+    """`maxmargin.SVR` for samples on a Dask cluster.
+
+    Inputs, predictions and limits are those of `maxmargin.distributed.SVC`.
+
+    Attributes
+    ----------
+    rounds_ : list of int
+        Rounds of each problem.
+    moved_bytes_ : int
+        Bytes sent to workers or received from them.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from maxmargin.distributed import SVR
+    >>> X = da.from_array([[0.0], [1.0], [2.0], [3.0]], chunks=(2, 1))
+    >>> y = da.from_array([0.0, 1.0, 2.0, 3.0], chunks=2)
+    >>> with Client(processes=False, dashboard_address=":0", n_workers=1) as client:
+    ...     model = SVR(kernel="linear", C=10.0, epsilon=0.0).fit(X, y)
+    >>> model.predict([[1.5]]).round(3)
+    array([1.5])
+    """
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict",)
 
 
 @with_parameters_of(one_class.OneClassSVM)
 class OneClassSVM(OnShards, one_class.OneClassSVM):
-    """`maxmargin.OneClassSVM` for samples on a Dask cluster; see `maxmargin.distributed.SVC`."""
+    """`maxmargin.OneClassSVM` for samples on a Dask cluster.
+
+    Inputs, predictions and limits are those of `maxmargin.distributed.SVC`.
+
+    Attributes
+    ----------
+    rounds_ : list of int
+        Rounds of each problem.
+    moved_bytes_ : int
+        Bytes sent to workers or received from them.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from maxmargin.distributed import OneClassSVM
+    >>> X = da.from_array([[0.0], [0.1], [0.2], [0.3]], chunks=(2, 1))
+    >>> with Client(processes=False, dashboard_address=":0", n_workers=1) as client:
+    ...     model = OneClassSVM(gamma=1.0, nu=0.5).fit(X)
+    >>> model.predict([[0.15], [9.0]])
+    array([ 1, -1])
+    """
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict", "decision_function", "score_samples")

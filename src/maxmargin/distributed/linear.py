@@ -171,12 +171,20 @@ def first_pull(task: LinearTask, summaries: Any) -> float:
 
 @with_parameters_of(svm.LinearSVC)
 class LinearSVC(LinearOnDask, svm.LinearSVC):
-    """`maxmargin.LinearSVC` for samples on a Dask cluster; see `maxmargin.distributed.SVC`.
+    """`maxmargin.LinearSVC` for samples on a Dask cluster.
 
-    Inputs stay on the workers, and so does everything else that has an entry for each sample: a
-    Newton step moves sums of d² numbers (up to 3,000 features; with more, with ``penalty="l1"``,
-    C = ∞ and ``solver="coordinate"`` products with all samples move one number for each). Files
-    that are large beside the memory of the workers are read again in each of `passes_` passes.
+    Inputs and predictions are those of `maxmargin.distributed.SVC`. Inputs stay on the workers, and
+    so does everything else that has an entry for each sample: a Newton step moves sums of d²
+    numbers (up to 3,000 features; with more, with ``penalty="l1"``, C = ∞ and
+    ``solver="coordinate"`` products with all samples move one number for each). Files that are
+    large beside the memory of the workers are read again in each of `passes_` passes.
+
+    Attributes
+    ----------
+    passes_ : int
+        Times that all samples were read.
+    moved_bytes_ : int
+        Bytes sent to workers or received from them.
 
     Examples
     --------
@@ -196,7 +204,30 @@ class LinearSVC(LinearOnDask, svm.LinearSVC):
 
 @with_parameters_of(svm.LinearSVR)
 class LinearSVR(LinearOnDask, svm.LinearSVR):
-    """`maxmargin.LinearSVR` for samples on a Dask cluster; see `maxmargin.distributed.SVC`."""
+    """`maxmargin.LinearSVR` for samples on a Dask cluster.
+
+    Inputs and predictions are those of `maxmargin.distributed.SVC`, what moves and what is read is
+    as for `maxmargin.distributed.LinearSVC`.
+
+    Attributes
+    ----------
+    passes_ : int
+        Times that all samples were read.
+    moved_bytes_ : int
+        Bytes sent to workers or received from them.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from maxmargin.distributed import LinearSVR
+    >>> X = da.from_array([[0.0], [1.0], [2.0], [3.0]], chunks=(2, 1))
+    >>> y = da.from_array([0.0, 1.0, 2.0, 3.0], chunks=2)
+    >>> with Client(processes=False, dashboard_address=":0", n_workers=1) as client:
+    ...     model = LinearSVR(C=10.0).fit(X, y)
+    >>> model.predict([[1.5]]).round(3)
+    array([1.5])
+    """
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict",)
 
@@ -209,16 +240,60 @@ class LinearSVR(LinearOnDask, svm.LinearSVR):
 
 @with_parameters_of(glm.LogisticRegression)
 class LogisticRegression(LinearOnDask, glm.LogisticRegression):
-    """`maxmargin.LogisticRegression` for samples on a Dask cluster; see
-    `maxmargin.distributed.SVC`."""
+    """`maxmargin.LogisticRegression` for samples on a Dask cluster.
+
+    Inputs and predictions are those of `maxmargin.distributed.SVC`, what moves and what is read is
+    as for `maxmargin.distributed.LinearSVC`.
+
+    Attributes
+    ----------
+    passes_ : int
+        Times that all samples were read.
+    moved_bytes_ : int
+        Bytes sent to workers or received from them.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from maxmargin.distributed import LogisticRegression
+    >>> X = da.from_array([[-2.0, -1.0], [-1.0, -1.0], [1.0, 1.0], [2.0, 1.0]], chunks=(2, 2))
+    >>> y = da.from_array([0, 0, 1, 1], chunks=2)
+    >>> with Client(processes=False, dashboard_address=":0", n_workers=1) as client:
+    ...     model = LogisticRegression(C=10.0).fit(X, y)
+    >>> model.predict_proba([[0.0, 0.0]]).round(3)
+    array([[0.5, 0.5]])
+    """
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict", "decision_function", "predict_proba")
 
 
 @with_parameters_of(glm.RidgeRegression)
 class RidgeRegression(LinearOnDask, glm.RidgeRegression):
-    """`maxmargin.RidgeRegression` for samples on a Dask cluster; see
-    `maxmargin.distributed.SVC`."""
+    """`maxmargin.RidgeRegression` for samples on a Dask cluster.
+
+    Inputs and predictions are those of `maxmargin.distributed.SVC`, what moves and what is read is
+    as for `maxmargin.distributed.LinearSVC`.
+
+    Attributes
+    ----------
+    passes_ : int
+        Times that all samples were read.
+    moved_bytes_ : int
+        Bytes sent to workers or received from them.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from maxmargin.distributed import RidgeRegression
+    >>> X = da.from_array([[0.0], [1.0], [2.0], [3.0]], chunks=(2, 1))
+    >>> y = da.from_array([0.0, 1.0, 2.0, 3.0], chunks=2)
+    >>> with Client(processes=False, dashboard_address=":0", n_workers=1) as client:
+    ...     model = RidgeRegression(alpha=1.0).fit(X, y)
+    >>> model.coef_.round(3)
+    array([0.833])
+    """
 
     _lazy: ClassVar[tuple[str, ...]] = ("predict",)
 

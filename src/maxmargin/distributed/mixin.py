@@ -13,6 +13,7 @@ from sklearn.base import clone
 from ..estimators.kernel.sharded import Checkpoints
 from ..estimators.template import learned
 from .checkpoint import checkpoints_in
+from .docstrings import merged
 from .inputs import blocks_of, file_readers, is_collection, is_dask_array, is_files
 
 
@@ -91,7 +92,7 @@ class OnDask:
 
 def with_parameters_of(single: type) -> Callable[[type], type]:
     """Give a class the constructor parameters of the local estimator, and `client` and
-    `checkpoint`; make its predictions lazy."""
+    `checkpoint`; make its predictions lazy and its docstring complete."""
 
     def changed(kind: type) -> type:
         own = inspect.signature(single).parameters
@@ -115,6 +116,7 @@ def with_parameters_of(single: type) -> Callable[[type], type]:
         __init__.__signature__ = inspect.Signature([first, *keywords])  # type: ignore[attr-defined]
         kind.__init__ = __init__  # type: ignore[misc]
         kind._single = single  # type: ignore[attr-defined]
+        kind.__doc__ = merged(single, kind)
         for name in kind._lazy:  # type: ignore[attr-defined]
             setattr(kind, name, lazily(getattr(single, name)))
         return kind

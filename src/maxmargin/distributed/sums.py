@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-import numpy as np
 from distributed import Client, Future
 
 from ..solvers.linear.losses import Float
@@ -43,10 +42,12 @@ class DaskSums(SumsSession):
         self.centers = self.latest = [None] * len(parts)
 
     def evaluate(self, w: Float, b: float, inv_sigma: float) -> Sums:
-        jobs = self._submitted(evaluated, shard.evaluated, w, b, inv_sigma)
-        found = self._results([self._submit(sums_of, job) for job in jobs])
-        # A smooth loss leaves nothing on the shards.
-        self.latest = [None] * len(jobs) if self.task.smooth else list(jobs)
+        if self.task.smooth:  # nothing stays on the shards, so no task of its own takes the sums
+            found = self._results(self._submitted(evaluated_sums, shard.evaluated, w, b, inv_sigma))
+        else:
+            jobs = self._submitted(from_center, shard.evaluated, w, b, inv_sigma)
+            found = self._results([self._submit(sums_of, job) for job in jobs])
+            self.latest = list(jobs)
         total: Sums = reduce(Sums.plus, found)
         return total
 
@@ -83,9 +84,5 @@ def from_center(
     return function(part, task, None if center is None else center.beta, *arguments)
 
 
-def evaluated(
-    function: Callable[..., Any], part: Any, task: LinearTask, center: Pass | None, *arguments: Any
-) -> Pass:
-    """What a pass leaves on its shard; nothing per sample for a smooth loss."""
-    found: Pass = from_center(function, part, task, center, *arguments)
-    return found._replace(beta=np.empty(0)) if task.smooth else found
+def evaluated_sums(*arguments: Any) -> Sums:
+    return sums_of(from_center(*arguments))

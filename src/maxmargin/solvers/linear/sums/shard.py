@@ -22,9 +22,6 @@ from ..data.matrix import DenseMatrix, Matrix, as_matrix
 from ..losses import CLASSIFICATION, REGRESSION, Float, Loss
 from ..primal import response
 
-# Rows of a face that is smaller than this share of a block are copied out of it.
-GATHERED = 0.5
-
 
 @dataclass(frozen=True)
 class LinearTask:
@@ -158,14 +155,14 @@ def evaluated(
 
 def _weighted_gram(X: Any, h: Float) -> Any:
     """Σ h xxᵀ in the precision of the inputs: a Newton step needs no more of it."""
-    largest = float(h.max(initial=0.0))
-    if largest == 0.0:
-        return 0.0
     face = np.flatnonzero(h)
-    if face.size < GATHERED * h.size:
-        X, h = X[face], h[face]
-    weighted = X * (h / largest).astype(X.dtype)[:, None]
-    return (weighted.T @ X).astype(np.float64) * largest
+    if not face.size:
+        return 0.0
+    h, largest = h[face], float(h.max())
+    weighted = X[face]
+    weighted *= np.sqrt(h / largest).astype(X.dtype)[:, None]
+    # A product with itself is half the work.
+    return (weighted.T @ weighted).astype(np.float64) * largest
 
 
 def slopes(
@@ -241,9 +238,18 @@ def _posed(part: Any, task: LinearTask) -> tuple[Matrix, Loss]:
 
 
 def _blocks(matrix: Matrix) -> Iterator[tuple[slice, Matrix]]:
-    """Blocks of dense rows in float64, each converted once; a sparse matrix is one block."""
+    """Blocks of dense rows in float64, each to be used before the next, as they share a buffer; a
+    sparse matrix is one block."""
     if not isinstance(matrix, DenseMatrix):
         yield slice(0, matrix.n), matrix
         return
+    X, buffer = matrix.X, None
     for rows in matrix.blocks():
-        yield rows, DenseMatrix(matrix.X[rows].astype(np.float64, copy=False))
+        if X.dtype == np.float64:
+            yield rows, DenseMatrix(X[rows])
+            continue
+        if buffer is None:  # the first block is the largest
+            buffer = np.empty(X[rows].shape)
+        block = buffer[: X[rows].shape[0]]
+        block[...] = X[rows]
+        yield rows, DenseMatrix(block)
