@@ -22,6 +22,7 @@ MODULES = {
     "maxmargin.solvers.textbook": "Textbook solvers",
     "maxmargin.solvers.linear": "Linear solvers",
     "maxmargin.estimators": "Records of estimators",
+    "maxmargin.distributed": "Cluster",
 }
 
 

@@ -1,62 +1,60 @@
-"""Docstrings of public names are in numpydoc's form; where users look first, complete as well."""
+"""Docstrings of all public names are complete in numpydoc's form, and show an example."""
 
 import importlib
 import inspect
 
 import pytest
 import reference
+from numpydoc.docscrape import ClassDoc
 from numpydoc.validate import validate
 
-# No docstring; unknown parameters.
-ALWAYS = {"GL08", "PR02"}
-# In these modules no parameter of a function or estimator is missing. Records say what they hold
-# in a section Attributes.
-COMPLETE = ("maxmargin", "maxmargin.kernels", "maxmargin.report")
-# In these, functions also say what they return.
-RETURNS = (
-    *COMPLETE,
-    "maxmargin.data",
-    "maxmargin.models",
-    "maxmargin.solvers",
-    "maxmargin.solvers.textbook",
-)
+# No docstring; missing and unknown parameters; no section Returns.
+CODES = ("GL08", "PR01", "PR02", "RT01")
 NAMES = [
     (module, name)
     for module, names in reference.names_of().items()
     for name in names
     if callable(getattr(importlib.import_module(module), name))
 ]
+IDS = [f"{module}.{name}" for module, name in NAMES]
 
 
-@pytest.mark.parametrize(("module", "name"), NAMES, ids=".".join)
+def described(value):
+    """Names in the sections Parameters and, where records say what they hold, Attributes."""
+    text = ClassDoc(value)
+    listed = (entry.name.split(",") for entry in (*text["Parameters"], *text["Attributes"]))
+    return {name.strip() for names in listed for name in names}
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES, ids=IDS)
 def test_docstring_is_complete(module, name):
-    codes = ALWAYS | ({"PR01"} if module in COMPLETE else set())
-    errors = validate(f"{module}.{name}")["errors"]
-    assert [error for error in errors if error[0] in codes] == []
+    value = getattr(importlib.import_module(module), name)
+    errors = [error for error in validate(f"{module}.{name}")["errors"] if error[0] in CODES]
+    missing = [error for error in errors if error[0] == "PR01"]
+    if (
+        missing
+        and inspect.isclass(value)
+        and set(inspect.signature(value).parameters) <= described(value)
+    ):
+        errors.remove(*missing)
+    assert errors == []
 
 
-@pytest.mark.parametrize("module", RETURNS)
-def test_functions_state_parameters_and_results(module):
-    place = importlib.import_module(module)
-    for name in reference.names_of()[module]:
-        if inspect.isfunction(getattr(place, name)):
-            errors = validate(f"{module}.{name}")["errors"]
-            assert [error for error in errors if error[0] in {"PR01", "RT01"}] == [], name
+@pytest.mark.parametrize(("module", "name"), NAMES, ids=IDS)
+def test_docstring_has_an_example(module, name):
+    # The doctests of `make test` run it.
+    assert ">>>" in inspect.getdoc(getattr(importlib.import_module(module), name))
 
 
-@pytest.mark.parametrize("module", COMPLETE)
+@pytest.mark.parametrize("module", reference.MODULES)
 def test_public_methods_have_a_docstring(module):
     place = importlib.import_module(module)
-    for name in reference.names_of()[module]:
-        value = getattr(place, name)
-        for method, member in inspect.getmembers(value, inspect.isfunction):
-            if not method.startswith("_") and member.__module__.startswith("maxmargin"):
-                assert inspect.getdoc(getattr(value, method)), f"{name}.{method}"
-
-
-@pytest.mark.parametrize(
-    "name", ["hinge", "squared_hinge", "hard_margin", "epsilon_svr", "nu_svc", "nu_svr"]
-)
-def test_machines_say_what_their_arguments_are(name):
-    errors = validate(f"maxmargin.dual.{name}")["errors"]
-    assert [error for error in errors if error[0] in {"PR01", "PR02", "RT01"}] == []
+    silent = [
+        f"{name}.{method}"
+        for name in reference.names_of()[module]
+        for method, member in inspect.getmembers(getattr(place, name), inspect.isfunction)
+        if not method.startswith("_")
+        and member.__module__.startswith("maxmargin")
+        and not inspect.getdoc(getattr(getattr(place, name), method))
+    ]
+    assert silent == []

@@ -9,8 +9,7 @@ from maxmargin import SVC
 from maxmargin.data import chess_board
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Polynomial
 from maxmargin.tuning import STRATEGIES, Task, gaussian_start, median_gamma, tuned
-from maxmargin.tuning.course import feature_variance
-from maxmargin.tuning.start import widened
+from maxmargin.tuning.start import feature_variance, widened
 
 EVERY = pytest.mark.parametrize("strategy", STRATEGIES)
 # Enough to arrive on two coordinates, little enough for a test.

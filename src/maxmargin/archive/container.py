@@ -42,7 +42,20 @@ HEADER = re.compile(
 
 
 class ModelFileError(ValueError):
-    """A model file is damaged, of an unknown version, or none at all."""
+    """A model file is damaged, of an unknown version, or none at all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from maxmargin.models import ModelFileError, load
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "notes.txt")
+    >>> _ = path.write_text("not a model")
+    >>> try:
+    ...     load(path)
+    ... except ModelFileError as error:
+    ...     print("refused")
+    refused
+    """
 
 
 class Contents(NamedTuple):

@@ -14,7 +14,18 @@ _OPENERS: dict[str, Callable[..., IO[str]]] = {".gz": gzip.open, ".bz2": bz2.ope
 
 
 class FastaRecord(NamedTuple):
-    """One entry of a FASTA file: first word of the header, rest of the header, letters."""
+    """One entry of a FASTA file: first word of the header, rest of the header, letters.
+
+    Attributes
+    ----------
+    name, description, sequence : str
+
+    Examples
+    --------
+    >>> from maxmargin.data import FastaRecord
+    >>> FastaRecord("first", "a short one", "ACGT").sequence
+    'ACGT'
+    """
 
     name: str
     description: str

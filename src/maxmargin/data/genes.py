@@ -16,7 +16,20 @@ _COMPLEMENT = str.maketrans("ACGTacgt", "TGCAtgca")
 
 
 class GeneStart(NamedTuple):
-    """Where a gene starts: the first base of its start codon, counted from 1 on the + strand."""
+    """Where a gene starts: the first base of its start codon, counted from 1 on the + strand.
+
+    Attributes
+    ----------
+    position : int
+    strand : {"+", "-"}
+    gene : str
+
+    Examples
+    --------
+    >>> from maxmargin.data import GeneStart
+    >>> GeneStart(190, "+", "thrL")
+    GeneStart(position=190, strand='+', gene='thrL')
+    """
 
     position: int
     strand: str
@@ -28,6 +41,20 @@ class StartSites(NamedTuple):
 
     `labels` are +1 and −1; `genes` holds the index of the true start that a window belongs to, so
     that a start and its false rivals can be kept together when samples are split.
+
+    Attributes
+    ----------
+    sequences : array of str
+    labels : int array
+    genes : int array
+
+    Examples
+    --------
+    >>> from maxmargin.data import GeneStart, start_sites
+    >>> genome = "CCCCTAAATGAAAGTGTAAATGCC"
+    >>> sites = start_sites(genome, [GeneStart(8, "+")], upstream=2, downstream=4)
+    >>> sites.labels, sites.genes
+    (array([ 1, -1]), array([0, 0]))
     """
 
     sequences: NDArray[np.str_]

@@ -36,6 +36,14 @@ class Table:
         Whether the columns have names of their own.
     notes : tuple of str
         What was guessed.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from maxmargin.data import Table
+    >>> table = Table("fruit", polars.DataFrame({"mass": [1.0, 3.0], "ripe": ["no", "yes"]}))
+    >>> table.samples, table.frame.columns
+    (2, ['mass', 'ripe'])
     """
 
     name: str

@@ -54,7 +54,17 @@ ALWAYS_ALLOWED, LARGEST_RATIO = 1 << 26, 40
 
 
 class DataError(ValueError):
-    """Data cannot be read or used as it is; the message says what to do."""
+    """Data cannot be read or used as it is; the message says what to do.
+
+    Examples
+    --------
+    >>> from maxmargin.data import DataError, read_data
+    >>> try:
+    ...     read_data("nowhere.csv")
+    ... except DataError as error:
+    ...     print(error)
+    nowhere.csv cannot be read: No such file or directory
+    """
 
 
 @dataclass(frozen=True)

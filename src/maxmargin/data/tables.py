@@ -9,57 +9,19 @@ import numpy as np
 from scipy import sparse
 
 from .cells import as_texts, is_text, missing
+from .columns import Column, encoded, filled, refuse_missing
 from .names import listed, suggestion
 from .readers import Table, polars_errors
 from .sources import DataError
 from .table_rules import RULES
-from .traps import columns_left_out, in_lines, no_numbers, refuse_mistakes, refuse_target
+from .traps import columns_left_out, refuse_mistakes, refuse_target
 from .vectors import Vectors
 
 # Names of columns that are likely to be the target, most likely first.
 TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
-KINDS = ("number", "time", "category")
 IMPUTATIONS = ("median",)
 # Features of vectors with fewer entries than features.
 MOST_FEATURES = 1 << 25
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table, and how it becomes numbers.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "time", "category"}
-        Times are days since 1970; a category is 1 in a feature of its own.
-    categories : tuple of str
-    fill : float, str or None
-        What stands for a missing value; None refuses it.
-    """
-
-    name: str
-    kind: str
-    categories: tuple[str, ...] = ()
-    fill: float | str | None = None
-
-    @property
-    def width(self) -> int:
-        return len(self.categories) if self.kind == "category" else 1
-
-    def check(self) -> None:
-        """Raise ValueError where the parts do not fit together."""
-        if self.kind not in KINDS:
-            raise ValueError(f"the kind of a column must be one of {KINDS}, got {self.kind!r}")
-        if len(set(self.categories)) < len(self.categories):
-            raise ValueError(f"column {self.name!r} has a category twice")
-        if self.kind == "category":
-            fits = self.fill is None or isinstance(self.fill, str)
-        else:
-            fits = not self.categories and not isinstance(self.fill, str)
-            fits = fits and np.isfinite(0.0 if self.fill is None else self.fill)
-        if not fits:
-            raise ValueError(f"column {self.name!r} of kind {self.kind} cannot hold {self.fill!r}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +38,16 @@ class Schema:
         One number for each feature.
     sparse : bool
         Whether inputs are a CSR matrix.
+
+    Examples
+    --------
+    >>> import polars
+    >>> from maxmargin.data import Table, schema_of
+    >>> table = Table("fruit", polars.DataFrame({"mass": [1.0, 3.0], "ripe": ["no", "yes"]}))
+    >>> schema, notes = schema_of(table)
+    >>> schema.target, schema.feature_names, schema.features(table)
+    ('ripe', ('mass',), array([[1.],
+           [3.]]))
     """
 
     columns: tuple[Column, ...]
@@ -212,6 +184,15 @@ def schema_of(
     -------
     schema : Schema
     notes : tuple of str
+
+    Examples
+    --------
+    >>> import polars
+    >>> from maxmargin.data import Table, schema_of
+    >>> table = Table("fruit", polars.DataFrame({"mass": [1.0, 3.0], "ripe": ["no", "yes"]}))
+    >>> schema, notes = schema_of(table)
+    >>> notes
+    ("target is the last column, 'ripe'; --target chooses another",)
     """
     if impute is not None and impute not in IMPUTATIONS:
         raise DataError(f"impute must be one of {', '.join(IMPUTATIONS)}, got {impute!r}")
@@ -320,76 +301,6 @@ def described(data: Table, name: str, included: bool = False) -> tuple[Column | 
     return Column(name, "category", tuple(categories)), f"{name!r} has {len(categories)} categories"
 
 
-def filled(data: Table, column: Column, notes: list[str]) -> Column:
-    """The column with missing values filled in."""
-    gone = missing(data, column.name)
-    if column.kind == "category":
-        texts = as_texts(data.frame[column.name])
-        present, counts = np.unique(texts[~gone], return_counts=True)
-        fill: Any = str(present[np.argmax(counts)]) if present.size else ""
-    else:
-        present = numbers(data, column)[~gone]
-        fill = float(np.median(present)) if present.size else 0.0
-    if gone.any():
-        shown = f"{fill:.6g}" if isinstance(fill, float) else repr(fill)
-        notes.append(f"{int(gone.sum())} missing values of {column.name!r} become {shown}")
-    return replace(column, fill=fill)
-
-
-def encoded(data: Table, column: Column) -> Any:
-    """The features of a column."""
-    gone = missing(data, column.name)
-    if column.kind == "category":
-        texts = as_texts(data.frame[column.name])
-        texts[gone] = "" if column.fill is None else column.fill
-        places = {category: place for place, category in enumerate(column.categories)}
-        codes = np.array([places.get(text, -1) for text in texts])
-        rows = np.flatnonzero(codes >= 0)
-        shape = (data.samples, column.width)
-        one_hot = sparse.csr_array((np.ones(rows.size), (rows, codes[rows])), shape=shape)
-        return one_hot if column.width > RULES.largest_dense else one_hot.toarray()
-    values = numbers(data, column)
-    values[gone] = np.nan if column.fill is None else column.fill
-    if not np.isfinite(values).all():
-        raise DataError(f"column {column.name!r} of {data.name} contains infinite values")
-    return values[:, None]
-
-
-def numbers(data: Table, column: Column) -> np.ndarray:
-    """A column as float64, NaN where a value is missing."""
-    series = data.frame[column.name]
-    if series.dtype.is_temporal():
-        import polars
-
-        if str(series.dtype).startswith(("Time", "Duration")):
-            series = series.to_physical()
-        else:
-            series = series.cast(polars.Datetime("us")).to_physical() / 86_400e6
-    elif not (series.dtype.is_numeric() or str(series.dtype) in ("Boolean", "Null")):
-        wrong = no_numbers(series) if str(series.dtype) == "String" else []
-        sample = in_lines(data, wrong) if wrong else f"{str(series[0])!r}"
-        raise DataError(
-            f"column {column.name!r} of {data.name} must hold numbers, as it did in training; "
-            f"it holds {sample}"
-        )
-    import polars
-
-    return series.cast(polars.Float64).to_numpy().astype(np.float64)
-
-
-def refuse_missing(data: Table, columns: Any) -> None:
-    counts = {column.name: int(missing(data, column.name).sum()) for column in columns}
-    counts = {name: count for name, count in counts.items() if count}
-    if counts:
-        worst = sorted(counts.items(), key=lambda item: -item[1])
-        named = ", ".join(f"{name} ({count})" for name, count in worst[:8])
-        raise DataError(
-            f"{sum(counts.values())} values are missing in {data.name}: {named}"
-            f"{', …' if len(worst) > 8 else ''}. `train --impute median` fills them in; "
-            "--drop leaves a column out"
-        )
-
-
 def targets_of(data: Table | Vectors, schema: Schema) -> np.ndarray | None:
     """The targets, in their own type.
 
@@ -401,6 +312,14 @@ def targets_of(data: Table | Vectors, schema: Schema) -> np.ndarray | None:
     Returns
     -------
     ndarray of shape (samples,), or None if the data have no target
+
+    Examples
+    --------
+    >>> import polars
+    >>> from maxmargin.data import Table, schema_of, targets_of
+    >>> table = Table("fruit", polars.DataFrame({"mass": [1.0, 3.0], "ripe": ["no", "yes"]}))
+    >>> targets_of(table, schema_of(table)[0]).tolist()
+    ['no', 'yes']
     """
     if isinstance(data, Vectors):
         return data.y
@@ -438,6 +357,16 @@ def standardised(schema: Schema, X: Any) -> Schema:
     Returns
     -------
     Schema
+
+    Examples
+    --------
+    >>> import polars
+    >>> from maxmargin.data import Table, schema_of, standardised
+    >>> table = Table("fruit", polars.DataFrame({"mass": [1.0, 3.0], "ripe": ["no", "yes"]}))
+    >>> schema = schema_of(table)[0]
+    >>> schema = standardised(schema, schema.features(table))
+    >>> schema.center, schema.scale, schema.features(table).ravel()
+    (array([2.]), array([1.]), array([-1.,  1.]))
     """
     if sparse.issparse(X):
         largest = abs(X).max(axis=0).toarray().ravel()

@@ -25,6 +25,13 @@ class Vectors:
         Empty where there are none.
     notes : tuple of str
         What was guessed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.data import Vectors
+    >>> Vectors("by hand", np.eye(3), y=np.array([1, -1, 1])).samples
+    3
     """
 
     name: str

@@ -1,10 +1,10 @@
 """What is optimised: the dual problem, the machines it serves, and proof of a solution."""
 
 from .certificate import Certificate, certify, certify_expansion
+from .expansion import Expansion
 from .kernel_sums import kernel_expansion, sharp_expansion
 from .least_squares import certify_least_squares, least_squares
 from .machines import (
-    Expansion,
     Machine,
     enclosing_ball,
     epsilon_svr,

@@ -105,6 +105,10 @@ def certify(
     bias : float array, optional
         One for each group; `DualProblem.bias` of α when absent.
 
+    Returns
+    -------
+    Certificate
+
     Examples
     --------
     >>> import numpy as np
@@ -124,6 +128,19 @@ def certify_expansion(
     problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float | None = None
 ) -> Certificate:
     """The certificate of α, given Kα for every sample (`kernel_expansion`).
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : float array
+    kernel_alpha : float array
+        Kα for every sample.
+    bias : float array, optional
+        One for each group; `DualProblem.bias` of α when absent.
+
+    Returns
+    -------
+    Certificate
 
     Examples
     --------

@@ -44,7 +44,29 @@ def kernel_expansion(
     """Kα for every sample or for those given, from the rows of the samples with a coefficient,
     block by block.
 
-    `pause` is called after each block and may raise.
+    Parameters
+    ----------
+    coef : float array
+        One coefficient for each sample.
+    gram : Gram
+        In float64.
+    pause : callable, optional
+        Called after each block; it may raise.
+    samples : int array, optional
+        At which samples; at all by default.
+
+    Returns
+    -------
+    float array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import kernel_expansion
+    >>> from maxmargin.kernels import Linear
+    >>> gram = Linear().bind(np.array([[-1.0], [1.0], [3.0]]), np.float64)
+    >>> kernel_expansion(np.array([-0.5, 0.5, 0.0]), gram)
+    array([-1.,  1.,  3.])
     """
     if gram.dtype != np.float64:
         raise ValueError(f"gram must be bound in float64, got {gram.dtype}")
@@ -59,7 +81,31 @@ def sharp_expansion(
     problem: DualProblem, alpha: Float, gram: Gram, exact: Gram, pause: Pause | None = None
 ) -> Float:
     """Kα for every sample, from `gram` in float32 and, where more than a sign depends on it, from
-    `exact` in float64."""
+    `exact` in float64.
+
+    Parameters
+    ----------
+    problem : DualProblem
+    alpha : float array
+    gram, exact : Gram
+        Of the same inputs, in float32 and float64.
+    pause : callable, optional
+        Called after each block; it may raise.
+
+    Returns
+    -------
+    float array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import hinge, sharp_expansion
+    >>> from maxmargin.kernels import Linear
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1, 1, 1])
+    >>> gram, exact = (Linear().bind(X, kind) for kind in (np.float32, np.float64))
+    >>> sharp_expansion(hinge(y, C=1.0).problem, np.array([-0.5, 0.5, 0.0]), gram, exact)
+    array([-1.,  1.,  3.])
+    """
     coef = problem.per_sample(alpha)
     if problem.constrained:
         return kernel_expansion(coef, exact, pause)

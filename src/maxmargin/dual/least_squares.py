@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 
 from .arguments import as_penalties, as_vector
 from .certificate import Certificate
-from .machines import Machine, _one_group, read_plain
+from .expansion import read_plain
+from .machines import Machine, _one_group
 from .problem import Float
 
 
@@ -27,6 +28,16 @@ def least_squares(targets: ArrayLike, C: ArrayLike) -> Machine:
     """½‖w‖² + ½ Σ C_i (t_i − f(x_i))² → min: ridge regression with λ/weight_i = 1/C_i.
 
     The least-squares support vector machine is this one with labels as targets.
+
+    Parameters
+    ----------
+    targets : array of shape (samples,)
+    C : float, or array of shape (samples,)
+        Price of an error, one for all samples or one each.
+
+    Returns
+    -------
+    Machine
 
     Examples
     --------
@@ -52,6 +63,23 @@ def certify_least_squares(
     kernel_coef: Float,
 ) -> Certificate:
     """The certificate of f = Kβ + b, given Kβ for every sample; b is None without a bias.
+
+    Parameters
+    ----------
+    targets, weight : float arrays
+        One number for each sample.
+    penalty : float
+        λ.
+    coef : float array
+        β.
+    intercept : float or None
+        b.
+    kernel_coef : float array
+        Kβ.
+
+    Returns
+    -------
+    Certificate
 
     Examples
     --------

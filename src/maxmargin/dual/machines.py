@@ -22,40 +22,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import as_fraction, as_labels, as_penalties, as_vector, require_both_classes
+from .expansion import Expansion, read_plain, read_rescaled, read_tube
 from .passes import are_two_classes
 from .problem import ROUNDING, DualProblem, Float
-
-
-class Expansion(NamedTuple):
-    """The function f(x) = Σ coef_i k(x_i, x) + intercept that a solution stands for.
-
-    Attributes
-    ----------
-    coef : float array
-        One coefficient a sample.
-    intercept : float
-    rho : float
-        The margin |f| = ρ before `coef` and `intercept` were divided by it. Only ν-SVC finds one;
-        elsewhere it is 1.
-    epsilon : float
-        Half the width of the tube of regression: given for ε-SVR, found by ν-SVR, else 0.
-    """
-
-    coef: Float
-    intercept: float
-    rho: float = 1.0
-    epsilon: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Machine:
     """A dual problem and the way back from its solution to a function.
+
+    Attributes
+    ----------
+    name : str
+    problem : DualProblem
+    reader : callable
+        Makes an `Expansion` of problem, α and bias.
 
     Examples
     --------
@@ -126,6 +113,13 @@ def squared_hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine
     Returns
     -------
     Machine
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import squared_hinge
+    >>> squared_hinge(np.array([1.0, -1.0]), C=2.0).problem.ridge
+    array([0.25, 0.25])
     """
     labels, penalty = _two_classes(y, C)
     present = penalty > 0
@@ -146,6 +140,13 @@ def hard_margin(y: ArrayLike) -> Machine:
     Returns
     -------
     Machine
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import hard_margin
+    >>> hard_margin(np.array([1.0, -1.0])).problem.upper
+    array([inf,  0.])
     """
     labels = as_labels(y)
     unlimited = np.full(labels.size, np.inf)
@@ -170,6 +171,13 @@ def epsilon_svr(y: ArrayLike, C: ArrayLike, epsilon: float, intercept: bool = Tr
     Returns
     -------
     Machine
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import epsilon_svr
+    >>> epsilon_svr(np.array([0.5, 3.0]), C=2.0, epsilon=0.1).problem.linear
+    array([0.4, 2.9, 0.6, 3.1])
     """
     targets = as_vector("y", y)
     penalty = as_penalties("C", C, targets.size, finite=True)
@@ -208,6 +216,13 @@ def nu_svc(
     Returns
     -------
     Machine
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import nu_svc
+    >>> nu_svc(np.array([1.0, 1.0, -1.0, -1.0]), nu=0.5).problem.totals
+    array([ 1., -1.])
     """
     labels = as_labels(y)
     nu = as_fraction(nu)
@@ -236,7 +251,7 @@ def nu_svc(
         samples=labels.size,
         biased=intercept,
     )
-    return Machine("nu_svc", problem, _read_rescaled)
+    return Machine("nu_svc", problem, read_rescaled)
 
 
 def nu_svr(y: ArrayLike, nu: float, C: ArrayLike, intercept: bool = True) -> Machine:
@@ -258,6 +273,13 @@ def nu_svr(y: ArrayLike, nu: float, C: ArrayLike, intercept: bool = True) -> Mac
     Returns
     -------
     Machine
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import nu_svr
+    >>> nu_svr(np.array([0.5, 3.0]), nu=0.5, C=2.0).problem.totals
+    array([ 1., -1.])
     """
     targets = as_vector("y", y)
     nu = as_fraction(nu)
@@ -270,7 +292,7 @@ def nu_svr(y: ArrayLike, nu: float, C: ArrayLike, intercept: bool = True) -> Mac
         totals=np.array([half, -half]),
         biased=intercept,
     )
-    return Machine("nu_svr", problem, _read_tube)
+    return Machine("nu_svr", problem, read_tube)
 
 
 def one_class(weight: int | ArrayLike, nu: float) -> Machine:
@@ -283,6 +305,18 @@ def one_class(weight: int | ArrayLike, nu: float) -> Machine:
     weight : int or array
         Number of samples, each of weight 1, or the weights.
     nu : float
+        In (0, 1].
+
+    Returns
+    -------
+    Machine
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import one_class
+    >>> one_class(4, nu=0.25).problem.totals
+    array([1.])
     """
     entries = as_vector("weight", np.ones(int(weight)) if isinstance(weight, Integral) else weight)
     present = as_penalties("weight", entries, entries.size)
@@ -302,6 +336,17 @@ def enclosing_ball(diagonal: ArrayLike) -> Machine:
     ----------
     diagonal : array of shape (samples,)
         k(x_i, x_i).
+
+    Returns
+    -------
+    Machine
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import enclosing_ball
+    >>> enclosing_ball(np.array([1.0, 4.0])).problem.linear
+    array([0.5, 2. ])
     """
     half = 0.5 * as_vector("diagonal", diagonal)
     unlimited = np.full(half.size, np.inf)
@@ -339,21 +384,6 @@ def part_of(machine: str, y: Float | None, C: Float, epsilon: float = 0.0) -> Du
         ridge = np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
         return _one_group(y, *_signed_box(y, np.where(C > 0, np.inf, 0.0)), ridge)
     raise ValueError(f"machine has no parts: {machine!r}")
-
-
-def read_plain(problem: DualProblem, alpha: Float, bias: Float, epsilon: float = 0.0) -> Expansion:
-    return Expansion(problem.per_sample(alpha), float(bias[0]), epsilon=epsilon)
-
-
-def _read_rescaled(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
-    middle, rho = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[1] - bias[0])
-    divisor = rho if rho > 0 else 1.0
-    return Expansion(problem.per_sample(alpha) / divisor, float(middle / divisor), rho=float(rho))
-
-
-def _read_tube(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
-    middle, epsilon = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[0] - bias[1])
-    return Expansion(problem.per_sample(alpha), float(middle), epsilon=float(epsilon))
 
 
 def _one_group(

@@ -47,6 +47,15 @@ class DualProblem:
         Whether there is a bias. Without one it is 0, `totals` are not demanded, and α is optimal
         when no variable that may rise has a positive gradient, and none that may fall a negative.
         Of two groups, α ≥ 0 and α ≤ 0, the difference of `totals` is demanded: the sum of |α|.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import hinge
+    >>> problem = hinge(np.array([-1, 1]), C=1.0).problem
+    >>> alpha, K = np.array([-0.5, 0.5]), np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> problem.size, problem.value(alpha, problem.gradient(alpha, K @ alpha))
+    (2, 0.5)
     """
 
     linear: Float
@@ -208,12 +217,15 @@ class DualProblem:
         return float(0.5 * (alpha @ (self.linear + gradient)))
 
     def can_rise(self, alpha: Float) -> NDArray[np.bool_]:
+        """Which variables are below their upper bound."""
         return alpha < self.upper
 
     def can_fall(self, alpha: Float) -> NDArray[np.bool_]:
+        """Which variables are above their lower bound."""
         return alpha > self.lower
 
     def free(self, alpha: Float) -> NDArray[np.bool_]:
+        """Which variables are between their bounds."""
         return (alpha < self.upper) & (alpha > self.lower)
 
     def violation(self, alpha: Float, gradient: Float) -> float:

@@ -43,7 +43,16 @@ DIAGONAL_BATCH = 32
 
 
 class Kernel(ABC):
-    """A positive semi-definite similarity of inputs, with named parameters."""
+    """A positive semi-definite similarity of inputs, with named parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Gaussian, Kernel, Linear
+    >>> kernel = 2.0 * Gaussian(0.5) + Linear()
+    >>> isinstance(kernel, Kernel), kernel(np.array([[1.0]]), np.array([[1.0]]))
+    (True, array([[3.]]))
+    """
 
     # A NumPy scalar on the left of * must leave the product to the kernel.
     __array_ufunc__ = None
@@ -150,6 +159,14 @@ class Gram:
     X : inputs
     dtype : float32 or float64
         Precision of the blocks. The diagonal is always float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Linear
+    >>> gram = Linear().bind(np.array([[-1.0], [1.0], [3.0]]), np.float64)
+    >>> gram.rows(np.array([1])), gram.diagonal()
+    (array([[-1.,  1.,  3.]]), array([1., 1., 9.]))
     """
 
     points: Any

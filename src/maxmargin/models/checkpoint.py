@@ -55,6 +55,13 @@ class Checkpoint:
         Spent so far.
     journal : Journal or None
         What an unfinished search has computed.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> from maxmargin.models import Checkpoint
+    >>> Checkpoint("c0ffee", "all", {"C": 10.0}).begun(SVC()).C
+    10.0
     """
 
     fingerprint: str
@@ -89,6 +96,15 @@ def save_checkpoint(checkpoint: Checkpoint, path: str | os.PathLike[str]) -> Non
     ----------
     checkpoint : Checkpoint
     path : path
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from maxmargin.models import Checkpoint, load_checkpoint, save_checkpoint
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "run.checkpoint")
+    >>> save_checkpoint(Checkpoint("c0ffee", "all", {"C": 10.0}), path)
+    >>> load_checkpoint(path).parameters
+    {'C': 10.0}
     """
     encoder = Encoder(resumable=True)
     write_archive(path, Contents(encoder.encode("checkpoint", checkpoint), encoder.arrays))
@@ -104,6 +120,15 @@ def load_checkpoint(path: str | os.PathLike[str]) -> Checkpoint:
     Returns
     -------
     Checkpoint
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from maxmargin.models import Checkpoint, load_checkpoint, save_checkpoint
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "run.checkpoint")
+    >>> save_checkpoint(Checkpoint("c0ffee", "all", {"C": 10.0}), path)
+    >>> load_checkpoint(path).parameters
+    {'C': 10.0}
     """
     contents = read_archive(path)
     try:

@@ -57,6 +57,14 @@ class Model:
         How the columns of a table become the features of the estimator.
     training : Training or None
         What is known of the training run.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> from maxmargin.models import Model
+    >>> model = Model(SVC().fit([[-1.0], [1.0]], [0, 1]))
+    >>> model.estimator.predict([[0.5]]), model.schema is None
+    (array([1]), True)
     """
 
     estimator: Any

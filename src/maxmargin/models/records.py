@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..archive import ModelFileError
-from ..data.tables import Column, Schema
+from ..data.columns import Column
+from ..data.tables import Schema
 from ..dual import Certificate
 from ..estimators import Certificates
 from ..estimators.tree import Candidates, Tree

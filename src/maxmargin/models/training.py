@@ -20,6 +20,12 @@ class Measure:
     name : str
         For people: "accuracy".
     value, low, high : float
+
+    Examples
+    --------
+    >>> from maxmargin.models import Measure
+    >>> Measure("accuracy", 0.95, low=0.91, high=0.98).name
+    'accuracy'
     """
 
     name: str
@@ -41,6 +47,14 @@ class SearchTable:
         Of the objective of each stage.
     parameters : dict of float arrays
         Coordinates of the points: "log_C", "log_gamma", … NaN where a stage has none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.models import SearchTable
+    >>> table = SearchTable("two values of C", np.array(["grid", "grid"]), np.array([0.1, 0.2]))
+    >>> table.stage[np.argmin(table.value)].item()
+    'grid'
     """
 
     summary: str
@@ -51,7 +65,22 @@ class SearchTable:
 
 @dataclass(frozen=True, eq=False)
 class FitCurve:
-    """The progress of a fit, one entry per report of the solver."""
+    """The progress of a fit, one entry per report of the solver.
+
+    Attributes
+    ----------
+    seconds, violation, primal, dual : float arrays
+    active : int array
+        Variables that were not shrunk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.models import FitCurve
+    >>> curve = FitCurve(primal=np.array([9.0, 5.0]), dual=np.array([1.0, 4.0]))
+    >>> curve.primal - curve.dual
+    array([8., 1.])
+    """
 
     seconds: np.ndarray = field(default_factory=_none)
     violation: np.ndarray = field(default_factory=_none)
@@ -73,6 +102,14 @@ class HeldOut:
         Decision values; empty where there are none.
     probability : float array
         A column for each class; empty where there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.models import HeldOut
+    >>> held_out = HeldOut(np.array(["a", "b", "b"]), predicted=np.array(["a", "b", "a"]))
+    >>> round(float((held_out.target == held_out.predicted).mean()), 2)
+    0.67
     """
 
     target: np.ndarray
@@ -108,6 +145,13 @@ class Training:
     held_out : HeldOut or None
     stage : str
         "done", or what was being done when the checkpoint was written.
+
+    Examples
+    --------
+    >>> from maxmargin.models import Training
+    >>> run = Training("0.1.0", "maxmargin train cells.csv", "cells.csv", "c0ffee", 569, 30)
+    >>> run.stage
+    'done'
     """
 
     maxmargin: str

@@ -37,7 +37,35 @@ COSTS = (
 
 
 class Progress(NamedTuple):
-    """What a callback sees between slabs."""
+    """What a callback sees between slabs.
+
+    Attributes
+    ----------
+    steps : int
+        So far.
+    violation : float
+        ψ(α), the largest KKT violation of a pair.
+    dual, gap : float
+        Dual value, and an estimate of its distance from the optimum.
+    seconds : float
+    support, active : int
+        Variables other than 0, and variables that are not shrunk.
+    rows : int
+        Rows of the Gram matrix computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import solve
+    >>> from maxmargin.dual import hinge
+    >>> from maxmargin.kernels import Linear
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1, 1, 1])
+    >>> seen = []
+    >>> gram = Linear().bind(X, np.float64)
+    >>> solution = solve(hinge(y, C=1.0).problem, gram, callback=seen.append)
+    >>> all(now.violation >= 0.0 for now in seen)
+    True
+    """
 
     steps: int
     violation: float
@@ -51,7 +79,29 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class Trace:
-    """One entry per step; a face step is one entry of kind ``"face"``."""
+    """One entry per step; a face step is one entry of kind ``"face"``.
+
+    Attributes
+    ----------
+    violation, dual : float arrays
+    kind : int array
+        Of the step; `kinds` counts them by name.
+    ratio : float array
+        Step in units of the Newton step, NaN of a face step.
+    active, free : int arrays
+        Variables that were not shrunk, and variables between their bounds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import solve
+    >>> from maxmargin.dual import hinge
+    >>> from maxmargin.kernels import Linear
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1, 1, 1])
+    >>> solution = solve(hinge(y, C=1.0).problem, Linear().bind(X, np.float64), trace=True)
+    >>> sum(solution.trace.kinds().values()) == solution.trace.dual.size
+    True
+    """
 
     violation: np.ndarray
     dual: np.ndarray
@@ -130,6 +180,17 @@ class Solution:
     trace : Trace or None
     plan : Plan or None
         What ran, and why; its string is a sentence. Not kept in files.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import solve
+    >>> from maxmargin.dual import hinge
+    >>> from maxmargin.kernels import Linear
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1, 1, 1])
+    >>> solution = solve(hinge(y, C=1.0).problem, Linear().bind(X, np.float64))
+    >>> solution.status, solution.alpha
+    ('converged', array([-0.5,  0.5,  0. ]))
     """
 
     alpha: np.ndarray

@@ -79,6 +79,7 @@ class Point:
         return (*self.kernel.parameter_names, *(() if self.fixed else ("log_C",)))
 
     def moved(self, delta: Any) -> Point:
+        """The point at theta + delta."""
         delta = np.asarray(delta, dtype=np.float64)
         if self.fixed:
             return Point(self.kernel.moved(delta), self.C, True)
@@ -128,6 +129,7 @@ class TubePoint:
         return (*self.kernel.parameter_names, "log_C", "log_epsilon")
 
     def moved(self, delta: Any) -> TubePoint:
+        """The point at theta + delta."""
         delta = np.asarray(delta, dtype=np.float64)
         C, epsilon = np.array([self.C, self.epsilon]) * np.exp(delta[-2:])
         return TubePoint(self.kernel.moved(delta[:-2]), float(C), float(epsilon))
@@ -139,7 +141,21 @@ class TubePoint:
 
 @dataclass(frozen=True, eq=False)
 class Vector:
-    """A point of ℝⁿ."""
+    """A point of ℝⁿ.
+
+    Parameters
+    ----------
+    theta : float array
+        The coordinates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import Vector
+    >>> point = Vector(np.array([1.0, -2.0])).moved(np.array([0.5, 0.0]))
+    >>> point.names, point.theta
+    (('x[0]', 'x[1]'), array([ 1.5, -2. ]))
+    """
 
     theta: Float
 
@@ -148,6 +164,7 @@ class Vector:
         return tuple(f"x[{i}]" for i in range(self.theta.size))
 
     def moved(self, delta: Float) -> Vector:
+        """The point at theta + delta."""
         return Vector(self.theta + delta)
 
 
@@ -199,7 +216,21 @@ class Limits:
 
 
 class Evaluation(NamedTuple):
-    """The value of an objective at a point and, if it has one, its gradient."""
+    """The value of an objective at a point and, if it has one, its gradient.
+
+    Attributes
+    ----------
+    value : float
+        NaN where nothing could be computed.
+    gradient : float array or None
+        In the coordinates of the point.
+
+    Examples
+    --------
+    >>> from maxmargin.tuning import Evaluation
+    >>> Evaluation(0.25).finite, Evaluation(float("nan")).finite
+    (True, False)
+    """
 
     value: float
     gradient: Float | None = None
@@ -215,6 +246,18 @@ class Objective(ABC, Generic[P]):
 
     To add one, implement `value`, or `evaluate` if it has a gradient. If nothing can be computed at
     a point, return NaN rather than raise: optimisers avoid such points.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import Evaluation, Objective, Point
+    >>> class Width(Objective):
+    ...     differentiable = False
+    ...
+    ...     def evaluate(self, point):
+    ...         return Evaluation(abs(float(point.kernel.theta[0]) - 0.6931))
+    >>> round(Width().value(Point(Gaussian(2.0))), 3)
+    0.0
     """
 
     maximise: bool = False
@@ -227,6 +270,7 @@ class Objective(ABC, Generic[P]):
         """The value and, where the objective is differentiable, the gradient."""
 
     def value(self, point: P) -> float:
+        """The value alone."""
         return self.evaluate(point).value
 
     def state(self) -> dict[str, Any]:
@@ -250,6 +294,19 @@ class History:
     values : list of float
     thetas : list of float arrays
         Coordinates of the point evaluated.
+    capacity : int
+        Most evaluations that are kept.
+    stride : int
+        Only every so many of the evaluations is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import History
+    >>> history = History()
+    >>> history.add(1, seconds=0.1, value=0.5, theta=np.array([2.0]))
+    >>> history.table(("log_C",))["log_C"]
+    array([2.])
     """
 
     capacity: int = 10_000
@@ -260,6 +317,7 @@ class History:
     stride: int = 1
 
     def add(self, evaluation: int, seconds: float, value: float, theta: Float) -> None:
+        """Append an evaluation, unless it falls between two that are kept."""
         if evaluation % self.stride:
             return
         if len(self.values) >= self.capacity:

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import Kernel
-from ..kernels.base import Inputs, count, take
+from ..kernels.base import Inputs, take
 from .base import Float, Limits, Objective, Point
 from .journal import Guarded, Interrupted, Journal, SearchProgress, StageNotes, recalling
 from .machine import Int
 from .objectives import CrossValidationError, OverPairs, Prior, folds
 from .optimizers import Choice, Optimiser, Result
 from .paths import CurveOfC, VotingError, cross_validate_C
-from .start import widened
+from .start import feature_variance, kernel_limits, semi_definite, widened
 
 # The coarse grid: factors on γ, and C.
 SCAN_GAMMA = 4.0 ** np.arange(-2, 6)
@@ -27,16 +27,25 @@ SCAN_C = 10.0 ** np.arange(-1, 5)
 # The path of C, and the limits of C, in units of 1/variance of the samples in feature space.
 PATH_C = 10.0 ** np.arange(-2.0, 4.01, 0.25)
 LOWEST_C, HIGHEST_C = 1e-4, 1e7
-# How far a coordinate, usually the logarithm of a parameter, may move from the start.
-REACH = 12.0
-# Number of samples from which the variance in feature space is estimated.
-VARIANCE_SAMPLES = 500
 # Seconds between two updates of the journal: the work that Ctrl-C may cost.
 KEEP_EVERY = 0.5
 
 
 class Stage(NamedTuple):
-    """One stage of a strategy: what was done, the result, and its history."""
+    """One stage of a strategy: what was done, the result, and its history.
+
+    Attributes
+    ----------
+    what : str
+    result : Result
+    history : dict of arrays
+
+    Examples
+    --------
+    >>> from maxmargin.tuning import Stage
+    >>> Stage("coarse grid", result=None, history={}).what
+    'coarse grid'
+    """
 
     what: str
     result: Result
@@ -57,6 +66,13 @@ class Outcome(NamedTuple):
     stages : list of Stage
     status : {"finished", "time_limit", "stopped", "interrupted"}
         Why the search ended: "stopped" by the callback, "interrupted" by Ctrl-C.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import Outcome, Point
+    >>> Outcome(Point(Gaussian(0.5), C=10.0), "hinge", score=0.9, stages=[]).status
+    'finished'
     """
 
     point: Any
@@ -94,6 +110,15 @@ class Task:
         Weight of each sample in likelihoods and errors; 1 by default.
     scoring : {"accuracy", "roc_auc"}
         What cross-validation along a path of C maximises.
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import Task, tuned
+    >>> X, y = chess_board(200, random_state=0)
+    >>> tuned(Task(X, y, Gaussian(1.0), max_seconds=10.0), "kta").status
+    'finished'
     """
 
     X: Inputs
@@ -403,24 +428,3 @@ def matrix_of(known: dict[int, list[float]], folds: int, columns: int) -> Float:
     for fold, row in dict(known).items():
         rows[fold] = row
     return rows
-
-
-def kernel_limits(start: Kernel) -> tuple[Float, Float]:
-    """Limits of the coordinates of a kernel: within `REACH` of the start, and positive
-    semi-definite."""
-    low, high = start.theta_limits
-    return np.maximum(start.theta - REACH, low), np.minimum(start.theta + REACH, high)
-
-
-def semi_definite(kernel: Kernel) -> Kernel:
-    """The kernel, made positive semi-definite if it is not."""
-    theta, (low, high) = kernel.theta, kernel.theta_limits
-    inside = np.clip(theta, low, high)
-    return kernel if (inside == theta).all() else kernel.moved(inside - theta)
-
-
-def feature_variance(kernel: Kernel, X: Inputs) -> float:
-    """Mean squared distance of the samples from their centre in feature space."""
-    K = kernel(take(X, slice(0, min(count(X), VARIANCE_SAMPLES))))
-    variance = float(np.mean(np.diagonal(K)) - np.mean(K))
-    return variance if np.isfinite(variance) and variance > 0 else 1.0

@@ -33,6 +33,16 @@ class SearchProgress(NamedTuple):
         The objective of this stage at the last point, and at the best so far.
     seconds : float
         Since the search began, earlier runs included.
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.tuning import Task, gaussian_start, tuned
+    >>> X, y = chess_board(100, random_state=0)
+    >>> seen = []
+    >>> outcome = tuned(Task(X, y, gaussian_start(X, y, "radial")), "kta", callback=seen.append)
+    >>> seen[0].stage, seen[0].evaluations, 0.0 < seen[-1].fraction <= 1.0
+    ('coarse grid', 1, True)
     """
 
     stage: str
@@ -45,7 +55,18 @@ class SearchProgress(NamedTuple):
 
 
 class JournalError(ValueError):
-    """A journal that is damaged or belongs to another search."""
+    """A journal that is damaged or belongs to another search.
+
+    Examples
+    --------
+    >>> from maxmargin.tuning import Journal, JournalError, StageNotes
+    >>> journal = Journal([StageNotes("coarse grid")])
+    >>> try:
+    ...     journal.notes(0, "path of C")
+    ... except JournalError as error:
+    ...     print(str(error)[:45])
+    journal must be of an equal search, got one w
+    """
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -55,6 +76,15 @@ class SearchInterrupted(KeyboardInterrupt):
     ----------
     found : Outcome or Chosen
         The best so far.
+
+    Examples
+    --------
+    >>> from maxmargin.tuning import SearchInterrupted
+    >>> try:
+    ...     raise SearchInterrupted(found="the best so far")
+    ... except KeyboardInterrupt as interrupt:
+    ...     print(interrupt.found)
+    the best so far
     """
 
     def __init__(self, found: Any) -> None:
@@ -76,6 +106,13 @@ class StageNotes:
         Why the stage ended; empty if it did not.
     state : dict
         The state that the objective passes to its next evaluation.
+
+    Examples
+    --------
+    >>> from maxmargin.tuning import StageNotes
+    >>> notes = StageNotes("coarse grid")
+    >>> notes.rows.shape, notes.status
+    ((0, 0), '')
     """
 
     what: str

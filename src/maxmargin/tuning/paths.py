@@ -32,7 +32,24 @@ from .shared_gram import SharedGram, path, shared
 
 
 class PathStep(NamedTuple):
-    """The machine at one C: f(x) = Σ alpha_i k(x_i, x) + bias."""
+    """The machine at one C: f(x) = Σ alpha_i k(x_i, x) + bias.
+
+    Attributes
+    ----------
+    C : float
+    alpha : float array
+        One coefficient for each sample.
+    bias : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Linear
+    >>> from maxmargin.tuning import C_path
+    >>> step = C_path(Linear(), np.array([[-1.0], [1.0]]), [-1, 1], C=[0.25])[0]
+    >>> step.C, step.alpha
+    (0.25, array([-0.25,  0.25]))
+    """
 
     C: float
     alpha: Float
@@ -52,6 +69,15 @@ class CurveOfC(NamedTuple):
     gaps : array of shape (folds, len(C)), optional
         Duality gap of the machines of each fold (the largest, of more than two classes), as a
         fraction of their primal value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import CurveOfC
+    >>> errors = np.array([[0.5, 0.25, 0.25], [0.5, 0.0, 0.0]])
+    >>> curve = CurveOfC(np.array([0.1, 1.0, 10.0]), errors, sizes=np.array([4, 4]))
+    >>> curve.mean, curve.best_C
+    (array([0.5  , 0.125, 0.125]), 1.0)
     """
 
     C: Float
@@ -269,6 +295,15 @@ class VotingError(Objective[Point]):
     k : int
         Number of folds.
     random_state : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import Point, VotingError
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(VotingError(X, y, 5, random_state=0).value(Point(Gaussian(0.1), C=1.0)), 2)
+    0.05
     """
 
     differentiable = False

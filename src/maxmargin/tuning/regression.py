@@ -22,7 +22,7 @@ import numpy as np
 
 from ..kernels.base import take
 from .base import Float, Limits, Objective, TubePoint
-from .course import HIGHEST_C, LOWEST_C, SCAN_GAMMA, Outcome, Search, Task, kernel_limits
+from .course import HIGHEST_C, LOWEST_C, SCAN_GAMMA, Outcome, Search, Task
 from .journal import Journal, SearchProgress
 from .objectives import (
     FixedSplits,
@@ -32,7 +32,7 @@ from .objectives import (
     plain_folds,
 )
 from .optimizers import Choice, IRpropPlus
-from .start import widened
+from .start import kernel_limits, widened
 from .strategies import FIXED_SMALLEST, FIXED_STEP, REPEATED_SAMPLES, REPEATS, run_to_its_end
 
 # The coarse grid, in units of 1/variance in feature space and of the targets' spread.
@@ -51,8 +51,31 @@ class RegressionTask(Task):
 
     Parameters
     ----------
+    X : inputs
+    y : array of shape (samples,)
+    kernel : Kernel
+        The starting point; its parameters are tuned.
+    loss, prior, penalty, importance, scoring
+        Used for classes only.
+    k : int
+        Folds.
+    effort : float
+        Factor on the number of iterations.
+    max_seconds : float
+    random_state : int
+    n_jobs : int
+        Threads.
     judged_by : {"squared", "absolute"}
         The loss of held-out samples that is minimised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import RegressionTask
+    >>> X = np.linspace(-3, 3, 60)[:, None]
+    >>> RegressionTask(X, np.sin(2 * X[:, 0]), Gaussian(1.0), judged_by="absolute").k
+    5
     """
 
     judged_by: str = "squared"
@@ -199,7 +222,15 @@ def tuned_regression(
     task : RegressionTask
     strategy : str
     callback : callable, optional
+        Called with a `SearchProgress` after each evaluation; returning true ends the search with
+        the best point so far.
     journal : Journal, optional
+        Records the search; the journal of an equal search that ended early is resumed.
+
+    Returns
+    -------
+    Outcome
+        Its point is a `TubePoint`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Starting points: Jaakkola's heuristic for the width of a Gaussian kernel (12.1)."""
+"""Starting points: Jaakkola's heuristic for the width of a Gaussian kernel (12.1), and limits."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from ..kernels import Gaussian, Kernel, MetricGaussian
-from ..kernels.base import Inputs
+from ..kernels.base import Inputs, count, take
 from ..kernels.vector.base import as_vectors
+from .base import Float
 
 # Samples from which the median is taken.
 SUBSAMPLE = 1000
+# How far a coordinate, usually the logarithm of a parameter, may move from the start.
+REACH = 12.0
+# Number of samples from which the variance in feature space is estimated.
+VARIANCE_SAMPLES = 500
 
 
 def median_gamma(X: Inputs, y: ArrayLike, random_state: int = 0) -> float:
@@ -27,6 +32,10 @@ def median_gamma(X: Inputs, y: ArrayLike, random_state: int = 0) -> float:
         Of any number of classes.
     random_state : int
         Seed of the subsample that is drawn from large sets.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -72,6 +81,19 @@ def gaussian_start(X: Inputs, y: ArrayLike, metric: str) -> Kernel:
     X : array or sparse matrix of shape (samples, features)
     y : labels
     metric : {"radial", "diagonal", "full"}
+        What is tuned: one γ, one for each feature, or a matrix.
+
+    Returns
+    -------
+    Gaussian or MetricGaussian
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import gaussian_start
+    >>> X, y = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0]]), [1, 1, -1]
+    >>> gaussian_start(X, y, "radial"), gaussian_start(X, y, "diagonal")
+    (Gaussian(gamma=0.08), Gaussian(gamma=(0.08, 0.08)))
     """
     gamma, features = median_gamma(X, y), as_vectors("X", X).shape[1]
     match metric:
@@ -105,3 +127,24 @@ def subsample(codes: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
         members = order[codes[order] == code]
         chosen.append(members[: max(2, round(most * members.size / codes.size))])
     return np.sort(np.concatenate(chosen))
+
+
+def kernel_limits(start: Kernel) -> tuple[Float, Float]:
+    """Limits of the coordinates of a kernel: within `REACH` of the start, and positive
+    semi-definite."""
+    low, high = start.theta_limits
+    return np.maximum(start.theta - REACH, low), np.minimum(start.theta + REACH, high)
+
+
+def semi_definite(kernel: Kernel) -> Kernel:
+    """The kernel, made positive semi-definite if it is not."""
+    theta, (low, high) = kernel.theta, kernel.theta_limits
+    inside = np.clip(theta, low, high)
+    return kernel if (inside == theta).all() else kernel.moved(inside - theta)
+
+
+def feature_variance(kernel: Kernel, X: Inputs) -> float:
+    """Mean squared distance of the samples from their centre in feature space."""
+    K = kernel(take(X, slice(0, min(count(X), VARIANCE_SAMPLES))))
+    variance = float(np.mean(np.diagonal(K)) - np.mean(K))
+    return variance if np.isfinite(variance) and variance > 0 else 1.0

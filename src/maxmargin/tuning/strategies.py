@@ -34,7 +34,7 @@ from ..kernels.sequence.oligo import SequenceKernel
 from ..runtime.parallel import single_threaded_blas
 from ..solvers.interrupt import deferred_interrupts, interrupted_when
 from .base import Float, Objective, Point
-from .course import PATH_C, SCAN_C, SCAN_GAMMA, Outcome, Search, Task, feature_variance
+from .course import PATH_C, SCAN_C, SCAN_GAMMA, Outcome, Search, Task
 from .journal import Journal, SearchInterrupted, SearchProgress
 from .objectives import (
     FixedSplits,
@@ -49,7 +49,7 @@ from .objectives import (
 )
 from .optimizers import CMA, Choice, IRpropPlus, NoisyRprop
 from .optimizers.evolution import population_size
-from .start import subsample, widened
+from .start import feature_variance, subsample, widened
 
 # Factors on γ that the grid tries.
 GRID_GAMMA = 2.0 ** np.arange(-6, 11, 2)
@@ -328,6 +328,10 @@ def tuned(
         the best point so far.
     journal : Journal, optional
         Records the search; the journal of an equal search that ended early is resumed.
+
+    Returns
+    -------
+    Outcome
 
     Examples
     --------

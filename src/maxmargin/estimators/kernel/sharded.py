@@ -17,7 +17,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...dual.machines import Machine, read_plain
+from ...dual.expansion import read_plain
+from ...dual.machines import Machine
 from ...kernels import Kernel
 from ...solvers.linear import is_chunked
 from ...solvers.sharded import (

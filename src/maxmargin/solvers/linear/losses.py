@@ -27,7 +27,24 @@ QUADRATIC, LOGISTIC = 0, 1
 
 
 class Loss(NamedTuple):
-    """One loss for each sample, as arrays."""
+    """One loss for each sample, as arrays.
+
+    Attributes
+    ----------
+    kind : int
+        0 of losses with a quadratic conjugate, 1 of the logistic loss.
+    target, lower, upper, ridge : float arrays
+        Of the conjugate of each sample's loss, see the table of this module.
+    epsilon : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import squared_hinge
+    >>> loss = squared_hinge(y=np.array([1.0, -1.0]), C=np.array([1.0, 2.0]))
+    >>> loss.smooth, loss.at([1]).ridge
+    (True, array([0.25]))
+    """
 
     kind: int
     target: Float
@@ -80,34 +97,154 @@ def in_type(loss: Loss, kind: Any) -> Loss:
 
 
 def hinge(y: Float, C: Float) -> Loss:
-    """C(1 − yz)₊."""
+    """C(1 − yz)₊.
+
+    Parameters
+    ----------
+    y : float array
+        Labels −1 and +1.
+    C : float array
+        Price of an error of each sample.
+
+    Returns
+    -------
+    Loss
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import hinge
+    >>> hinge(y=np.array([1.0, -1.0]), C=np.array([1.0, 2.0])).upper
+    array([1., 0.])
+    """
     return Loss(QUADRATIC, y, np.minimum(y * C, 0.0), np.maximum(y * C, 0.0), np.zeros_like(y), 0.0)
 
 
 def squared_hinge(y: Float, C: Float) -> Loss:
-    """C(1 − yz)₊²."""
+    """C(1 − yz)₊².
+
+    Parameters
+    ----------
+    y : float array
+        Labels −1 and +1.
+    C : float array
+        Price of an error of each sample.
+
+    Returns
+    -------
+    Loss
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import squared_hinge
+    >>> squared_hinge(y=np.array([1.0, -1.0]), C=np.array([1.0, 2.0])).ridge
+    array([0.5 , 0.25])
+    """
     lower = np.where(y > 0, 0.0, -np.inf)
     return Loss(QUADRATIC, y, lower, np.where(y > 0, np.inf, 0.0), 0.5 / C, 0.0)
 
 
 def logistic(y: Float, C: Float) -> Loss:
-    """C log(1 + exp(−yz))."""
+    """C log(1 + exp(−yz)).
+
+    Parameters
+    ----------
+    y : float array
+        Labels −1 and +1.
+    C : float array
+        Price of an error of each sample.
+
+    Returns
+    -------
+    Loss
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import logistic
+    >>> logistic(y=np.array([1.0, -1.0]), C=np.array([1.0, 2.0])).lower
+    array([ 0., -2.])
+    """
     return hinge(y, C)._replace(kind=LOGISTIC)
 
 
 def epsilon_insensitive(y: Float, C: Float, epsilon: float = 0.0) -> Loss:
-    """C(|y − z| − ε)₊."""
+    """C(|y − z| − ε)₊.
+
+    Parameters
+    ----------
+    y : float array
+        Targets.
+    C : float array
+        Price of an error of each sample.
+    epsilon : float
+        Errors up to this cost nothing.
+
+    Returns
+    -------
+    Loss
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import epsilon_insensitive
+    >>> epsilon_insensitive(y=np.array([0.5, 3.0]), C=np.array([1.0, 2.0]), epsilon=0.1).lower
+    array([-1., -2.])
+    """
     return Loss(QUADRATIC, y, -C, +C, np.zeros_like(y), float(epsilon))
 
 
 def squared_epsilon_insensitive(y: Float, C: Float, epsilon: float = 0.0) -> Loss:
-    """C(|y − z| − ε)₊²."""
+    """C(|y − z| − ε)₊².
+
+    Parameters
+    ----------
+    y : float array
+        Targets.
+    C : float array
+        Price of an error of each sample.
+    epsilon : float
+        Errors up to this cost nothing.
+
+    Returns
+    -------
+    Loss
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import squared_epsilon_insensitive
+    >>> y, C = np.array([0.5, 3.0]), np.array([1.0, 2.0])
+    >>> loss = squared_epsilon_insensitive(y, C, epsilon=0.1)
+    >>> loss.epsilon, loss.ridge
+    (0.1, array([0.5 , 0.25]))
+    """
     infinite = np.full_like(y, np.inf)
     return Loss(QUADRATIC, y, -infinite, infinite, 0.5 / C, float(epsilon))
 
 
 def squared(y: Float, C: Float) -> Loss:
-    """C(y − z)²."""
+    """C(y − z)².
+
+    Parameters
+    ----------
+    y : float array
+        Targets.
+    C : float array
+        Price of an error of each sample.
+
+    Returns
+    -------
+    Loss
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import squared
+    >>> squared(y=np.array([0.5, 3.0]), C=np.array([1.0, 2.0])).quadratic
+    True
+    """
     return squared_epsilon_insensitive(y, C, 0.0)
 
 

@@ -40,7 +40,19 @@ ENDING = Ending()
 class Intercept(NamedTuple):
     """Whether there is an intercept b, and its weight in the penalty: ½ penalty b², or
     penalty |b| beside ‖w‖₁. A constant feature s with a penalised weight has penalty 1/s²,
-    or 1/s beside ‖w‖₁."""
+    or 1/s beside ‖w‖₁.
+
+    Attributes
+    ----------
+    fitted : bool
+    penalty : float
+
+    Examples
+    --------
+    >>> from maxmargin.solvers.linear import Intercept
+    >>> Intercept(fitted=True)
+    Intercept(fitted=True, penalty=0.0)
+    """
 
     fitted: bool
     penalty: float = 0.0
@@ -56,7 +68,23 @@ class LinearProblem(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A starting point: dual variables, and the model if it is not Σ β_i x_i."""
+    """A starting point: dual variables, and the model if it is not Σ β_i x_i.
+
+    Attributes
+    ----------
+    beta : float array
+    w : float array or None
+        Weights.
+    b : float
+        Intercept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import Point
+    >>> Point(beta=np.array([0.5, -0.5])).b
+    0.0
+    """
 
     beta: Float
     w: Float | None = None
@@ -64,8 +92,33 @@ class Point(NamedTuple):
 
 
 class LinearProgress(NamedTuple):
-    """What a callback sees between steps. `violation` is the gap relative to the objective,
-    the number that is compared with `tol`."""
+    """What a callback sees between steps.
+
+    Attributes
+    ----------
+    steps : int
+        Epochs of coordinate descent and Newton steps so far.
+    violation : float
+        The gap relative to the objective: the number that is compared with `tol`.
+    objective : float
+    gap : float
+        Upper bound on the distance of the objective from the optimum.
+    seconds : float
+    support : int
+        Samples with a dual variable other than 0.
+    active : int
+        Samples that are not shrunk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import fit_linear, hinge
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> seen = []
+    >>> solution = fit_linear(X, hinge(y, np.ones(3)), callback=seen.append)
+    >>> all(now.gap >= 0.0 for now in seen)
+    True
+    """
 
     steps: int
     violation: float
@@ -92,6 +145,15 @@ class LinearTrace:
     seconds : float array
     members : list of int arrays
         The active samples, if requested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import fit_linear, hinge
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> trace = fit_linear(X, hinge(y, np.ones(3)), trace=True).trace
+    >>> trace.dual.size == trace.primal.size == trace.seconds.size
+    True
     """
 
     change: Float
@@ -145,6 +207,15 @@ class LinearSolution:
         Epochs of coordinate descent and Newton steps.
     seconds : float
     trace : LinearTrace or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import fit_linear, hinge
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
+    >>> solution = fit_linear(X, hinge(y, np.ones(3)))
+    >>> solution.status, solution.w.round(6), solution.certificate.relative_gap < 1e-6
+    ('converged', array([1.]), True)
     """
 
     w: Float

@@ -49,6 +49,12 @@ class Reason(NamedTuple):
         Of the chosen pair.
     newton : float
         Its step to the free optimum, infinite without curvature.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers.textbook import Reason
+    >>> Reason("slope", [], slope=2.0, curvature=4.0, newton=0.5).newton
+    0.5
     """
 
     measure: str

@@ -46,6 +46,17 @@ class DetailedTrace(Trace):
         Which samples were active under shrinking, with `alpha`; recorded by `watch` only.
     rows_cached : bool array of shape (steps + 1, samples), or None
         Which rows of the Gram matrix were in memory, with `alpha`; recorded by `watch` only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.textbook import smo
+    >>> from maxmargin.dual import hinge
+    >>> from maxmargin.kernels import Linear
+    >>> X, y = np.array([[-1.0], [1.0], [3.0]]), np.array([-1, 1, 1])
+    >>> trace = smo(hinge(y, C=1.0).problem, Linear()(X), trace=True).trace
+    >>> len(trace), trace.rows()[0]["pair"]
+    (1, [1, 0])
     """
 
     i: NDArray[np.int64]

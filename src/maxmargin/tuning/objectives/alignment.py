@@ -103,6 +103,7 @@ class KernelTargetAlignment(Objective[Point]):
         self.norm = np.sqrt(within + self.between**2 * (self.n**2 - within))
 
     def value(self, point: Point) -> float:
+        """The value alone."""
         return self._value(*self._products(self._stripes(point)))
 
     def evaluate(self, point: Point) -> Evaluation:
@@ -150,7 +151,22 @@ class KernelTargetAlignment(Objective[Point]):
 class KernelPolarisation(KernelTargetAlignment):
     """The numerator of the alignment, P = ⟨T, K⟩, to be maximised.
 
-    For kernels with k(x, x) = 1. Parameters as for `KernelTargetAlignment`.
+    For kernels with k(x, x) = 1.
+
+    Parameters
+    ----------
+    X : inputs
+    y : labels
+        Of two or more classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import KernelPolarisation, Point
+    >>> objective = KernelPolarisation(np.array([[0.0], [0.0], [9.0]]), [1, 1, -1])
+    >>> round(objective.value(Point(Gaussian(1.0))), 6)
+    5.0
 
     References
     ----------

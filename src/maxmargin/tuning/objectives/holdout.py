@@ -132,6 +132,18 @@ class ErrorRate(SplitObjective):
     X : inputs
     y : array of −1 and +1
     splits : Splits
+    penalty : float array, optional
+        Factor on the C of each sample; 1 by default.
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import ErrorRate, FixedSplits, Point, folds
+    >>> X, y = chess_board(100, random_state=0)
+    >>> objective = ErrorRate(X, y, FixedSplits(folds(y, 5, random_state=0)))
+    >>> objective.value(Point(Gaussian(2.0), C=100.0))
+    0.13
     """
 
     differentiable = False
@@ -209,6 +221,15 @@ class BootstrapError(ErrorRate):
     fraction : float
         Share of the samples to train on.
     random_state : int, optional
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import BootstrapError, Point
+    >>> objective = BootstrapError(*chess_board(100, random_state=0), random_state=0)
+    >>> objective.noisy, objective.value(Point(Gaussian(2.0), C=100.0)) < 0.5
+    (True, True)
     """
 
     def __init__(

@@ -58,6 +58,15 @@ class SupportVectorCount(Samples, Objective[Point]):
     ----------
     X : inputs
     y : array of −1 and +1
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import Point, SupportVectorCount
+    >>> objective = SupportVectorCount(*chess_board(100, random_state=0))
+    >>> objective.value(Point(Gaussian(2.0), C=100.0))
+    0.39
     """
 
     differentiable = False

@@ -67,6 +67,7 @@ class OverPairs(Objective[Point]):
         self.differentiable = self.parts[0].differentiable
 
     def value(self, point: Point) -> float:
+        """The value alone."""
         return sum(part.value(point) for part in self.parts)
 
     def evaluate(self, point: Point) -> Evaluation:

@@ -18,7 +18,17 @@ NUDGE = 1e-8
 
 
 class Prior(ABC):
-    """The logarithm of a density of kernel and C, up to a constant, with its gradient."""
+    """The logarithm of a density of kernel and C, up to a constant, with its gradient.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import GaussianPrior, Point, Prior
+    >>> prior: Prior = GaussianPrior(Gaussian(1.0), width=2.0)
+    >>> value, gradient = prior.evaluate(Point(Gaussian(2.0), C=1.0))
+    >>> round(value, 4), gradient.round(4)
+    (-0.0601, array([-0.1733,  0.    ]))
+    """
 
     @abstractmethod
     def evaluate(self, point: Point) -> Evaluation:

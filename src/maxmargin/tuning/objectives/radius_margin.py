@@ -52,6 +52,7 @@ class RadiusMargin(Samples, Objective[Point]):
         self._beta: Float | None = None
 
     def value(self, point: Point) -> float:
+        """The value alone."""
         with single_threaded_blas():
             solved = self._solved(point)
         return np.nan if solved is None else solved.radius * solved.weight

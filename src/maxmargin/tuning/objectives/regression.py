@@ -75,6 +75,7 @@ class HeldOutLoss(Objective[TubePoint]):
         self._state = threading.local()
 
     def value(self, point: TubePoint) -> float:
+        """The value alone."""
         return self._sum(point, with_gradient=False).value
 
     def evaluate(self, point: TubePoint) -> Evaluation:

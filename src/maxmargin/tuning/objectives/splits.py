@@ -17,14 +17,34 @@ PATIENCE = 20
 
 
 class Split(NamedTuple):
-    """Indices of the samples in the training part and in the held-out part."""
+    """Indices of the samples in the training part and in the held-out part.
+
+    Attributes
+    ----------
+    train, test : int arrays
+        Indices of samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import Split
+    >>> Split(train=np.array([0, 1, 3]), test=np.array([2])).test
+    array([2])
+    """
 
     train: Int
     test: Int
 
 
 class Splits(ABC):
-    """A source of splits for each evaluation."""
+    """A source of splits for each evaluation.
+
+    Examples
+    --------
+    >>> from maxmargin.tuning import FixedSplits, RandomSplits, Splits
+    >>> issubclass(FixedSplits, Splits), FixedSplits.random, RandomSplits.random
+    (True, False, True)
+    """
 
     # Whether every evaluation gets different splits.
     random = False
@@ -43,7 +63,21 @@ class Splits(ABC):
 
 
 class FixedSplits(Splits):
-    """The same splits for every evaluation."""
+    """The same splits for every evaluation.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+        At least one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import FixedSplits, folds
+    >>> y = np.array([1, 1, 1, -1, -1, -1])
+    >>> [split.test.size for split in FixedSplits(folds(y, 3, random_state=0)).next()]
+    [2, 2, 2]
+    """
 
     def __init__(self, splits: Sequence[Split]) -> None:
         if not splits:
@@ -67,6 +101,15 @@ class RandomSplits(Splits):
     stratified : bool
         Whether the training part has the same class proportions as all samples. Then a machine does
         not learn from a split which class happens to be larger.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import RandomSplits
+    >>> y = np.array([1, 1, 1, 1, 1, -1, -1, -1, -1, -1])
+    >>> splits = RandomSplits(y, fraction=0.8, random_state=0, stratified=True)
+    >>> [(split.train.size, split.test.size) for split in splits.next()]
+    [(8, 2)]
     """
 
     random = True
@@ -129,12 +172,53 @@ def stratified_split(y: Float, size: int, random: np.random.Generator) -> Split:
 
 
 def plain_folds(samples: int, k: int, random_state: int | None = None) -> list[Split]:
-    """k disjoint held-out parts of nearly equal size."""
+    """k disjoint held-out parts of nearly equal size.
+
+    Parameters
+    ----------
+    samples : int
+    k : int
+        Number of parts, at least 2.
+    random_state : int, optional
+        Seed of the order.
+
+    Returns
+    -------
+    list of Split
+
+    Examples
+    --------
+    >>> from maxmargin.tuning import plain_folds
+    >>> [split.test.size for split in plain_folds(10, 3, random_state=0)]
+    [4, 3, 3]
+    """
     return folds(np.zeros(samples), k, random_state)
 
 
 def folds(y: Float, k: int, random_state: int | None = None) -> list[Split]:
-    """k disjoint held-out parts of nearly equal size, stratified by class."""
+    """k disjoint held-out parts of nearly equal size, stratified by class.
+
+    Parameters
+    ----------
+    y : array of shape (samples,)
+        Labels of any number of classes.
+    k : int
+        Number of parts, at least 2.
+    random_state : int, optional
+        Seed of the order within a class.
+
+    Returns
+    -------
+    list of Split
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import folds
+    >>> y = np.array([1, 1, 1, 1, -1, -1])
+    >>> [y[split.test].tolist() for split in folds(y, 2, random_state=0)]
+    [[1, 1, -1], [1, 1, -1]]
+    """
     if not 2 <= k <= y.size:
         raise ValueError(f"folds must be between 2 and the number of samples {y.size}, got {k}")
     random = np.random.default_rng(random_state)

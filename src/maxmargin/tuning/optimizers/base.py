@@ -30,6 +30,17 @@ class Result(NamedTuple):
         Number of evaluations that were not finite and were skipped.
     at_limits : tuple of str
         Coordinates of the point that are at a limit of the search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import Choice, Evaluation, Objective, Vector
+    >>> class Bowl(Objective):
+    ...     def evaluate(self, point):
+    ...         return Evaluation(float(point.theta @ point.theta), 2 * point.theta)
+    >>> result = Choice([Vector(np.array([x])) for x in (3.0, 1.0, 2.0)]).run(Bowl())
+    >>> result.value, result.evaluations, result.status
+    (1.0, 3, 'exhausted')
     """
 
     point: Any
@@ -73,6 +84,13 @@ class Optimiser(ABC, Generic[P]):
         If it is a list, seconds, value and gradient of each evaluation are appended to it.
     recalled : sequence of arrays
         The record of an earlier walk from the same start; these evaluations are not repeated.
+
+    Examples
+    --------
+    >>> from maxmargin.tuning import CMA, Choice, Grid, IRpropPlus, NoisyRprop, Optimiser, Rprop
+    >>> kinds = (Choice, Grid, Rprop, IRpropPlus, NoisyRprop, CMA)
+    >>> all(issubclass(kind, Optimiser) for kind in kinds)
+    True
     """
 
     def __init__(self, start: P, limits: Limits | None = None) -> None:

@@ -24,6 +24,17 @@ class CMA(Optimiser[P]):
     limits : Limits, optional
     population : int, optional
     random_state : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import CMA, Evaluation, Objective, Vector
+    >>> class Bowl(Objective):
+    ...     def evaluate(self, point):
+    ...         return Evaluation(float(point.theta @ point.theta))
+    >>> result = CMA(Vector(np.array([1.0, -2.0])), step=0.5).run(Bowl(), evaluations=400)
+    >>> bool(result.value < 1e-6)
+    True
     """
 
     def __init__(

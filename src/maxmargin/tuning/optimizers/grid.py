@@ -21,6 +21,15 @@ class Choice(Optimiser[P]):
     points : sequence of Point
     n_jobs : int
         Evaluations at a time, in threads, or by joblib's backend where it is Dask's or Ray's.
+
+    Examples
+    --------
+    >>> from maxmargin.data import chess_board
+    >>> from maxmargin.kernels import Gaussian
+    >>> from maxmargin.tuning import Choice, KernelTargetAlignment, Point
+    >>> points = [Point(Gaussian(gamma)) for gamma in (0.1, 1.0, 10.0)]
+    >>> Choice(points).run(KernelTargetAlignment(*chess_board(200, random_state=0))).point.kernel
+    Gaussian(gamma=10.0)
     """
 
     _endless = False

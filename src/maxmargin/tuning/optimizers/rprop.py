@@ -115,7 +115,30 @@ class IRpropPlus(Rprop[P]):
 
         where P_i G_i < 0:   x_i ← x_i − Δ_i  if the value has grown, else x_i;   G_i ← 0
 
-    with Δ the step before. Parameters as for `Rprop`.
+    with Δ the step before.
+
+    Parameters
+    ----------
+    start : Point
+    step : float or array
+        First step sizes.
+    limits : Limits, optional
+    grow, shrink : float
+        η₊ and η₋.
+    smallest, largest : float
+        Bounds of the step sizes. The walk has converged when all are down to the smallest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.tuning import Evaluation, IRpropPlus, Objective, Vector
+    >>> class Bowl(Objective):
+    ...     def evaluate(self, point):
+    ...         return Evaluation(float(point.theta @ point.theta), 2 * point.theta)
+    >>> optimiser = IRpropPlus(Vector(np.array([1.0, -2.0])), step=0.1)
+    >>> result = optimiser.run(Bowl(), evaluations=100)
+    >>> bool(np.abs(result.point.theta).max() < 1e-6)
+    True
     """
 
     def _chosen_step(self, value: float, gradient: Float) -> Float:

@@ -39,7 +39,25 @@ class ChunkSource(Protocol):
 
 
 def is_chunked(X: Any) -> bool:
-    """Whether inputs come in chunks."""
+    """Whether inputs come in chunks.
+
+    Parameters
+    ----------
+    X : any
+        With a method `read` and an attribute `edges`, as `ArrayChunks` has them.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import ArrayChunks, is_chunked
+    >>> X = np.arange(10.0).reshape(5, 2)
+    >>> is_chunked(X), is_chunked(ArrayChunks(X))
+    (False, True)
+    """
     return hasattr(X, "read") and hasattr(X, "edges")
 
 
@@ -71,6 +89,7 @@ class ArrayChunks:
         self.edges = even_edges(self.n, self.d, rows)
 
     def read(self, k: int) -> Any:
+        """The rows of chunk k, float32 or float64."""
         X = np.asarray(self.X[self.edges[k] : self.edges[k + 1]])
         return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
@@ -136,7 +155,22 @@ class _At:
 
 
 class ChunkedMatrix:
-    """`Matrix` for a source of chunks: every product is a pass over the data."""
+    """`Matrix` for a source of chunks: every product is a pass over the data.
+
+    Parameters
+    ----------
+    source : ArrayChunks, or another source of chunks
+    memory : int
+        Bytes of chunks that are kept between passes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import ArrayChunks, ChunkedMatrix
+    >>> matrix = ChunkedMatrix(ArrayChunks(np.arange(10.0).reshape(5, 2), rows=2))
+    >>> matrix.margins(np.array([1.0, -1.0]))
+    array([-1., -1., -1., -1., -1.])
+    """
 
     def __init__(self, source: ChunkSource, memory: int = MEMORY) -> None:
         self.source, self.memory = source, memory
@@ -212,30 +246,35 @@ class ChunkedMatrix:
         return self.chunk(0).row_cost
 
     def margins(self, w: Float) -> Float:
+        """x_i·w for every sample."""
         out = np.empty(self.n)
         for place, chunk in self.chunks():
             out[place] = chunk.margins(w)
         return out
 
     def combine(self, coef: Float) -> Float:
+        """Σ coef_i x_i."""
         out = np.zeros(self.d)
         for place, chunk in self.chunks(coef != 0.0):
             out += chunk.combine(coef[place])
         return out
 
     def margins_at(self, rows: Any, w: Float) -> Float:
+        """x_i·w for some samples, in ascending order."""
         out = np.empty(len(rows))
         for own, local, chunk in self.parts(rows):
             out[own] = chunk.margins_at(local, w)
         return out
 
     def combine_at(self, rows: Any, coef: Float) -> Float:
+        """Σ coef_i x_i over some samples, in ascending order."""
         out = np.zeros(self.d)
         for own, local, chunk in self.parts(rows):
             out += chunk.combine_at(local, coef[own])
         return out
 
     def add_outer(self, rows: Any, coef: Float, gram: Float, border: Float) -> None:
+        """Add Σ coef_i x_i x_iᵀ to `gram` and Σ coef_i x_i to `border`, over some samples."""
         for own, local, chunk in self.parts(rows):
             chunk.add_outer(local, coef[own], gram, border)
 
@@ -253,16 +292,20 @@ class ChunkedMatrix:
         return ChunkedMatrix(_Rows(self.source, rows), self.memory)
 
     def columns(self, chosen: Any) -> ChunkedMatrix:
+        """The matrix of some features."""
         return ChunkedMatrix(_Columns(self.source, chosen), self.memory)
 
     def scaled(self, factor: float) -> ChunkedMatrix:
+        """The matrix times a factor."""
         return ChunkedMatrix(_Scaled(self.source, factor), self.memory)
 
     def inner(self, left: Any, right: Any) -> Float:
+        """x_i·x_j for two lists of samples."""
         rows, places = np.unique(np.concatenate([left, right]), return_inverse=True)
         return self.take(rows).inner(places[: len(left)], places[len(left) :])
 
     def heavy_columns(self, count: int) -> Any:
+        """The columns of so many features with the largest sums of squares, dense in float32."""
         energy = np.zeros(self.d)
         for _, chunk in self.chunks():
             energy += column_energy(chunk)

@@ -335,7 +335,24 @@ Matrix = DenseMatrix | SparseMatrix
 
 
 def as_matrix(X: Any) -> Matrix:
-    """The matrix of validated inputs: a 2-D array or a scipy sparse matrix, float32 or float64."""
+    """The matrix of validated inputs: a 2-D array or a scipy sparse matrix, float32 or float64.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (samples, features)
+
+    Returns
+    -------
+    DenseMatrix or SparseMatrix
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import as_matrix
+    >>> matrix = as_matrix(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> matrix.margins(np.array([1.0, 1.0])), matrix.combine(np.array([1.0, -1.0]))
+    (array([3., 7.]), array([-2., -2.]))
+    """
     if sp.issparse(X):
         return _from_csr(X.tocsr())
     X = np.asarray(X)

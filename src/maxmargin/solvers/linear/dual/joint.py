@@ -229,7 +229,33 @@ def fit_joint(
     callback: Any = None,
 ) -> LinearSolution:
     """Minimise the joint objective; `w` of the solution has a row and `b` an entry a class, and
-    the `beta` of a start a row a sample and a column a class."""
+    the `beta` of a start a row a sample and a column a class.
+
+    Parameters
+    ----------
+    problem : JointProblem
+    tol : float
+        Relative duality gap at which the run ends.
+    max_steps, max_seconds : float
+        Limits of the run.
+    start : Point, optional
+        Of an earlier run.
+    callback : callable, optional
+        Called with a `LinearProgress` between steps; returning true ends the run.
+
+    Returns
+    -------
+    LinearSolution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import Intercept, JointProblem, as_matrix, fit_joint
+    >>> matrix = as_matrix(np.array([[-2.0], [0.0], [2.0]]))
+    >>> solution = fit_joint(JointProblem(matrix, np.arange(3), np.ones(3), 3, Intercept(True)))
+    >>> solution.status, solution.w.shape
+    ('converged', (3, 1))
+    """
     units = units_of_matrix(problem.matrix, problem.intercept, float(problem.cost.min()))
     own = problem.in_units(units)
     begin = None if start is None else units.point(start)

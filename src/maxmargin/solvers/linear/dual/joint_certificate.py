@@ -26,7 +26,29 @@ BALANCINGS, BALANCED = 200, 1e-16
 
 
 class JointProblem(NamedTuple):
-    """Samples, their classes 0 … k−1, their C, and the intercept."""
+    """Samples, their classes 0 … k−1, their C, and the intercept.
+
+    Attributes
+    ----------
+    matrix : Matrix
+        See `as_matrix`.
+    codes : int array
+        The class of each sample.
+    cost : float array
+        The C of each sample.
+    classes : int
+        Their number.
+    intercept : Intercept
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.solvers.linear import Intercept, JointProblem, as_matrix
+    >>> matrix = as_matrix(np.array([[-1.0], [0.0], [1.0]]))
+    >>> problem = JointProblem(matrix, np.arange(3), np.ones(3), 3, Intercept(True))
+    >>> problem.outputs(W=np.array([[-1.0], [0.0], [1.0]]), b=np.zeros(3)).argmax(axis=1)
+    array([0, 0, 2])
+    """
 
     matrix: Matrix
     codes: Any
@@ -35,13 +57,16 @@ class JointProblem(NamedTuple):
     intercept: Intercept
 
     def outputs(self, W: Float, b: Float) -> Float:
+        """W x_i + b for every sample, a column for each class."""
         return np.column_stack([self.matrix.margins(w) for w in W]) + b
 
     def combined(self, beta: Float) -> Float:
+        """Σ β_i x_i for every class."""
         columns = np.ascontiguousarray(beta.T)
         return np.array([self.matrix.combine(column) for column in columns])
 
     def in_units(self, units: Units) -> JointProblem:
+        """The problem in other units."""
         return self._replace(
             matrix=units.matrix(self.matrix),
             cost=self.cost / units.dual,
@@ -49,6 +74,7 @@ class JointProblem(NamedTuple):
         )
 
     def take(self, rows: Any) -> JointProblem:
+        """The problem of some samples."""
         return self._replace(
             matrix=self.matrix.take(rows), codes=self.codes[rows], cost=self.cost[rows]
         )

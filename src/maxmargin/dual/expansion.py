@@ -1,0 +1,50 @@
+"""The function that a solution of a dual problem stands for, and how it is read back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .problem import DualProblem, Float
+
+
+class Expansion(NamedTuple):
+    """The function f(x) = Σ coef_i k(x_i, x) + intercept that a solution stands for.
+
+    Attributes
+    ----------
+    coef : float array
+        One coefficient a sample.
+    intercept : float
+    rho : float
+        The margin |f| = ρ before `coef` and `intercept` were divided by it. Only ν-SVC finds one;
+        elsewhere it is 1.
+    epsilon : float
+        Half the width of the tube of regression: given for ε-SVR, found by ν-SVR, else 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.dual import Expansion
+    >>> Expansion(np.array([-0.5, 0.5]), intercept=0.0).epsilon
+    0.0
+    """
+
+    coef: Float
+    intercept: float
+    rho: float = 1.0
+    epsilon: float = 0.0
+
+
+def read_plain(problem: DualProblem, alpha: Float, bias: Float, epsilon: float = 0.0) -> Expansion:
+    return Expansion(problem.per_sample(alpha), float(bias[0]), epsilon=epsilon)
+
+
+def read_rescaled(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
+    middle, rho = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[1] - bias[0])
+    divisor = rho if rho > 0 else 1.0
+    return Expansion(problem.per_sample(alpha) / divisor, float(middle / divisor), rho=float(rho))
+
+
+def read_tube(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
+    middle, epsilon = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[0] - bias[1])
+    return Expansion(problem.per_sample(alpha), float(middle), epsilon=float(epsilon))
