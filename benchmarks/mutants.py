@@ -329,7 +329,7 @@ class Job:
 
 def first_failure(said: str) -> str:
     """The first failure that pytest tells of."""
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
+    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said, re.MULTILINE)
     if failed:
         return failed[1]
     return "time limit" if "Timeout" in said else ""
