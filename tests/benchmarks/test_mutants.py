@@ -171,7 +171,7 @@ def test_function_around_a_line_is_the_innermost():
 def test_first_failure_is_read_from_what_pytest_says():
     said = "...F\nFAILED tests/a.py::test_b[c] - assert 1\nFAILED tests/d.py::test_e\n"
     assert mutants.first_failure(said) == "tests/a.py::test_b[c]"
-    assert mutants.first_failure("FAILED a.py::test_b[one class] - x\n") == "a.py::test_b[one class]"
+    assert mutants.first_failure("FAILED a.py::b[one class] - x\n") == "a.py::b[one class]"
     assert mutants.first_failure("ERROR tests/a.py - ImportError\n") == "tests/a.py"
     assert mutants.first_failure("Timeout (0:10:00)!\n") == "time limit"
 
