@@ -384,7 +384,8 @@ def pair_outputs(
 ) -> Iterator[Float]:
     """Outputs on the held-out part of the machine that tells the second of two classes from the
     first, C by C; the machines are added to `delivered`."""
-    train = split.train[np.isin(codes[split.train], pair)]
+    of_fold = codes[split.train]
+    train = split.train[(of_fold == pair[0]) | (of_fold == pair[1])]
     labels = np.where(codes[train] == pair[1], 1.0, -1.0)
     if not labels.size or (labels == labels[0]).all():
         answer = labels[0] if labels.size else -1.0
