@@ -166,7 +166,7 @@ class SmallPart(Part):
                 self.judged, self.beside = test, gather_block(self.whole, test, self.train)
                 self.told = self.alphas @ self.beside.T + self.biases[:, None]
             if step.C in self.begun:
-                return self.told[self.begun[step.C]]
+                return np.asarray(self.told[self.begun[step.C]])
             return np.asarray(self.beside @ step.alpha + step.bias)
         support = np.flatnonzero(step.alpha)
         block = gather_block(self.whole, test, self.train[support])

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 from maxmargin import SVC, NuSVC
+from maxmargin.estimators.kernel import probability as sigmoids_of
 from maxmargin.estimators.kernel.probability import (
     Sigmoids,
     coupled,
@@ -18,6 +19,7 @@ from maxmargin.estimators.kernel.probability import (
     probabilities,
     stratified_folds,
 )
+from maxmargin.estimators.kernel.training import Trainer
 
 
 def noisy(samples=150, classes=2, seed=0):
@@ -217,3 +219,18 @@ def test_probabilities_must_be_asked_for_before_the_fit():
     model.probability = True
     with pytest.raises(NotFittedError, match="set probability=True and fit again"):
         model.predict_proba(X)
+
+
+def test_small_pairs_solved_together_give_the_probabilities_of_single_fits(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    model = SVC(C=2.0, probability=True, tol=1e-9, gap=1e-9, random_state=0)
+    together = model.fit(X, y).predict_proba(X)
+    plain_fits, plain_fit = [], Trainer.plain_fit
+    counted = lambda *given: plain_fits.append(1) or plain_fit(*given)  # noqa: E731
+    monkeypatch.setattr(Trainer, "plain_fit", counted)
+    model.fit(X, y)
+    assert not plain_fits
+    monkeypatch.setattr(sigmoids_of, "solved_together", lambda *_: None)
+    alone = model.fit(X, y).predict_proba(X)
+    assert len(plain_fits) == 3 * sigmoids_of.FOLDS
+    np.testing.assert_allclose(together, alone, atol=1e-6)

@@ -21,6 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from ...dual import Expansion, Machine
+from ...dual.batch import Parts
+from ...solvers import plan
+from ...solvers.drivers.batch import solve_batch
 from ..distinct import Samples
 from ..tasks import Outcome, Task
 from .multiclass import labels_of, pairs
@@ -61,6 +65,7 @@ def fitted_sigmoids(
     """
     problems = [CrossFit(*pair, samples, factor, seed) for pair in zip(tasks, outcomes)]
     parts = [(problem, fold) for problem in problems for fold in range(problem.folds)]
+    trainer.each(lambda those: solved_together(those, trainer), [parts])
     trainer.each(lambda part: part[0].leave_out(part[1], trainer), parts)
     if trainer.interrupted:
         return Sigmoids(np.empty(0), np.empty(0))
@@ -83,26 +88,60 @@ class CrossFit:
         # Fallback if there is no time for cross-validation: in-sample values.
         self.decisions = np.nan_to_num(told_by(task.machine.problem, outcome.solution))
         self.decisions += outcome.solution.bias.mean()
+        # The functions of the machines that are solved together, by fold.
+        self.found: dict[int, Expansion] = {}
 
     def leave_out(self, fold: int, trainer: Trainer) -> None:
         if trainer.clock.left() == 0:
             return
         test, train = np.flatnonzero(self.fold == fold), np.flatnonzero(self.fold != fold)
-        labels = self.labels[train]
-        if (labels == labels[:1]).all():
-            self.decisions[test] = labels[0] if train.size else 0.0
+        if self.is_of_one_class(train):
+            self.decisions[test] = self.labels[train[0]] if train.size else 0.0
             return
-        assert self.task.remake is not None
-        machine = self.task.remake(labels, self.weight[train], self.factor[train])
-        expansion = trainer.plain_fit(machine, self.indices[train], self.alpha[train])
+        expansion = self.found.pop(fold, None) or trainer.plain_fit(
+            self.machine(train), self.indices[train], self.alpha[train]
+        )
         support = np.flatnonzero(expansion.coef)
         values = trainer.grams.combined(
             self.indices[test], self.indices[train][support], expansion.coef[support]
         )
         self.decisions[test] = values + expansion.intercept
 
+    def is_of_one_class(self, train: np.ndarray) -> bool:
+        labels = self.labels[train]
+        return bool((labels == labels[:1]).all())
+
+    def machine(self, train: np.ndarray) -> Machine:
+        assert self.task.remake is not None
+        return self.task.remake(self.labels[train], self.weight[train], self.factor[train])
+
     def sigmoid(self, two_parameters: bool) -> tuple[float, float]:
         return fitted_sigmoid(self.decisions, self.labels, self.weight, two_parameters)
+
+
+def solved_together(parts: list[tuple[CrossFit, int]], trainer: Trainer) -> None:
+    """Solve the small problems of pairs of classes in one call, which saves the setup of each."""
+    shared = trainer.grams.shared
+    if shared is None or not trainer.is_plain():
+        return
+    small, machines, places = [], [], []
+    for problem, fold in parts:
+        train = np.flatnonzero(problem.fold != fold)
+        if problem.task.classes is None or problem.is_of_one_class(train):
+            continue
+        machine = problem.machine(train)
+        if plan.is_small(machine.problem):
+            small.append((problem, fold))
+            machines.append(machine)
+            places.append(shared.places(problem.task.classes)[train])
+    if not small:
+        return
+    together = Parts.of([m.problem for m in machines], places, shared.matrix, shared.points)
+    settings = trainer.settings
+    solved = solve_batch(together, settings.tol, gap=settings.gap)
+    for (problem, fold), machine, (solution, _, bias) in zip(small, machines, solved):
+        if solution.converged:
+            problem.found[fold] = machine.read(solution.alpha, bias)
 
 
 def stratified_folds(keys: np.ndarray, labels: np.ndarray, seed: int) -> tuple[np.ndarray, int]:

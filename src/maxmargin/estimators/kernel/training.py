@@ -136,7 +136,7 @@ class Trainer:
             for k, task in enumerate(tasks)
             if task.start is None and plan.is_small(task.machine.problem)
         ]
-        if not small or not self._is_plain():
+        if not small or not self.is_plain():
             return outcomes
         in_pairs = tasks[0].classes is not None
         shared = self.grams.shared if in_pairs else self.grams.as_one_class()
@@ -162,7 +162,7 @@ class Trainer:
             outcomes[k] = outcome
         return outcomes
 
-    def _is_plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether problems are solved in the usual way, in float64, without limits or listeners."""
         s = self.settings
         usual = s.driver in ("auto", "full") and s.selection == "second_order" and not s.planning
