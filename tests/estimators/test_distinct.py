@@ -76,6 +76,12 @@ def test_copies_are_found_in_every_precision_and_byte_order_of_zero():
         assert distinct(form, None, np.ones(3)).size == 2
 
 
+def test_explicit_zeros_are_as_good_as_none():
+    X = sparse.csr_array(([0.0, 2.0, -0.0, 2.0], [0, 1, 2, 1], [0, 2, 2, 4, 4]), shape=(4, 3))
+    samples = distinct(X, None, np.ones(4), ordered=True)
+    assert samples.member[0] == samples.member[2] != samples.member[1] == samples.member[3]
+
+
 def test_equal_inputs_with_different_targets_stay_apart():
     samples = distinct(np.zeros((3, 1)), np.array([0.0, 1.0, 1.0]), np.ones(3))
     np.testing.assert_array_equal(samples.weight, [1.0, 2.0])

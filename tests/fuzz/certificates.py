@@ -52,10 +52,11 @@ def kernel_failures(case: Case, model: Any) -> list[Failure]:
     failures = gamma_failures(model, samples) if "gamma" in case.parameters else []
     if case.estimator == "NuSVC" and case.parameters.get("class_weight"):
         return failures  # the price 1/ρ is not among the public attributes
-    matrix = gram(model.kernel_, samples.X)
-    if not np.isfinite(matrix.values).all() or np.abs(matrix.values).max(initial=0) > 1e151:
+    matrix = gram(model.kernel_, samples.X, balanced=case.estimator != "OneClassSVM")
+    values = matrix.values + matrix.constant
+    if not np.isfinite(values).all() or np.abs(values).max(initial=0) > 1e151:
         return [Failure("overflow", "kernel values beyond float64 were accepted")]
-    definite = is_definite(matrix.values)
+    definite = is_definite(values)
     certificates, statuses = (listed(x, len(parts)) for x in (model.certificate_, model.status_))
     for part, stated, status in zip(parts, certificates, statuses):
         found = exact(part, matrix)
@@ -104,6 +105,8 @@ def promise(
         limit = target + min(share, target)
         if found.scale > 0:
             limit += (found.own.gap + found.floor) / found.scale
+            if found.scale <= 2 * found.floor:  # an optimum of 0, up to rounding
+                limit += min(found.rounding.gap, found.floor) / found.scale
         if not found.relative_gap <= limit:
             failures.append(
                 Failure(

@@ -30,7 +30,8 @@ from .kernels import LONG, OWN_UNIT, UNIT, Gram
 # is also what `Certificate` calls infeasible. What it does to the gap is part of the gap.
 INFEASIBLE = 1e-12
 ONE = LONG(1)
-# A gap of this part of the losses at f = 0 (or of what ½q can be) is none: the optimum may vanish.
+# A gap of this part of the losses at f = 0 (of ν-machines: of the terms that cancel in it) is none:
+# the optimum may vanish.
 FLOOR = LONG(1e-14)
 
 
@@ -119,12 +120,14 @@ def exact(function: Function, matrix: Gram) -> Exact:
     K, rounding = matrix.values[part], matrix.rounding[part]
     a = function.coef.astype(LONG)
     b, bound = LONG(function.intercept), function.bound.astype(LONG)
+    # Ka + b with kernel values of which a constant was subtracted.
+    b = b + matrix.constant * a.sum()
     if function.kind == "nu_svc":
-        return exact_nu(function, K, rounding, a, b, bound)
-    return _exact(function, K, rounding, a, b, bound)
+        return exact_nu(function, K, rounding, a, b, bound, matrix.constant)
+    return _exact(function, K, rounding, a, b, bound, constant=matrix.constant)
 
 
-def exact_nu(function, K, rounding, a, b, weight) -> Exact:
+def exact_nu(function, K, rounding, a, b, weight, constant) -> Exact:
     """ν-classification: that of f, b and ρ before they were divided by ρ."""
     size = np.abs(a).sum()
     rho = function.nu * weight.sum() / size if size > 0 else LONG(1)
@@ -134,11 +137,12 @@ def exact_nu(function, K, rounding, a, b, weight) -> Exact:
         candidates = [LONG(1), *margins]
         costs = [(weight * np.maximum(r - margins, 0)).sum() - r * size for r in candidates]
         best = candidates[int(np.argmin(costs))]
-        return _exact(function, K, rounding, a, b, weight, rho=best)._replace(certain=best == 1)
-    return _exact(function, K, rounding, a * rho, b * rho, weight, rho=rho)
+        found = _exact(function, K, rounding, a, b, weight, best, constant)
+        return found._replace(certain=best == 1)
+    return _exact(function, K, rounding, a * rho, b * rho, weight, rho, constant)
 
 
-def _exact(function, K, rounding, a, b, bound, rho=ONE) -> Exact:
+def _exact(function, K, rounding, a, b, bound, rho=ONE, constant=0) -> Exact:
     kind, n, nu = function.kind, len(a), LONG(function.nu)
     sign = function.target.astype(LONG)
     target = rho * sign if kind == "nu_svc" else sign
@@ -151,7 +155,7 @@ def _exact(function, K, rounding, a, b, bound, rho=ONE) -> Exact:
     ridge = 0.5 / bound if kind == "squared_hinge" else np.zeros(n, dtype=LONG)
     hard = bool(np.isinf(bound).any()) and kind != "squared_hinge"
     f = K @ a
-    q = a @ f
+    q = a @ f + constant * a.sum() ** 2
     r = target - f - b
     loss = loss_function(kind, sign, bound, epsilon)
 
@@ -202,13 +206,14 @@ def _exact(function, K, rounding, a, b, bound, rho=ONE) -> Exact:
         of_primal = max(of_primal, of_dual + of_gap)
         return Values(of_primal, of_dual, of_gap, 2 * of_r.max(initial=0))
 
+    own = errors(OWN_UNIT, rounding * (OWN_UNIT / UNIT))
     return Exact(
         Values(primal, dual, primal - dual, low),
         high,
         errors(UNIT, rounding),
-        errors(OWN_UNIT, rounding * (OWN_UNIT / UNIT)),
+        own._replace(gap=own.primal + own.dual),
         infeasibility(function, a, bound, total),
-        FLOOR * (LONG(0) if hard else smallest_scale(kind, loss(target), a, K)),
+        FLOOR * (LONG(0) if hard else smallest_scale(kind, loss(target), a, b, rho, K)),
     )
 
 
@@ -223,11 +228,13 @@ def loss_function(kind, sign, bound, epsilon) -> Callable[[np.ndarray], np.ndarr
     return lambda r: bound * (np.maximum(r - epsilon, 0) + np.maximum(-r - epsilon, 0))
 
 
-def smallest_scale(kind, losses, a, K):
-    """Of objectives: the losses at f = 0, or, where ν scales the function, what ½q can be."""
-    if kind in ("nu_svc", "one_class"):
-        return 0.5 * np.abs(K).max() * np.abs(a).sum() ** 2
-    return losses.sum()
+def smallest_scale(kind, losses, a, b, rho, K):
+    """Of objectives: the losses at f = 0, or, where ν scales the function and the optimum may be 0,
+    the terms that cancel in the gap: those of Σ a (Ka + b) and of b times the sums of a."""
+    if kind not in ("nu_svc", "one_class"):
+        return losses.sum()
+    bias = max(abs(b - rho), abs(b + rho)) if kind == "nu_svc" else abs(b)
+    return np.abs(a).sum() * (2 * bias + np.abs(K).max() * np.sqrt((a * a).sum()))
 
 
 def hard_primal(kind, target, f, q):

@@ -20,13 +20,17 @@ class Gram(NamedTuple):
     An inner product of d terms, computed in any order, is off by at most (d + 2)u·Σ|x_f z_f|
     (Higham, Accuracy and Stability of Numerical Algorithms, 3.1), and the function applied to it
     multiplies that by its slope. Distances are those of inputs minus their mean.
+
+    `constant` has been subtracted from all values. Where Σa = 0 that changes no function Ka + b,
+    and inner products of inputs far from 0 keep the digits in which they differ.
     """
 
     values: np.ndarray
     rounding: np.ndarray
+    constant: Any = LONG(0)
 
 
-def gram(kernel: Any, X: np.ndarray) -> Gram:
+def gram(kernel: Any, X: np.ndarray, balanced: bool = False) -> Gram:
     """Of the samples with themselves, for the kernels that have names.
 
     Parameters
@@ -35,6 +39,8 @@ def gram(kernel: Any, X: np.ndarray) -> Gram:
         A fitted `kernel_`, of which the parameters are read.
     X : longdouble array
         Inputs, or for a precomputed kernel its values.
+    balanced : bool
+        Whether coefficients sum to 0.
     """
     name = type(kernel).__name__
     if name == "Precomputed":
@@ -42,6 +48,8 @@ def gram(kernel: Any, X: np.ndarray) -> Gram:
     d = X.shape[1]
     if name == "Gaussian":
         return gaussian(np.asarray(kernel.gamma, dtype=LONG), X)
+    if name == "Linear" and balanced and is_far_from_zero(X):
+        return far_products(X)
     products, sizes = X @ X.T, np.abs(X) @ np.abs(X).T
     if name == "Linear":
         return Gram(products, (d + 2) * UNIT * sizes + UNDERFLOW)
@@ -54,6 +62,19 @@ def gram(kernel: Any, X: np.ndarray) -> Gram:
     values = argument**degree
     slope = degree * (np.abs(argument) + off) ** max(degree - 1, 0)
     return Gram(values, slope * off + 2 * (degree + 1) * UNIT * np.abs(values) + UNDERFLOW)
+
+
+def is_far_from_zero(X: np.ndarray) -> bool:
+    return len(X) > 0 and X[0] @ X[0] > 1e4 * ((X - X[0]) ** 2).sum(axis=1).max()
+
+
+def far_products(X: np.ndarray) -> Gram:
+    """⟨x, z⟩ − ⟨c, c⟩ = ⟨x − c, z − c⟩ + ⟨c, x − c⟩ + ⟨c, z − c⟩ with the first input as c."""
+    centre, X = X[0], X - X[0]
+    along, size = X @ centre, np.abs(X) @ np.abs(centre)
+    sizes = np.abs(X) @ np.abs(X).T + size[:, None] + size
+    values = X @ X.T + along[:, None] + along
+    return Gram(values, (X.shape[1] + 2) * UNIT * sizes + UNDERFLOW, centre @ centre)
 
 
 def gaussian(gamma: Any, X: np.ndarray) -> Gram:

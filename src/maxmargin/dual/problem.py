@@ -183,6 +183,11 @@ class DualProblem:
         return bool(self.traits & CONSTRAINED)
 
     @property
+    def contains_zero(self) -> bool:
+        """Whether α = 0, whose dual value is 0, is feasible."""
+        return bool(self.traits & ZERO_FEASIBLE)
+
+    @property
     def balanced(self) -> bool:
         """Whether all sums are 0."""
         return bool(self.traits & ZERO_TOTALS)
@@ -211,6 +216,11 @@ class DualProblem:
     def gradient(self, alpha: Float, kernel_alpha: Float) -> Float:
         """G = linear − Qα, given Kα for every sample."""
         return self.linear - self.of_samples(kernel_alpha) - self.ridge * alpha
+
+    def expansion(self, alpha: Float, gradient: Float) -> Float:
+        """Kα for every sample, given the gradient."""
+        known: Float = self.linear - gradient - self.ridge * alpha
+        return known[: self.samples]
 
     def value(self, alpha: Float, gradient: Float) -> float:
         """The dual value linear·α − ½ αᵀQα."""
@@ -260,7 +270,7 @@ class DualProblem:
         """
         if alpha is None:
             alpha = np.zeros(self.size)
-            if self.traits & ZERO_FEASIBLE:
+            if self.contains_zero:
                 return alpha
         alpha = np.asarray(alpha, dtype=np.float64)
         if alpha.shape != (self.size,):

@@ -347,6 +347,7 @@ def row_keys(bits: np.ndarray, salt: np.ndarray, keys: np.ndarray) -> None:
 def _sparse_keys(X: Any) -> np.ndarray:
     salt = mixed(X.indices.astype(np.uint64))
     entries = stirred(bits(X.data), salt)
+    entries[X.data == 0] = 0  # as if they were absent
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
     result: np.ndarray = sums[X.indptr[1:]] - sums[X.indptr[:-1]]
     return result

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from tests.fuzz.problems import draw
 
 LONG = np.longdouble
 
@@ -396,3 +397,34 @@ def test_what_there_is_no_time_to_prove_is_not_called_converged(monkeypatch):
     model = fitted(SVC(max_seconds=0.5), X, y)
     assert model.status_ == "time_limit"
     assert model.fit_status_ == 1
+
+
+def test_small_fit_is_certified_whenever_it_ends(monkeypatch):
+    from maxmargin.estimators.clock import Clock, OutOfTime
+
+    def out_of_time(_clock):
+        raise OutOfTime
+
+    monkeypatch.setattr(Clock, "overtime", out_of_time)
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    model = fitted(SVC(kernel="rbf", gamma=0.5, precision="single", max_seconds=60), X, y)
+    assert model.status_ == "converged"
+    assert_delivered(model, X, y, np.ones(40))
+
+
+def test_start_worse_than_none_is_given_up():
+    """Rounding of float32 led to α of 1e146, from which float64 did not return."""
+    case = draw(2029, 23524)
+    pair = np.isin(case.y, (-3.0, 5.0))
+    model = fitted(SVC(**case.parameters), case.X[pair], case.y[pair])
+    assert model.certificate_.dual > 0
+
+
+@pytest.mark.parametrize("nu", [1e-8, 0.5])
+def test_optimum_of_zero_is_converged_where_rounding_can_tell(nu):
+    model = NuSVC(kernel="poly", gamma=1300.0, degree=3, nu=nu)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
+    assert model.status_ == ("converged" if nu == 0.5 else "precision")

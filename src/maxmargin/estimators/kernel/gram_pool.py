@@ -210,16 +210,16 @@ class Grams:
             bound = self.kernel.bind(some, np.float64)
         return float(bound.rounding)
 
-    def rounding_of_arguments(
-        self, samples: np.ndarray | None, coef: np.ndarray, negligible: float
-    ) -> float:
-        """What rounding of the arguments of exp and tanh does to Kα, at most and about; 0 if that
-        is negligible."""
-        length = float(dnrm2(coef))
-        if self._argument_rounding * length <= negligible:
+    def most_rounding_of_arguments(self, coef: np.ndarray) -> float:
+        """A bound of `rounding_of_arguments`, cheap to compute."""
+        return self._argument_rounding * float(dnrm2(coef))
+
+    def rounding_of_arguments(self, samples: np.ndarray | None, coef: np.ndarray) -> float:
+        """What rounding of the arguments of exp and tanh does to Kα, at most and about."""
+        if self._argument_rounding == 0.0:
             return 0.0
         if isinstance(self.kernel, Sigmoid):
-            return min(self._argument_rounding, 2.0) * length
+            return min(self._argument_rounding, 2.0) * float(dnrm2(coef))
         # exp(u + error) − exp(u); k(x, x) = 1 is not computed.
         relative = float(np.expm1(min(self._argument_rounding, LARGEST_EXPONENT)))
         exact, support, squares = self.exact(samples), np.flatnonzero(coef), np.zeros(coef.size)

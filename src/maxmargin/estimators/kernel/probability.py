@@ -28,7 +28,7 @@ from ...solvers.drivers.batch import solve_batch
 from ..distinct import Samples
 from ..tasks import Outcome, Task
 from .multiclass import labels_of, pairs
-from .training import Trainer, told_by
+from .training import Trainer
 
 FOLDS = 5
 # Probabilities of pairs stay away from 0 and 1, where the coupling is degenerate.
@@ -86,7 +86,9 @@ class CrossFit:
         self.factor = factor[samples.targets[self.indices].astype(np.int64)]
         self.fold, self.folds = stratified_folds(samples.keys[self.indices], self.labels, seed)
         # Fallback if there is no time for cross-validation: in-sample values.
-        self.decisions = np.nan_to_num(told_by(task.machine.problem, outcome.solution))
+        self.decisions = np.nan_to_num(
+            task.machine.problem.expansion(outcome.solution.alpha, outcome.solution.gradient)
+        )
         self.decisions += outcome.solution.bias.mean()
         # The functions of the machines that are solved together, by fold.
         self.found: dict[int, Expansion] = {}

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.linalg.blas import dnrm2
 
 from ...dual import (
     Certificate,
-    DualProblem,
     Expansion,
     Machine,
     kernel_expansion,
@@ -28,6 +27,7 @@ from ...runtime.parallel import single_threaded_blas
 from ...solvers import Solution, plan, solve
 from ...solvers.drivers.batch import solve_batch
 from ...solvers.interrupt import interrupted_when
+from ...solvers.settings import SMALL
 from ..clock import Clock, OutOfTime
 from ..progress import Reporter
 from ..tasks import Outcome, Task
@@ -263,18 +263,22 @@ class Trainer:
         for _ in range(MOST_RETURNS):
             if not self._falls_short(task, outcome):
                 return outcome
+            shown, start = outcome.certificate, cast("Float | None", solution.alpha)
             if gram.dtype != np.float64:
                 gram.release()
                 gram = self.grams.double(task.indices)
             elif solution.status == "precision":
                 break
-            # The solver was content with what it saw: let it aim lower, by as much as it was wrong.
-            shown = outcome.certificate
-            tol *= NEXT_AIM * min(1.0, s.tol / shown.violation if shown.violation > 0 else 1.0)
-            gap *= NEXT_AIM * min(1.0, s.gap / shown.relative_gap if shown.gap > 0 else 1.0)
+            if problem.contains_zero and shown.dual < 0.0:
+                start = task.start  # rounding has led to a point worse than α = 0
+            else:
+                # The solver was content with what it saw: let it aim lower, by as much as it was
+                # wrong.
+                tol *= NEXT_AIM * min(1.0, s.tol / shown.violation if shown.violation > 0 else 1.0)
+                gap *= NEXT_AIM * min(1.0, s.gap / shown.relative_gap if shown.gap > 0 else 1.0)
             limits = s._replace(tol=tol, gap=gap)
             rest = self._solve(
-                problem, gram, solution.alpha, self.clock.left(), listener, solution.steps, limits
+                problem, gram, start, self.clock.left(), listener, solution.steps, limits
             )
             solution = rest.after(solution)
             outcome = self._read(task, solution, gram)
@@ -354,23 +358,25 @@ class Trainer:
         if not (shown.violation <= s.tol and shown.infeasibility <= FEASIBLE):
             return False
         problem, alpha = task.machine.problem, solution.alpha
+        value = max(abs(shown.primal), abs(shown.dual))
+        needs_gap = solution.status != "stationary" and s.gap < np.inf
+        allowed = s.gap * value if needs_gap else np.inf
         rounding = KNOWN_TO * self.grams.largest_entry * float(dnrm2(alpha))
-        of_arguments = self.grams.rounding_of_arguments(
-            task.indices, problem.per_sample(alpha), NEGLIGIBLE * s.tol
-        )
-        rounding = max(rounding, of_arguments)
+        coef = problem.per_sample(alpha)
+        most = self.grams.most_rounding_of_arguments(coef)
+        if most > NEGLIGIBLE * s.tol or not rounding_is_small(problem, alpha, most, allowed):
+            rounding = max(rounding, self.grams.rounding_of_arguments(task.indices, coef))
         if rounding > s.tol:
             return False
-        if solution.status == "stationary" or np.isinf(s.gap):
+        if not needs_gap:
             return True
-        value = max(abs(shown.primal), abs(shown.dual))
-        allowed = s.gap * value
         if shown.relative_gap <= s.gap and rounding_is_small(problem, alpha, rounding, allowed):
             return True
         # An optimum of 0 has no relative gap; ν-machines have one where nothing can be told apart.
         bias = problem.bias(alpha, solution.gradient)
         least = gap_resolution(problem, alpha, bias, self.grams.largest_entry)
-        return not problem.linear.any() and max(shown.gap, value) <= least
+        is_zero = not problem.linear.any() and max(shown.gap, value) <= least
+        return is_zero and rounding_is_small(problem, alpha, rounding, least)
 
     def _read(
         self, task: Task, solution: Solution, exact: Gram, gram: Gram | None = None
@@ -378,17 +384,18 @@ class Trainer:
         """The function and its certificate, from `gram` where float32 decides enough."""
         problem, alpha = task.machine.problem, self.delivered(task, solution.alpha)
         try:
-            if self.stopped.is_set():
+            # What takes no time to certify is certified whenever it ends.
+            pause = self.clock.overtime if problem.size > SMALL else None
+            if self.stopped.is_set() and pause is not None:
                 raise OutOfTime
             if gram is None:
-                coef = problem.per_sample(alpha)
-                expansion = kernel_expansion(coef, exact, self.clock.overtime)
+                expansion = kernel_expansion(problem.per_sample(alpha), exact, pause)
             else:
-                expansion = sharp_expansion(problem, alpha, gram, exact, self.clock.overtime)
+                expansion = sharp_expansion(problem, alpha, gram, exact, pause)
         except (KeyboardInterrupt, OutOfTime) as reason:
             if isinstance(reason, KeyboardInterrupt):
                 self._interrupt()
-            expansion = told_by(problem, solution)
+            expansion = problem.expansion(solution.alpha, solution.gradient)
             if solution.converged:  # as far as the solver knows, and nobody else
                 solution = replace(solution, status=self._reason())
             if np.isnan(expansion).any():
@@ -439,11 +446,3 @@ class Trainer:
         )
         certificate = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
         return Outcome(solution, task.machine.read(alpha, solution.bias), certificate)
-
-
-def told_by(problem: DualProblem, solution: Solution) -> np.ndarray:
-    """Kα as the solver knows it, where there is no time to compute it again."""
-    n = problem.samples
-    known = problem.linear - solution.gradient - problem.ridge * solution.alpha
-    result: np.ndarray = known[:n]
-    return result

@@ -19,7 +19,7 @@ from ..smo import state as r
 from ..smo.loop import forget
 from ..smo.schedule import OVER, POLISHED
 from ..smo.slabs import FEWEST_ROUNDS, ROUND_COST
-from .base import LONGEST_SLAB, Ended, Run
+from .base import LONGEST_SLAB, PATIENCE, Ended, Run
 from .working_set import Active
 
 # Status of a tentative run that needs too many rows.
@@ -56,6 +56,7 @@ class PairRun(Run):
         self.renewed = 0  # number of gradient updates at the last recomputation from scratch
         self.until_shrink = self._shrink_interval()
         self.stagnant, self.stalls = False, 0
+        self.best_dual, self.fruitless = -np.inf, 0  # recomputed duals, those not above the best
 
     def prepare(self) -> None:
         rows = self._all_rows()
@@ -84,7 +85,7 @@ class PairRun(Run):
             if event == r.CONVERGED:
                 if not self.whole:
                     self._restore_all()
-                elif self._drift() > POLISHED * self.settings.tol and not self.stagnant:
+                elif self._drift() > POLISHED * self.settings.tol and not self._is_exhausted():
                     self._refresh()
                 elif not self._narrow():
                     return "converged" if self.violation <= self.settings.tol else "precision"
@@ -95,6 +96,11 @@ class PairRun(Run):
                     return "unbounded"
             if self.settings.shrinking and not self.stalls and not self.polish_until:
                 self._shrink()
+
+    def _is_exhausted(self) -> bool:
+        """Whether the steps gain nothing above rounding, as they are seen to or as recomputed
+        gradients show."""
+        return self.stagnant or self.fruitless >= PATIENCE
 
     def _narrow(self) -> bool:
         """Whether to continue because the duality gap is still too large."""
@@ -228,6 +234,8 @@ class PairRun(Run):
         self.gradient = self._true_gradient(self.active.rows)
         self.active.take_gradient(self.gradient)
         self.state.dual = self.problem.value(self.alpha, self.gradient)
+        self.fruitless = 0 if self.state.dual > self.best_dual else self.fruitless + 1
+        self.best_dual = max(self.best_dual, self.state.dual)
         self.renewed = self._updates()
 
     def _updates(self) -> int:
