@@ -176,9 +176,9 @@ def linear_run(samples: int, workers: int) -> tuple[float, Profile]:
         seconds = time.perf_counter() - began
     each = seconds / model.passes_
     sums = 8.0 * (FEATURES + 2) ** 2 * PARTS * workers
-    tasks = 2 * PARTS * workers * per_task
+    tasks = PARTS * workers * per_task
     one = Round(0.0, max(0.0, each - tasks), 16.0 * FEATURES, sums)
-    return seconds, Profile("linear", samples, [one] * model.passes_, 2 * per_task)
+    return seconds, Profile("linear", samples, [one] * model.passes_, per_task)
 
 
 def grown(small: Profile, large: Profile, constant_bytes: bool) -> Profile:
@@ -194,11 +194,15 @@ def grown(small: Profile, large: Profile, constant_bytes: bool) -> Profile:
     return replace(large, alone_power=alone, shards_power=shards, bytes_power=moved)
 
 
+def profiles(run: Any, samples: int) -> tuple[Profile, Profile]:
+    """Of half the samples and of all, with one worker."""
+    run(samples // 2, 1)  # compiles what larger problems than those of `warm_up` need
+    return run(samples // 2, 1)[1], run(samples, 1)[1]
+
+
 def validated(run: Any, samples: int, constant_bytes: bool) -> dict[str, Any]:
     """The profile of a run, and its prediction beside measured runs."""
-    _, small = run(samples // 2, 1)
-    _, one = run(samples, 1)
-    profile = grown(small, one, constant_bytes)
+    profile = grown(*profiles(run, samples), constant_bytes)
     rows = []
     for workers in (1, 2, 4):
         seconds, _ = run(samples, workers)

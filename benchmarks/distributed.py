@@ -2,6 +2,7 @@
 
     python -m benchmarks.distributed                     # all targets, full size; hours
     python -m benchmarks.distributed mnist kills --scale 0.1
+    python -m benchmarks.distributed --page              # the table of docs/guide/cluster.md, only
 
 Prints every round, and at the end each target, what was measured, and whether it was met. What was
 found is written to `benchmarks/results/distributed.json`; targets that were not run stay there as
@@ -20,8 +21,10 @@ from typing import Any
 
 from .cluster_targets import TARGETS, Options, Verdict
 from .machine import busy, description, load
+from .tuning_page import replaced
 
 FILE = Path(__file__).parent / "results" / "distributed.json"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "guide" / "cluster.md"
 
 
 def main() -> None:
@@ -33,7 +36,13 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--folder", help="for the samples; by default that of the system")
     parser.add_argument("--out", type=Path, default=FILE)
+    parser.add_argument("--page", action="store_true", help="write the table of the guide, only")
     given = parser.parse_args()
+    if given.page:
+        results = json.loads(given.out.read_text(encoding="utf-8"))
+        page = replaced(PAGE.read_text("utf-8"), "targets", markdown(results))
+        PAGE.write_text(page, "utf-8")
+        return
     options = Options(given.scale, given.workers, given.parts, given.kills, given.folder)
     found: list[Verdict] = []
     for name in given.targets or list(TARGETS):
@@ -55,6 +64,18 @@ def print_table(verdicts: list[Verdict]) -> None:
     for verdict in verdicts:
         word = "met   " if verdict.met else "MISSED"
         print(f"{word}  {verdict.name}: {verdict.measured}  (target: {verdict.target})", flush=True)
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """What the file has about each target, as a table."""
+    lines = ["| fit | size | target | measured | met | load |", "|---|---|---|---|---|---|"]
+    for found in results.values():
+        size = f"{found['options']['scale']:g}"
+        for verdict in found["verdicts"]:
+            met = "yes" if verdict["met"] else "no"
+            cells = (verdict["name"], size, verdict["target"], verdict["measured"], met)
+            lines.append(f"| {' | '.join(cells)} | {found['load_before']:.1f} |")
+    return "\n".join(lines)
 
 
 def save(path: Path, name: str, options: Options, before: Any, verdicts: list[Verdict]) -> None:
