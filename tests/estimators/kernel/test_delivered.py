@@ -1,5 +1,6 @@
 """The certificate is that of the model as delivered, whatever comes in."""
 
+import math
 import warnings
 
 import numpy as np
@@ -230,6 +231,18 @@ def test_offset_of_all_samples_changes_nothing_but_the_intercept():
     plain, moved = (SVC(kernel="linear").fit(Z, y) for Z in (X, X + 1e6))
     assert moved.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-9)
     assert moved.decision_function(X + 1e6) == pytest.approx(plain.decision_function(X), abs=1e-6)
+
+
+@pytest.mark.parametrize("count", [12, 400])
+def test_coefficients_of_samples_far_from_zero_sum_to_exactly_zero(count):
+    """The inner product of 1e8 with itself would multiply what is left of the sum."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(count, 2)) + [0.0, 1e8]
+    y = X[:, 0] + 0.3 * rng.normal(size=count) > 0
+    for C in (0.1, 1.0, 10.0):
+        model = fitted(SVC(kernel="linear", C=C), X, y)
+        assert model.status_ == "converged"
+        assert math.fsum(model.dual_coef_[0]) == 0.0
 
 
 def test_targets_far_from_zero_move_the_intercept_alone():

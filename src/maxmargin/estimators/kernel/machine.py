@@ -125,7 +125,7 @@ class KernelMachine(CertifiedMachine):
             grams = Grams(self.kernel_, samples.X, dtype, largest)
             as_delivered = partial(delivered, samples)
             trainer = Trainer(grams, settings, clock, reporter, jobs, as_delivered)
-            trainer.offset = getattr(self, "_offset_", 0.0)
+            trainer.offset, trainer.centred = getattr(self, "_offset_", 0.0), centre is not None
             tasks = resumed(self._tasks(samples, trainer), previous, self)
             reporter.begin(len(tasks), **data)
             outcomes = self._solved(samples, tasks, trainer)

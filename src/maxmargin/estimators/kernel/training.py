@@ -29,6 +29,7 @@ from ...solvers.drivers.batch import solve_batch
 from ...solvers.interrupt import interrupted_when
 from ...solvers.settings import SMALL
 from ..clock import Clock, OutOfTime
+from ..conditioning import exactly_balanced
 from ..progress import Reporter
 from ..tasks import Outcome, Task
 from .gram_pool import Grams
@@ -92,6 +93,7 @@ class Trainer:
         self.reporter, self.delivered = reporter, delivered
         self.jobs = self.threads = jobs  # for which memory is planned; that are used
         self.offset = 0.0  # what is added to the intercept in the end
+        self.centred = False  # whether the inputs are
         self.stopped = threading.Event()
         self.interrupted = False
         self.taken = 0  # bytes of what problems share
@@ -168,7 +170,7 @@ class Trainer:
         usual = s.driver in ("auto", "full") and s.selection == "second_order" and not s.planning
         unlimited = s.max_steps is None and np.isinf(self.clock.limit)
         unheard = unlimited and not self.reporter.heard
-        return usual and unheard and self.grams.dtype == np.float64
+        return usual and unheard and self.grams.dtype == np.float64 and not self.centred
 
     @staticmethod
     def _worth_resuming(outcome: Outcome | None) -> bool:
@@ -276,10 +278,8 @@ class Trainer:
                 # wrong.
                 tol *= NEXT_AIM * min(1.0, s.tol / shown.violation if shown.violation > 0 else 1.0)
                 gap *= NEXT_AIM * min(1.0, s.gap / shown.relative_gap if shown.gap > 0 else 1.0)
-            limits = s._replace(tol=tol, gap=gap)
-            rest = self._solve(
-                problem, gram, start, self.clock.left(), listener, solution.steps, limits
-            )
+            limits, seconds = s._replace(tol=tol, gap=gap), self.clock.left()
+            rest = self._solve(problem, gram, start, seconds, listener, solution.steps, limits)
             solution = rest.after(solution)
             outcome = self._read(task, solution, gram)
         return outcome.ended("precision") if self._falls_short(task, outcome) else outcome
@@ -337,7 +337,9 @@ class Trainer:
         )
         if np.isfinite(solution.alpha).all():
             # Of thousands of steps each leaves the sums to its rounding.
-            solution = replace(solution, alpha=problem.feasible(solution.alpha))
+            alpha = problem.feasible(solution.alpha)
+            alpha = exactly_balanced(problem, alpha) if self.centred else alpha
+            solution = replace(solution, alpha=alpha)
         if solution.status == "step_limit" and s.max_steps is None:
             solution = replace(solution, status="precision")
         if solution.status == "interrupted":
