@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..dual import DualProblem
 from ..kernels import Kernel, Linear, Precomputed
 from ..kernels.vector.base import VectorKernel
 
@@ -83,20 +82,19 @@ def without(X: Any, centre: np.ndarray) -> Any:
     return centred
 
 
-def exactly_balanced(problem: DualProblem, alpha: np.ndarray) -> np.ndarray:
-    """α with a sum of exactly 0: what rounding has left of it, c would magnify.
+def exactly_balanced(coef: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Coefficients with a sum of exactly 0: what rounding has left of it, c would magnify.
 
-    The smallest free variable that can takes it up, since it has the finest digits.
+    The smallest of the free ones that can takes it up, since it has the finest digits.
     """
-    rest, free = math.fsum(alpha), np.flatnonzero(problem.free(alpha))
-    moved = alpha[free] - rest
-    inside = (problem.lower[free] < moved) & (moved < problem.upper[free])
-    if rest == 0.0 or not inside.any():
-        return alpha
-    smallest = np.argmin(np.where(inside, np.abs(alpha[free]), np.inf))
-    alpha = alpha.copy()
-    alpha[free[smallest]] = moved[smallest]
-    return alpha
+    rest, size = math.fsum(coef), np.abs(coef)
+    able = free & (size > abs(rest))
+    if rest == 0.0 or not able.any():
+        return coef
+    smallest = np.argmin(np.where(able, size, np.inf))
+    coef = coef.copy()
+    coef[smallest] -= rest
+    return coef
 
 
 def weights_of_features(coef: Any, support_vectors: Any) -> Any:

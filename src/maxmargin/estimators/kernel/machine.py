@@ -112,7 +112,7 @@ class KernelMachine(CertifiedMachine):
             largest = refuse_overflow(self.kernel_, samples.X)
             centre = offset_of(self.kernel_, samples.X) if self._has_free_intercept else None
             if centre is not None:
-                samples = samples._replace(X=without(samples.X, centre))
+                samples = samples._replace(X=without(samples.X, centre), centred=True)
                 largest = refuse_overflow(self.kernel_, samples.X)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
             jobs = effective_n_jobs(self.n_jobs) if self._has_multiple_problems() else 1
@@ -125,7 +125,7 @@ class KernelMachine(CertifiedMachine):
             grams = Grams(self.kernel_, samples.X, dtype, largest)
             as_delivered = partial(delivered, samples)
             trainer = Trainer(grams, settings, clock, reporter, jobs, as_delivered)
-            trainer.offset, trainer.centred = getattr(self, "_offset_", 0.0), centre is not None
+            trainer.offset = getattr(self, "_offset_", 0.0)
             tasks = resumed(self._tasks(samples, trainer), previous, self)
             reporter.begin(len(tasks), **data)
             outcomes = self._solved(samples, tasks, trainer)

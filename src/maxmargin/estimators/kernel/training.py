@@ -29,7 +29,6 @@ from ...solvers.drivers.batch import solve_batch
 from ...solvers.interrupt import interrupted_when
 from ...solvers.settings import SMALL
 from ..clock import Clock, OutOfTime
-from ..conditioning import exactly_balanced
 from ..progress import Reporter
 from ..tasks import Outcome, Task
 from .gram_pool import Grams
@@ -93,7 +92,6 @@ class Trainer:
         self.reporter, self.delivered = reporter, delivered
         self.jobs = self.threads = jobs  # for which memory is planned; that are used
         self.offset = 0.0  # what is added to the intercept in the end
-        self.centred = False  # whether the inputs are
         self.stopped = threading.Event()
         self.interrupted = False
         self.taken = 0  # bytes of what problems share
@@ -170,7 +168,7 @@ class Trainer:
         usual = s.driver in ("auto", "full") and s.selection == "second_order" and not s.planning
         unlimited = s.max_steps is None and np.isinf(self.clock.limit)
         unheard = unlimited and not self.reporter.heard
-        return usual and unheard and self.grams.dtype == np.float64 and not self.centred
+        return usual and unheard and self.grams.dtype == np.float64
 
     @staticmethod
     def _worth_resuming(outcome: Outcome | None) -> bool:
@@ -337,9 +335,7 @@ class Trainer:
         )
         if np.isfinite(solution.alpha).all():
             # Of thousands of steps each leaves the sums to its rounding.
-            alpha = problem.feasible(solution.alpha)
-            alpha = exactly_balanced(problem, alpha) if self.centred else alpha
-            solution = replace(solution, alpha=alpha)
+            solution = replace(solution, alpha=problem.feasible(solution.alpha))
         if solution.status == "step_limit" and s.max_steps is None:
             solution = replace(solution, status="precision")
         if solution.status == "interrupted":
