@@ -246,6 +246,21 @@ def test_coefficients_of_samples_far_from_zero_sum_to_exactly_zero(count):
         assert math.fsum(model.dual_coef_[0]) == 0.0
 
 
+def test_intercept_without_enough_digits_is_not_called_converged():
+    """An intercept of about 1e12 has no digits below 1e-4, and errors cost 1e6 each."""
+    X, y = np.array([[1e12], [1e12 + 1.0], [1e12 + 2.0]]), np.array([0.0, 0.7, 2.1])
+    model = fitted(SVR(kernel="linear", C=1e6, epsilon=0.1), X, y)
+    assert model.status_ == "precision"
+    assert fitted(SVR(kernel="linear", C=1e6, epsilon=0.1), X - 1e12, y).status_ == "converged"
+
+
+def test_squares_that_grow_without_end_are_refused_after_a_warm_start():
+    case = draw(3101, 2256)
+    model = fitted(SVC(**case.parameters), case.X, case.y)
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        model.set_params(warm_start=True, C=10.0).fit(case.X, case.y)
+
+
 def test_targets_far_from_zero_move_the_intercept_alone():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
