@@ -121,13 +121,14 @@ def exact(function: Function, matrix: Gram) -> Exact:
     a = function.coef.astype(LONG)
     b, bound = LONG(function.intercept), function.bound.astype(LONG)
     # Ka + b with kernel values of which a constant was subtracted.
-    b = b + matrix.constant * a.sum()
+    left = a.sum()
+    b, of_constant = b + matrix.constant * left, matrix.constant * left**2
     if function.kind == "nu_svc":
-        return exact_nu(function, K, rounding, a, b, bound, matrix.constant)
-    return _exact(function, K, rounding, a, b, bound, constant=matrix.constant)
+        return exact_nu(function, K, rounding, a, b, bound, of_constant)
+    return _exact(function, K, rounding, a, b, bound, of_constant=of_constant)
 
 
-def exact_nu(function, K, rounding, a, b, weight, constant) -> Exact:
+def exact_nu(function, K, rounding, a, b, weight, of_constant) -> Exact:
     """ν-classification: that of f, b and ρ before they were divided by ρ."""
     size = np.abs(a).sum()
     rho = function.nu * weight.sum() / size if size > 0 else LONG(1)
@@ -137,12 +138,12 @@ def exact_nu(function, K, rounding, a, b, weight, constant) -> Exact:
         candidates = [LONG(1), *margins]
         costs = [(weight * np.maximum(r - margins, 0)).sum() - r * size for r in candidates]
         best = candidates[int(np.argmin(costs))]
-        found = _exact(function, K, rounding, a, b, weight, best, constant)
+        found = _exact(function, K, rounding, a, b, weight, best, of_constant)
         return found._replace(certain=best == 1)
-    return _exact(function, K, rounding, a * rho, b * rho, weight, rho, constant)
+    return _exact(function, K, rounding, a * rho, b * rho, weight, rho, of_constant * rho**2)
 
 
-def _exact(function, K, rounding, a, b, bound, rho=ONE, constant=0) -> Exact:
+def _exact(function, K, rounding, a, b, bound, rho=ONE, of_constant=0) -> Exact:
     kind, n, nu = function.kind, len(a), LONG(function.nu)
     sign = function.target.astype(LONG)
     target = rho * sign if kind == "nu_svc" else sign
@@ -155,7 +156,7 @@ def _exact(function, K, rounding, a, b, bound, rho=ONE, constant=0) -> Exact:
     ridge = 0.5 / bound if kind == "squared_hinge" else np.zeros(n, dtype=LONG)
     hard = bool(np.isinf(bound).any()) and kind != "squared_hinge"
     f = K @ a
-    q = a @ f + constant * a.sum() ** 2
+    q = a @ f + of_constant
     r = target - f - b
     loss = loss_function(kind, sign, bound, epsilon)
 

@@ -82,6 +82,21 @@ def without(X: Any, centre: np.ndarray) -> Any:
     return centred
 
 
+def exactly_balanced(coef: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Coefficients with a sum of exactly 0: what rounding has left of it, c would magnify.
+
+    The smallest of the free ones that can takes it up, since it has the finest digits.
+    """
+    rest, size = math.fsum(coef), np.abs(coef)
+    able = free & (size > abs(rest))
+    if rest == 0.0 or not able.any():
+        return coef
+    smallest = np.argmin(np.where(able, size, np.inf))
+    coef = coef.copy()
+    coef[smallest] -= rest
+    return coef
+
+
 def weights_of_features(coef: Any, support_vectors: Any) -> Any:
     """Σ_i coef_i x_i, a row for each function, in float64; where support vectors are close to each
     other and far from 0, as Σ_i coef_i (x_i − c) + (Σ_i coef_i) c."""

@@ -51,6 +51,8 @@ class Samples(NamedTuple):
         The weights of the given samples.
     has_copies : bool
         Whether some distinct sample represents several given ones.
+    centred : bool
+        Whether an offset has been subtracted from X.
     """
 
     X: Any
@@ -60,6 +62,7 @@ class Samples(NamedTuple):
     member: np.ndarray
     given_weight: np.ndarray
     has_copies: bool
+    centred: bool = False
 
     @property
     def size(self) -> int:

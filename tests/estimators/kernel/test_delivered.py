@@ -1,5 +1,6 @@
 """The certificate is that of the model as delivered, whatever comes in."""
 
+import math
 import warnings
 
 import numpy as np
@@ -230,6 +231,34 @@ def test_offset_of_all_samples_changes_nothing_but_the_intercept():
     plain, moved = (SVC(kernel="linear").fit(Z, y) for Z in (X, X + 1e6))
     assert moved.certificate_.primal == pytest.approx(plain.certificate_.primal, rel=1e-9)
     assert moved.decision_function(X + 1e6) == pytest.approx(plain.decision_function(X), abs=1e-6)
+
+
+@pytest.mark.parametrize("count", [12, 400])
+def test_coefficients_of_samples_far_from_zero_sum_to_exactly_zero(count):
+    """The inner product of 1e8 with itself would multiply what is left of the sum."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(count, 2)) + np.array([0.0, 1e8])
+    X[1::4] = X[::4]  # copies
+    y = X[:, 0] + 0.3 * rng.normal(size=count) > 0
+    for C in (0.1, 1.0, 10.0):
+        model = fitted(SVC(kernel="linear", C=C), X, y)
+        assert model.status_ == "converged"
+        assert math.fsum(model.dual_coef_[0]) == 0.0
+
+
+def test_intercept_without_enough_digits_is_not_called_converged():
+    """An intercept of about 1e12 has no digits below 1e-4, and errors cost 1e6 each."""
+    X, y = np.array([[1e12], [1e12 + 1.0], [1e12 + 2.0]]), np.array([0.0, 0.7, 2.1])
+    model = fitted(SVR(kernel="linear", C=1e6, epsilon=0.1), X, y)
+    assert model.status_ == "precision"
+    assert fitted(SVR(kernel="linear", C=1e6, epsilon=0.1), X - 1e12, y).status_ == "converged"
+
+
+def test_squares_that_grow_without_end_are_refused_after_a_warm_start():
+    case = draw(3101, 2256)
+    model = fitted(SVC(**case.parameters), case.X, case.y)
+    with pytest.raises(ValueError, match="not positive semi-definite"):
+        model.set_params(warm_start=True, C=10.0).fit(case.X, case.y)
 
 
 def test_targets_far_from_zero_move_the_intercept_alone():

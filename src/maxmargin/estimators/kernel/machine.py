@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ...dual.certificate import rounding_is_small
 from ...kernels import Linear, Precomputed
 from ...kernels.precomputed import as_square, check_symmetric
 from ...kernels.vector.base import VectorKernel
@@ -112,7 +113,7 @@ class KernelMachine(CertifiedMachine):
             largest = refuse_overflow(self.kernel_, samples.X)
             centre = offset_of(self.kernel_, samples.X) if self._has_free_intercept else None
             if centre is not None:
-                samples = samples._replace(X=without(samples.X, centre))
+                samples = samples._replace(X=without(samples.X, centre), centred=True)
                 largest = refuse_overflow(self.kernel_, samples.X)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
             jobs = effective_n_jobs(self.n_jobs) if self._has_multiple_problems() else 1
@@ -135,11 +136,11 @@ class KernelMachine(CertifiedMachine):
                 placed = self._at_origin(X, samples, tasks, outcomes, centre)
             self._write(X, samples, tasks, placed)
             self._penalty_ = penalty
-            solutions = [outcome.solution for outcome in outcomes]
-            certificates = [outcome.certificate for outcome in outcomes]
+            solutions = [outcome.solution for outcome in placed]
+            certificates = [outcome.certificate for outcome in placed]
             self._write_solutions([task.name for task in tasks], solutions, certificates)
             self._complete(samples, tasks, outcomes, trainer)
-        self._warn(tasks, outcomes)
+        self._warn(tasks, placed)
         return trainer.interrupted
 
     @property
@@ -160,8 +161,19 @@ class KernelMachine(CertifiedMachine):
         for task, outcome in zip(tasks, outcomes):
             coef, expansion = coefficients(task, outcome, samples), outcome.expansion
             intercept = intercept_at_origin(expansion.intercept, coef, X, centre)
+            if outcome.finished and not self._has_digits(task, outcome, intercept):
+                outcome = outcome.ended("precision")
             placed.append(outcome._replace(expansion=expansion._replace(intercept=intercept)))
         return placed
+
+    def _has_digits(self, task: Task, outcome: Outcome, intercept: float) -> bool:
+        """Whether rounding of the intercept adds no more to the losses than is promised."""
+        problem, shown = task.machine.problem, outcome.certificate
+        if problem.constrained or np.isinf(self.gap):
+            return True
+        rounding = float(np.spacing(abs(intercept)))
+        allowed = self.gap * max(abs(shown.primal), abs(shown.dual))
+        return rounding_is_small(problem, outcome.solution.alpha, rounding, allowed)
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         """Targets as numbers, and the weights with which samples are present."""
@@ -235,6 +247,9 @@ class KernelMachine(CertifiedMachine):
     def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
         for task, outcome in zip(tasks, outcomes):
             known = isinstance(self.kernel_, VectorKernel) and not may_be_indefinite(self)
+            status, is_squared = outcome.solution.status, bool(task.machine.problem.ridge.any())
+            if status == "precision" and is_squared and np.isinf(outcome.certificate.primal):
+                outcome = outcome.ended("unbounded")  # it grew until it overflowed
             if outcome.solution.status == "unbounded" and np.isfinite(self.C) and known:
                 raise ValueError(
                     f"kernel values of these samples are too large for float64: rounding leaves "

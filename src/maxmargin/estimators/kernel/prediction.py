@@ -14,7 +14,7 @@ from ...runtime.buffers import buffer
 from ...runtime.jit import compiled, compiled_strict
 from ...runtime.parallel import PRODUCT_PART, in_parts, single_threaded_blas
 from ...solvers.plan import fits_single
-from ..conditioning import weights_of_features, widened
+from ..conditioning import exactly_balanced, weights_of_features, widened
 from ..distinct import Samples
 from ..inputs import is_function
 from ..tasks import Outcome, Task
@@ -32,7 +32,14 @@ FEW_FUNCTIONS = 3
 
 def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
     """The coefficients of a solved task, one per given sample."""
-    return handed_out(task, outcome.solution.alpha, outcome.expansion.coef, samples)
+    alpha, problem = outcome.solution.alpha, task.machine.problem
+    coef = handed_out(task, alpha, outcome.expansion.coef, samples)
+    if not samples.centred:
+        return coef
+    free = np.zeros(samples.size, dtype=bool)
+    some = task.indices if task.samples else slice(None)
+    free[some] = problem.free(alpha).reshape(problem.copies, problem.samples).any(axis=0)
+    return exactly_balanced(coef, (samples.member >= 0) & free[samples.member])
 
 
 def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:

@@ -276,10 +276,8 @@ class Trainer:
                 # wrong.
                 tol *= NEXT_AIM * min(1.0, s.tol / shown.violation if shown.violation > 0 else 1.0)
                 gap *= NEXT_AIM * min(1.0, s.gap / shown.relative_gap if shown.gap > 0 else 1.0)
-            limits = s._replace(tol=tol, gap=gap)
-            rest = self._solve(
-                problem, gram, start, self.clock.left(), listener, solution.steps, limits
-            )
+            limits, seconds = s._replace(tol=tol, gap=gap), self.clock.left()
+            rest = self._solve(problem, gram, start, seconds, listener, solution.steps, limits)
             solution = rest.after(solution)
             outcome = self._read(task, solution, gram)
         return outcome.ended("precision") if self._falls_short(task, outcome) else outcome
