@@ -137,8 +137,8 @@ DecisionBoundaryDisplay.from_estimator(moons.fit(rings, labels), rings, labels)
 #
 #    .. math:: P \ge \tfrac12 \lVert w \rVert^2 + \sum \alpha_i - w \cdot v - b \sum \alpha_i y_i
 #
-#    with :math:`v = \sum \alpha_i y_i x_i`. The last term is 0; minimise over w: w = v, which leaves
-#    D.
+#    with :math:`v = \sum \alpha_i y_i x_i`. The last term is 0; minimise over w:
+#    w = v, which leaves D.
 # 2. By symmetry both α are equal, and :math:`D = 2\alpha - 2\alpha^2`, largest at α = 1/2. So
 #    α = min(C, 1/2).
 
