@@ -62,7 +62,7 @@ def replaced(text: str, name: str, content: str) -> str:
     begin, end = f"<!-- measured: {name} -->", f"<!-- end: {name} -->"
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
     if not pattern.search(text):
-        raise ValueError(f"{PAGE.name} has no marks for {name!r}")
+        raise ValueError(f"the page has no marks for {name!r}")
     return pattern.sub(lambda _: f"{begin}\n\n{content}\n\n{end}", text)
 
 

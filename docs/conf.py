@@ -46,6 +46,8 @@ exclude_patterns = [
 ]
 suppress_warnings = ["config.cache"]
 nitpicky = True
+# What docstrings put between single backticks is code.
+default_role = "code"
 
 # ---- text ----------------------------------------------------------------------------------------
 

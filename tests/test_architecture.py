@@ -24,6 +24,7 @@ ORDER = (
     "report",
     "lab",
     "cli",
+    "__main__",
 )
 BARRED = {"data": {"estimators", "tuning"}}
 LONGEST = 450

@@ -4,6 +4,21 @@ import pytest
 from conftest import pages
 
 PHONE, DESKTOP = 360, 1280
+# Text and pictures that reach beyond the screen, in no box of their own that scrolls.
+CUT_OFF = """(() => {
+    const shell = 'body, .bd-main, .bd-content, .bd-article-container, .bd-article';
+    const scrolls = part => {
+        for (let box = part.parentElement; box && !box.matches(shell); box = box.parentElement)
+            if (/auto|scroll/.test(getComputedStyle(box).overflowX)) return true;
+        return false;
+    };
+    const parts = 'p, li, dt, dd, h1, h2, h3, code, img, figcaption, pre, table, mjx-container';
+    return [...document.querySelectorAll(`.bd-article :is(${parts})`)]
+        .filter(part => part.getBoundingClientRect().right > innerWidth + 1)
+        .filter(part => !/auto|scroll/.test(getComputedStyle(part).overflowX))
+        .filter(part => !scrolls(part))
+        .map(part => `${part.tagName}: ${part.textContent.slice(0, 60)}`);
+})()"""
 
 
 @pytest.mark.parametrize("page", pages())
@@ -14,6 +29,7 @@ def test_page_needs_no_other_host_and_fits_a_phone(site, browser, page):
     assert outside == []
     assert browser.complaints() == []
     assert browser.ask("document.documentElement.scrollWidth") <= PHONE
+    assert browser.ask(CUT_OFF) == []
 
 
 def test_search_works_from_files(site, browser):

@@ -133,10 +133,12 @@ DecisionBoundaryDisplay.from_estimator(moons.fit(rings, labels), rings, labels)
 # Solutions
 # ---------
 # 1. For any :math:`0 \le \alpha_i \le C`: :math:`C \max(0, 1 - y_i f_i) \ge \alpha_i (1 - y_i
-#    f_i)`.
-#    Sum up: :math:`P \ge \tfrac12 \lVert w \rVert^2 + \sum \alpha_i - w \cdot v - b \sum \alpha_i
-#    y_i` with
-#    :math:`v = \sum \alpha_i y_i x_i`. The last term is 0; minimise over w: w = v, which leaves D.
+#    f_i)`. Sum up:
+#
+#    .. math:: P \ge \tfrac12 \lVert w \rVert^2 + \sum \alpha_i - w \cdot v - b \sum \alpha_i y_i
+#
+#    with :math:`v = \sum \alpha_i y_i x_i`. The last term is 0; minimise over w:
+#    w = v, which leaves D.
 # 2. By symmetry both α are equal, and :math:`D = 2\alpha - 2\alpha^2`, largest at α = 1/2. So
 #    α = min(C, 1/2).
 

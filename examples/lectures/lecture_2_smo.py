@@ -126,12 +126,13 @@ print(certify(problem, solution.alpha, gram))
 # %%
 # Solutions
 # ---------
-# 1. Along the pair, :math:`D(\mu) = D(0) + \mu (G_i - G_j) - \tfrac12 \mu^2 (K_{ii} + K_{jj} -
-#    2K_{ij})`: a
-#    parabola, largest at the quotient; its value there is the gain above.
+# 1. Along the pair the dual is a parabola, largest at the quotient; its value there is the gain
+#    above:
+#
+#    .. math:: D(\mu) = D(0) + \mu (G_i - G_j) - \tfrac12 \mu^2 (K_{ii} + K_{jj} - 2K_{ij})
+#
 # 2. Two rows a step. Most steps take rows that were used lately: an LRU cache hits almost always
-#    once
-#    the working set is small (``solution.row_hits``).
+#    once the working set is small (``solution.row_hits``).
 # 3.
 
 

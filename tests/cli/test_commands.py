@@ -204,3 +204,10 @@ def test_entry_point_is_the_command():
         pytest.skip("maxmargin is not installed as a command here")
     done = subprocess.run([path, "version"], capture_output=True, check=True)
     assert b"maxmargin" in done.stdout
+
+
+def test_package_can_be_run_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "maxmargin", "--help"], capture_output=True, text=True, check=True
+    )
+    assert "train" in done.stdout

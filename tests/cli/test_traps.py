@@ -81,7 +81,7 @@ def test_missing_values_of_new_data_are_filled_and_said(traps, tmp_path):
     new = tmp_path / "new.csv"
     polars.DataFrame({"a": [None, 1.0], "b": [0.5, 0.1]}).write_csv(new)
     said = run("predict", traps.with_suffix(".mm"), new, "-o", tmp_path / "o.csv").output
-    assert "1 missing values of 'a' become" in said
+    assert "1 missing value of 'a' becomes" in said
 
 
 def test_copies_of_training_rows_are_not_tested_with():

@@ -109,7 +109,7 @@ def test_median_and_most_frequent_fill():
     expected = [[40, 1, 0, 1], [30, 1, 0, 0], [40, 1, 0, 1], [50, 0, 1, 0]]
     np.testing.assert_array_equal(schema.features(table(**HOLES)), expected)
     assert "2 missing values of 'age' become 40" in notes
-    assert "1 missing values of 'town' become 'Bonn'" in notes
+    assert "1 missing value of 'town' becomes 'Bonn'" in notes
 
 
 def test_new_data_are_filled_with_what_training_learned():

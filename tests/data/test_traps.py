@@ -74,6 +74,14 @@ def test_only_column_is_taken_whatever_it_is():
     assert [column.name for column in schema_of(data)[0].columns] == ["id"]
 
 
+def test_numbering_is_left_out_where_rows_were_copied():
+    plain = table(patient_id=RANDOM.permutation(10 * N)[:N])
+    copied = Table("cells.csv", polars.concat([plain.frame, plain.frame[:40]]))
+    schema, notes = schema_of(copied)
+    assert [column.name for column in schema.columns] == ["x"]
+    assert any("'patient_id' is left out: it numbers the rows" in note for note in notes)
+
+
 def test_column_that_nearly_tells_the_target_is_said_and_taken():
     leak = np.where(CLASSES == "yes", 1.0, -1.0) + 0.01 * FEATURE
     names, said = left_out(leak=leak)

@@ -140,6 +140,7 @@ def predict(
     """Predict the class (or value), decision value and probability of each sample."""
     screen = Screen(quiet, json, aside=output is None or output == "-")
     with explained(screen):
+        from ..data.columns import filled_in_words
         from ..report.words import measure_in_words
         from .commands.predict import (
             as_columns,
@@ -160,7 +161,7 @@ def predict(
             screen.say("data", f"{count} values of {name!r} did not occur in training")
         for name, (count, fill) in loaded.schema.filled_in(table).items():
             text = f"{fill:.6g}" if isinstance(fill, float) else repr(fill)
-            screen.say("data", f"{count} missing values of {name!r} become {text}, as in training")
+            screen.say("data", f"{filled_in_words(name, count, text)}, as in training")
         kept = kept_columns(table, keep or [])
         predictions = predicted(loaded.estimator, X, screen)
         columns = beside(kept, as_columns(loaded.estimator, predictions))

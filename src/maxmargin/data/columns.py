@@ -73,8 +73,15 @@ def filled(data: Table, column: Column, notes: list[str]) -> Column:
         fill = float(np.median(present)) if present.size else 0.0
     if gone.any():
         shown = f"{fill:.6g}" if isinstance(fill, float) else repr(fill)
-        notes.append(f"{int(gone.sum())} missing values of {column.name!r} become {shown}")
+        notes.append(filled_in_words(column.name, int(gone.sum()), shown))
     return replace(column, fill=fill)
+
+
+def filled_in_words(name: str, count: int, fill: str) -> str:
+    """A line for people about missing values that were filled in."""
+    if count == 1:
+        return f"1 missing value of {name!r} becomes {fill}"
+    return f"{count} missing values of {name!r} become {fill}"
 
 
 def encoded(data: Table, column: Column) -> Any:

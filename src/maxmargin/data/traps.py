@@ -11,7 +11,7 @@ A column listed as included is taken in any case.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ class Rules(NamedTuple):
 
     # Rows below which nothing is concluded.
     fewest_rows: int = 20
-    # Part of the values of such a column that are different: rows may have been copied.
+    # Part of the different rows in which such a column has different values.
     unique: float = 0.95
     # Part of the present cells that are numbers where the others count as mistakes.
     mostly_numbers: float = 0.9
@@ -64,6 +64,11 @@ def columns_left_out(
     if data.samples < RULES.fewest_rows:
         return reasons, warnings
     goal = None if target is None else _values(data.frame[target])
+
+    def distinct() -> int:
+        """Number of rows, each counted once where it was copied."""
+        return int(data.frame.select([*names, *([] if target is None else [target])]).n_unique())
+
     for name in names:
         if name == target or name in included:
             continue
@@ -71,7 +76,7 @@ def columns_left_out(
         values = _values(series)
         if values is None:
             continue
-        if numbers_rows(name, series, values):
+        if numbers_rows(name, series, values, distinct):
             reasons[name] = "it numbers the rows"
         elif values.size and (values == values[0]).all() and not series.null_count():
             reasons[name] = f"all its values are {shown(values[0])}"
@@ -90,8 +95,9 @@ def columns_left_out(
     return reasons, warnings
 
 
-def numbers_rows(name: str, series: Any, values: NDArray[Any]) -> bool:
-    """Whether a column of whole numbers counts the rows, or is called so and never repeats."""
+def numbers_rows(name: str, series: Any, values: NDArray[Any], distinct: Callable[[], int]) -> bool:
+    """Whether a column of whole numbers counts the rows, or is called so and repeats only where
+    rows were copied."""
     if not series.dtype.is_integer() or series.null_count():
         return False
     steps = np.diff(values)
@@ -99,7 +105,7 @@ def numbers_rows(name: str, series: Any, values: NDArray[Any]) -> bool:
     named = called in NUMBERING or called.rsplit("_", 1)[-1] in NUMBERING or called.endswith(" id")
     if (steps == 1).all() or (steps == -1).all():
         return named or values.size >= 2 * RULES.fewest_rows
-    return named and np.unique(values).size >= RULES.unique * values.size
+    return named and bool(np.unique(values).size >= RULES.unique * distinct())
 
 
 def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
@@ -177,7 +183,7 @@ def refuse_target(data: Table, name: str, included: Sequence[str]) -> None:
     if values is None or series.null_count():
         return
     way_out = f"--target chooses another, --include {name} takes it all the same"
-    if numbers_rows(name, series, values):
+    if numbers_rows(name, series, values, lambda: data.samples):
         raise DataError(f"the target {name!r} of {data.name} numbers the rows: {way_out}")
     if values.dtype.kind == "U" and np.unique(values).size == values.size:
         raise DataError(
