@@ -5,6 +5,7 @@ dual variables are those of `solution_`, whose feasibility is checked as well.
 """
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -406,3 +407,17 @@ def test_a_fit_that_has_converged_says_nothing():
         warnings.simplefilter("error")
         for model in MODELS:
             assert with_parameters(model).fit(X, y).fit_status_ == 0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_rounding_beside_a_kink_is_part_of_the_gap():
+    # Both targets could be met exactly, if the intercept had more than 16 digits.
+    X = np.array([[1.0868863116548711e113, 1.6404191e104], [1.086886321252561e113, 4.2936578e104]])
+    y = np.array([-1.6570150170075901, -2.4305555442872917])
+    model = LinearSVR(C=10.0, epsilon=0.0, solver="newton").fit(X, y)
+    coef = [Fraction(c) for c in model.coef_.ravel().tolist()]
+    intercept = Fraction(float(np.ravel(model.intercept_)[0]))
+    outputs = [sum(c * Fraction(x) for c, x in zip(coef, row)) + intercept for row in X.tolist()]
+    losses = sum(abs(f - Fraction(t)) for f, t in zip(outputs, y.tolist()))
+    assert model.status_ == "precision"
+    assert model.certificate_.primal == pytest.approx(10.0 * float(losses), rel=1e-2)

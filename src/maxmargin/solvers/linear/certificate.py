@@ -78,7 +78,12 @@ def _certified(
     residual, exact = level - products.margins, beta.astype(kind)
     values, remains = loss_values(loss, residual, exact)
     error = products.errors + float(np.finfo(kind).eps) * np.abs(level).astype(np.float64)
-    gap = float(gap + remains.sum()) + float(error @ np.abs(beta))
+    if loss.smooth:
+        gap = float(gap + remains.sum()) + float(error @ np.abs(beta))
+    else:
+        # Beside a kink the loss may rise by more than β times the error.
+        ends = [loss_values(loss, residual + sign * error, exact)[1] for sign in (1.0, -1.0)]
+        gap = float(gap + np.maximum(*ends).sum())
     primal = float(size + values.sum())
     certificate = Certificate(
         primal=primal,
