@@ -22,6 +22,8 @@ from ..kernels.vector.base import VectorKernel
 WORTH_CENTRING = 1e4
 # The largest kernel value whose square, times a number of samples, is finite.
 LARGEST = 1e150
+# Numbers in extended precision at a time.
+EXTENDED_BLOCK = 1 << 20
 
 
 def refuse_overflow(kernel: Kernel, X: Any) -> float:
@@ -117,12 +119,29 @@ def widened(X: Any) -> Any:
     return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
 
 
-def intercept_at_origin(intercept: float, coef: np.ndarray, X: Any, centre: np.ndarray) -> float:
-    """The intercept of f for the original inputs, from that for X − c.
+def intercept_at_origin(
+    intercept: float, coef: np.ndarray, X: Any, centre: np.ndarray
+) -> np.longdouble:
+    """The intercept of f for the original inputs, from that for X − c, in extended precision.
 
     The sum of the coefficients is 0 only up to rounding, which c may magnify, so it is included.
     """
-    support = np.flatnonzero(coef)
-    weights = coef[support] @ without(X[support], centre)
-    rest = math.fsum(coef[support]) * float(centre @ centre)
-    return float(intercept - weights @ centre - rest)
+    support, wide = np.flatnonzero(coef), centre.astype(np.longdouble)
+    result = np.longdouble(intercept) - math.fsum(coef[support]) * np.longdouble(wide @ wide)
+    step = max(1, EXTENDED_BLOCK // centre.size)
+    for start in range(0, support.size, step):
+        some = support[start : start + step]
+        result -= np.longdouble(coef[some] @ pulls(X[some], wide))
+    return result
+
+
+def pulls(X: Any, centre: np.ndarray) -> np.ndarray:
+    """⟨x − c, c⟩ of every input, in the precision of c."""
+    if not sparse.issparse(X):
+        result: np.ndarray = (X.astype(centre.dtype) - centre) @ centre
+        return result
+    there = centre[X.indices]
+    terms = (X.data.astype(centre.dtype) - there) * there
+    result = np.zeros(X.shape[0], dtype=centre.dtype)
+    np.add.at(result, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), terms)
+    return result

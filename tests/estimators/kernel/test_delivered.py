@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -457,3 +458,22 @@ def test_optimum_of_zero_is_converged_where_rounding_can_tell(nu):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
     assert model.status_ == ("converged" if nu == 0.5 else "precision")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_certificate_knows_the_digits_that_the_intercept_has_at_the_origin():
+    # ν-SVR of targets that a line far from the origin meets up to the rounding of its intercept.
+    X = np.array([[-2.0, 200000001.0], [0.0, 199999998.0], [2.0, 199999998.0], [1.0, 200000002.0]])
+    y = np.array([23686.908969, 23686.910805, 23686.919380, 23686.914301])
+    model = NuSVR(C=100.0, nu=1.0, kernel="linear").fit(X, y)
+    coef = [Fraction(c) for c in model.dual_coef_.ravel().tolist()]
+    rows = [[Fraction(x) for x in row] for row in X.tolist()]
+    w = [sum(c * rows[i][j] for c, i in zip(coef, model.support_)) for j in range(2)]
+    intercept = Fraction(float(model.intercept_[0]))
+    errors = [
+        abs(sum(a * b for a, b in zip(w, row)) + intercept - Fraction(t))
+        for row, t in zip(rows, y.tolist())
+    ]
+    # ν = 1: the tube has no width, and every error counts C.
+    primal = sum(a * a for a in w) / 2 + 100 * sum(errors)
+    assert model.certificate_.primal == pytest.approx(float(primal), rel=1e-6)

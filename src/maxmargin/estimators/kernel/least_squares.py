@@ -225,8 +225,9 @@ class LeastSquaresMachine(KernelMachine):
         self.n_support_ = np.array([support.size], dtype=np.int32)
         self.intercept_ = solution.intercept.astype(np.float64)
         if centre is not None:
+            pairs = zip(self.intercept_, coef)
             self.intercept_ = np.array(
-                [intercept_at_origin(b, row, X, centre) for b, row in zip(self.intercept_, coef)]
+                [float(intercept_at_origin(b, row, X, centre)) for b, row in pairs]
             )
         self.n_iter_ = solution.iterations
 

@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ...dual.certificate import rounding_is_small
 from ...kernels import Linear, Precomputed
 from ...kernels.precomputed import as_square, check_symmetric
 from ...kernels.vector.base import VectorKernel
@@ -22,7 +21,6 @@ from ...solvers import SELECTIONS, STATUSES, plan
 from .. import parameters as p
 from ..clock import Clock
 from ..conditioning import (
-    intercept_at_origin,
     offset_of,
     refuse_overflow,
     weights_of_features,
@@ -43,7 +41,8 @@ from ..progress import Reporter
 from ..tasks import Outcome, Task
 from ..template import CertifiedMachine
 from .gram_pool import Grams
-from .prediction import coefficients, delivered, expansion_values, like
+from .origin import at_origin
+from .prediction import delivered, expansion_values, like
 from .sharded import comes_in_shards, local_shards, train_in_shards
 from .training import Settings, Trainer
 
@@ -133,7 +132,7 @@ class KernelMachine(CertifiedMachine):
             self._refuse_unbounded(tasks, outcomes)
             placed = outcomes
             if centre is not None:
-                placed = self._at_origin(X, samples, tasks, outcomes, centre)
+                placed = at_origin(X, samples, tasks, outcomes, centre, trainer)
             self._write(X, samples, tasks, placed)
             self._penalty_ = penalty
             solutions = [outcome.solution for outcome in placed]
@@ -147,33 +146,6 @@ class KernelMachine(CertifiedMachine):
     def _has_free_intercept(self) -> bool:
         """Whether Σα = 0, so that inputs may be centred."""
         return bool(getattr(self, "fit_intercept", True))
-
-    def _at_origin(
-        self,
-        X: Any,
-        samples: Samples,
-        tasks: list[Task],
-        outcomes: list[Outcome],
-        centre: np.ndarray,
-    ) -> list[Outcome]:
-        """The outcomes for the original inputs, from those for centred ones."""
-        placed = []
-        for task, outcome in zip(tasks, outcomes):
-            coef, expansion = coefficients(task, outcome, samples), outcome.expansion
-            intercept = intercept_at_origin(expansion.intercept, coef, X, centre)
-            if outcome.finished and not self._has_digits(task, outcome, intercept):
-                outcome = outcome.ended("precision")
-            placed.append(outcome._replace(expansion=expansion._replace(intercept=intercept)))
-        return placed
-
-    def _has_digits(self, task: Task, outcome: Outcome, intercept: float) -> bool:
-        """Whether rounding of the intercept adds no more to the losses than is promised."""
-        problem, shown = task.machine.problem, outcome.certificate
-        if problem.constrained or np.isinf(self.gap):
-            return True
-        rounding = float(np.spacing(abs(intercept)))
-        allowed = self.gap * max(abs(shown.primal), abs(shown.dual))
-        return rounding_is_small(problem, outcome.solution.alpha, rounding, allowed)
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
         """Targets as numbers, and the weights with which samples are present."""

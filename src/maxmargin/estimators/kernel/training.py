@@ -157,7 +157,7 @@ class Trainer:
             if merged is not solution.alpha or certificate.infeasibility > ROUNDED:
                 continue
             outcome = Outcome(solution, tasks[k].machine.read(solution.alpha, bias), certificate)
-            if self._falls_short(tasks[k], outcome):
+            if self.falls_short(tasks[k], outcome):
                 outcome = outcome.ended("step_limit")
             outcomes[k] = outcome
         return outcomes
@@ -261,7 +261,7 @@ class Trainer:
             outcome = self._read(task, solution, self.grams.exact(task.indices), gram)
         tol, gap = s.tol, s.gap
         for _ in range(MOST_RETURNS):
-            if not self._falls_short(task, outcome):
+            if not self.falls_short(task, outcome):
                 return outcome
             shown, start = outcome.certificate, cast("Float | None", solution.alpha)
             if gram.dtype != np.float64:
@@ -280,7 +280,7 @@ class Trainer:
             rest = self._solve(problem, gram, start, seconds, listener, solution.steps, limits)
             solution = rest.after(solution)
             outcome = self._read(task, solution, gram)
-        return outcome.ended("precision") if self._falls_short(task, outcome) else outcome
+        return outcome.ended("precision") if self.falls_short(task, outcome) else outcome
 
     def plain_fit(self, machine: Machine, samples: np.ndarray, start: np.ndarray) -> Expansion:
         """The function of a machine on some of the samples, without certificate or progress."""
@@ -344,7 +344,7 @@ class Trainer:
             self._interrupt()
         return solution
 
-    def _falls_short(self, task: Task, outcome: Outcome) -> bool:
+    def falls_short(self, task: Task, outcome: Outcome) -> bool:
         """Whether a solver that ended by itself left more than is promised."""
         ended = outcome.finished or outcome.solution.status == "precision"
         return ended and not self.is_proven(task, outcome)

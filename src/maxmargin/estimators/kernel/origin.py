@@ -1,0 +1,63 @@
+"""Functions of original inputs, from those of machines trained on centred ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dual import kernel_expansion
+from ...dual.certificate import certificate_and_bias, rounding_is_small
+from ..conditioning import intercept_at_origin
+from ..distinct import Samples
+from ..tasks import Outcome, Task
+from .prediction import coefficients
+from .training import ROUNDED, Trainer
+
+
+def at_origin(
+    X: Any,
+    samples: Samples,
+    tasks: list[Task],
+    outcomes: list[Outcome],
+    centre: np.ndarray,
+    trainer: Trainer,
+) -> list[Outcome]:
+    """The outcomes for the original inputs, certified with the digits that their intercepts have.
+
+    Parameters
+    ----------
+    X : inputs
+        The original ones.
+    samples : Samples
+        The centred ones.
+    tasks, outcomes : list
+    centre : float array
+        What was subtracted.
+    trainer : Trainer
+    """
+    placed = []
+    for task, outcome in zip(tasks, outcomes):
+        coef, expansion = coefficients(task, outcome, samples), outcome.expansion
+        exact = intercept_at_origin(expansion.intercept, coef, X, centre)
+        intercept = float(exact)
+        written = np.longdouble(intercept + trainer.offset) - np.longdouble(trainer.offset)
+        outcome = shifted(task, outcome, float(written - exact), trainer)
+        placed.append(outcome._replace(expansion=expansion._replace(intercept=intercept)))
+    return placed
+
+
+def shifted(task: Task, outcome: Outcome, shift: float, trainer: Trainer) -> Outcome:
+    """The outcome with the certificate of its function plus a small number."""
+    problem, shown = task.machine.problem, outcome.certificate
+    unseen = ROUNDED * max(abs(shown.primal), abs(shown.dual))
+    if rounding_is_small(problem, outcome.solution.alpha, abs(shift), unseen):
+        return outcome
+    alpha = trainer.delivered(task, outcome.solution.alpha)
+    exact = trainer.grams.exact(task.indices)
+    expansion = kernel_expansion(problem.per_sample(alpha), exact)
+    bias = certificate_and_bias(problem, alpha, expansion)[1]
+    bias = bias + (outcome.expansion.intercept - task.machine.read(alpha, bias).intercept)
+    certificate, _ = certificate_and_bias(problem, alpha, expansion, bias + shift)
+    outcome = outcome._replace(certificate=certificate)
+    return outcome.ended("precision") if trainer.falls_short(task, outcome) else outcome
