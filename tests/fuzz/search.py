@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # Seconds without an answer after which a process is taken as dead-locked: CPU time has a limit of
 # its own, so that this one is about waiting.
 LONGEST_WAIT = 600.0
+# How a case dies that only takes too much time.
+SLOW = ("it waits for ever", "it takes too long")
 
 
 @dataclass
@@ -89,10 +91,10 @@ class Worker:
             return json.loads(line)
         if not ready:
             self.stop()
-            return {"death": "it waits for ever"}
+            return {"death": SLOW[0]}
         code = self.process.wait()
         if code == -signal.SIGPROF:
-            return {"death": "it takes too long"}
+            return {"death": SLOW[1]}
         return {"death": f"the process ended with {code}"}
 
 
@@ -123,8 +125,8 @@ def search(
 
 def failures_of(worker: Worker, number: int) -> list[Failure]:
     answer = worker.ask(str(number))
-    if "death" in answer:
-        # What was compiled meanwhile is in Numba's cache: only a second death counts.
+    if answer.get("death") in SLOW:
+        # What was compiled meanwhile is in Numba's cache: only a second time counts.
         answer = worker.ask(str(number))
     if "death" in answer:
         return [Failure("death", answer["death"])]
