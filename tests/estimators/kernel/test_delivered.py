@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators.kernel.training import lowered
 from tests.fuzz.problems import draw
 
 LONG = np.longdouble
@@ -477,3 +478,9 @@ def test_certificate_knows_the_digits_that_the_intercept_has_at_the_origin():
     # ν = 1: the tube has no width, and every error counts C.
     primal = sum(a * a for a in w) / 2 + 100 * sum(errors)
     assert model.certificate_.primal == pytest.approx(float(primal), rel=1e-6)
+
+
+def test_next_aim_is_lower_by_as_much_as_more_was_shown_and_never_0():
+    assert lowered(1e-3, 1e-3, 1e-2) == pytest.approx(5e-5)
+    assert lowered(1e-3, 1e-3, 1e-4) == lowered(1e-3, 1e-3, np.inf) == 5e-4
+    assert lowered(1e-300, 1e-4, 1e300) > 0.0

@@ -272,10 +272,9 @@ class Trainer:
             if problem.contains_zero and shown.dual < 0.0:
                 start = task.start  # rounding has led to a point worse than α = 0
             else:
-                # The solver was content with what it saw: let it aim lower, by as much as it was
-                # wrong.
-                tol *= NEXT_AIM * min(1.0, s.tol / shown.violation if shown.violation > 0 else 1.0)
-                gap *= NEXT_AIM * min(1.0, s.gap / shown.relative_gap if shown.gap > 0 else 1.0)
+                # The solver was content with what it saw: let it aim lower, as far as it was wrong.
+                tol = lowered(tol, s.tol, shown.violation)
+                gap = lowered(gap, s.gap, shown.relative_gap)
             limits, seconds = s._replace(tol=tol, gap=gap), self.clock.left()
             rest = self._solve(problem, gram, start, seconds, listener, solution.steps, limits)
             solution = rest.after(solution)
@@ -350,8 +349,7 @@ class Trainer:
         return ended and not self.is_proven(task, outcome)
 
     def is_proven(self, task: Task, outcome: Outcome) -> bool:
-        """Whether the certificate shows what is promised: the violation, and the gap unless the
-        kernel is indefinite, where there is none to speak of."""
+        """Whether the certificate shows the promised violation and, of a definite kernel, gap."""
         solution, shown, s = outcome.solution, outcome.certificate, self.settings
         if not (shown.violation <= s.tol and shown.infeasibility <= FEASIBLE):
             return False
@@ -444,3 +442,9 @@ class Trainer:
         )
         certificate = Certificate(np.inf, -np.inf, np.inf, np.inf, 0.0)
         return Outcome(solution, task.machine.read(alpha, solution.bias), certificate)
+
+
+def lowered(aim: float, promised: float, shown: float) -> float:
+    """A smaller aim, by as much as more is shown than was promised, but never 0."""
+    aim *= promised / shown if promised < shown < np.inf else 1.0
+    return max(NEXT_AIM * aim, float(np.finfo(np.float64).tiny))
