@@ -101,7 +101,7 @@ class CertificateDisplay(Display):
         pad = 0.05 * max(top - low, 1e-12)
         left.set_ylim(low - pad, top + pad)
         left.set(xscale="log", xlabel="steps", ylabel="objective", title="primal and dual value")
-        left.legend(loc="upper right", fontsize=10)
+        left.legend(loc="best", fontsize=10)
         positive = np.maximum(self.relative, 1e-16)
         right.loglog(self.steps[known], positive[known], color=BLUE, **style)
         if self.gap is not None and np.isfinite(self.gap) and self.gap > 0:
@@ -111,7 +111,7 @@ class CertificateDisplay(Display):
                 f"gap = {self.gap:g}", (0.0, self.gap), (6, 4), color=GREEN, fontsize=11, **place
             )
         claim = gap_in_words(self.certificate).split(",")[0]
-        right.set(xlabel="steps", ylabel="gap / objective", title=claim)
+        right.set(xlabel="steps", ylabel="gap / objective", title=f"result {claim}")
         right.title.set_fontsize(12)
 
 

@@ -99,7 +99,7 @@ class SupportVectorDisplay(Display):
         axes = np.ravel(ax)
         for panel, image, weight, code in zip(axes, self.images, self.weights, self.codes):
             panel.imshow(image, cmap="gray_r", interpolation="nearest")
-            panel.set_title(self.labels[code], color=colour_of(code), pad=2, fontsize=12)
+            panel.set_title(self.labels[code], pad=2, fontsize=12)
             panel.set_xlabel(f"{weight:.2g}", fontsize=10, labelpad=2)
             for side in panel.spines.values():
                 side.set(visible=True, color=colour_of(code), linewidth=2.5)
