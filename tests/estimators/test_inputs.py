@@ -281,6 +281,7 @@ def test_sequences_are_classified_by_sequence_kernels():
         ([object(), object()], True),
         ([[1.0], [2.0]], False),
         ([1.0, 2.0], False),
+        ([], False),
         (np.zeros((2, 2)), False),
         (np.zeros(2), False),
         (np.zeros((2, 2), dtype=object), False),

@@ -420,4 +420,5 @@ def test_rounding_beside_a_kink_is_part_of_the_gap():
     outputs = [sum(c * Fraction(x) for c, x in zip(coef, row)) + intercept for row in X.tolist()]
     losses = sum(abs(f - Fraction(t)) for f, t in zip(outputs, y.tolist()))
     assert model.status_ == "precision"
-    assert model.certificate_.primal == pytest.approx(10.0 * float(losses), rel=1e-2)
+    assert model.certificate_.primal > 5.0 * float(losses) > 0.0
+    assert model.certificate_.relative_gap > 0.5

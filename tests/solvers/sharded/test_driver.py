@@ -76,6 +76,7 @@ def test_several_rounds_take_place():
     task = ShardTask(KERNEL, "hinge", 10.0, positive=(1.0,))
     found = solve_sharded(backend, task, np.zeros(1), len(X), ShardedSettings())
     assert found.rounds > 2
+    assert 0 < found.solution.face_steps < found.solution.steps
 
 
 def test_a_limit_on_members_is_plain_decomposition_with_the_same_optimum():
