@@ -484,3 +484,11 @@ def test_next_aim_is_lower_by_as_much_as_more_was_shown_and_never_0():
     assert lowered(1e-3, 1e-3, 1e-2) == pytest.approx(5e-5)
     assert lowered(1e-3, 1e-3, 1e-4) == lowered(1e-3, 1e-3, np.inf) == 5e-4
     assert lowered(1e-300, 1e-4, 1e300) > 0.0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_coefficients_that_cannot_be_balanced_far_from_0_are_not_called_converged():
+    case = draw(4001, 11818)
+    model = SVC(C=case.parameters["C"], kernel="linear").fit(case.X, case.y, case.weight)
+    place = model.certificate_.names.index("-3.0 vs 1.0")
+    assert model.status_[place] == "precision"
