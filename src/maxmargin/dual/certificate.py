@@ -77,11 +77,16 @@ class Certificate:
                 object.__setattr__(self, name, worst)
 
     @property
+    def magnitude(self) -> float:
+        """max(|primal|, |dual|)."""
+        return max(abs(self.primal), abs(self.dual))
+
+    @property
     def relative_gap(self) -> float:
         """gap / max(|primal|, |dual|)."""
         if np.isinf(self.gap):
             return self.gap
-        return self.gap / max(abs(self.primal), abs(self.dual), float(np.finfo(np.float64).tiny))
+        return self.gap / max(self.magnitude, float(np.finfo(np.float64).tiny))
 
     def __repr__(self) -> str:
         broken = f", infeasibility {self.infeasibility:.1e}" if self.infeasibility > 1e-12 else ""

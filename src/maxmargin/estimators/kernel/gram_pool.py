@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from scipy.linalg.blas import dnrm2
 
+from ...dual import DualProblem
+from ...dual.batch import Parts
 from ...kernels import Gaussian, Gram, Kernel, Precomputed, Sigmoid
 from ...kernels.base import STRIPE
 from ...kernels.precomputed import PrecomputedGram
@@ -116,6 +118,10 @@ class Shared(NamedTuple):
         """Places of the samples of some classes."""
         parts = [self.of_class[c] for c in classes]
         return np.concatenate([np.arange(part.start, part.stop) for part in parts])
+
+    def parts(self, problems: list[DualProblem], places: list[np.ndarray]) -> Parts:
+        """Problems on the samples at some places, to be solved in one batch."""
+        return Parts.of(problems, places, self.matrix, self.points)
 
 
 class Grams:

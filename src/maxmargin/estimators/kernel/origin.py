@@ -53,7 +53,7 @@ def at_origin(
 def shifted(task: Task, outcome: Outcome, shift: float, trainer: Trainer) -> Outcome:
     """The outcome with the certificate of its function plus a small number."""
     problem, shown = task.machine.problem, outcome.certificate
-    unseen = ROUNDED * max(abs(shown.primal), abs(shown.dual))
+    unseen = ROUNDED * shown.magnitude
     if rounding_is_small(problem, outcome.solution.alpha, abs(shift), unseen):
         return outcome
     alpha = trainer.delivered(task, outcome.solution.alpha)
@@ -79,7 +79,7 @@ def is_balanced(
     if rest == 0.0 or np.isinf(gap):
         return True
     problem, shown, alpha = task.machine.problem, outcome.certificate, outcome.solution.alpha
-    allowed = gap * max(abs(shown.primal), abs(shown.dual))
+    allowed = gap * shown.magnitude
     X = samples.X if task.indices is None else chosen(samples.X, task.indices)
     pull = np.abs(X @ centre)
     norms = rest * float(np.abs(problem.per_sample(alpha)) @ pull)

@@ -22,7 +22,6 @@ import numpy as np
 from scipy.special import expit
 
 from ...dual import Expansion, Machine
-from ...dual.batch import Parts
 from ...solvers import plan
 from ...solvers.drivers.batch import solve_batch
 from ..distinct import Samples
@@ -138,7 +137,7 @@ def solved_together(parts: list[tuple[CrossFit, int]], trainer: Trainer) -> None
             places.append(shared.places(problem.task.classes)[train])
     if not small:
         return
-    together = Parts.of([m.problem for m in machines], places, shared.matrix, shared.points)
+    together = shared.parts([machine.problem for machine in machines], places)
     settings = trainer.settings
     solved = solve_batch(together, settings.tol, gap=settings.gap)
     for (problem, fold), machine, (solution, _, bias) in zip(small, machines, solved):

@@ -19,7 +19,6 @@ from ...dual import (
     kernel_expansion,
     sharp_expansion,
 )
-from ...dual.batch import Parts
 from ...dual.certificate import certificate_and_bias, gap_resolution, rounding_is_small
 from ...dual.problem import Float
 from ...kernels import Gram
@@ -144,7 +143,7 @@ class Trainer:
             return outcomes
         problems = [tasks[k].machine.problem for k in small]
         places = [shared.places(tasks[k].classes or (0,)) for k in small]
-        parts = Parts.of(problems, places, shared.matrix, shared.points)
+        parts = shared.parts(problems, places)
         try:
             s = self.settings
             solved = solve_batch(parts, s.tol, shared.evaluations, s.gap)
@@ -354,7 +353,7 @@ class Trainer:
         if not (shown.violation <= s.tol and shown.infeasibility <= FEASIBLE):
             return False
         problem, alpha = task.machine.problem, solution.alpha
-        value = max(abs(shown.primal), abs(shown.dual))
+        value = shown.magnitude
         needs_gap = solution.status != "stationary" and s.gap < np.inf
         allowed = s.gap * value if needs_gap else np.inf
         rounding = KNOWN_TO * self.grams.largest_entry * float(dnrm2(alpha))
