@@ -51,6 +51,8 @@ class Function:
     copies : int array
         How many samples each stands for.
     coef : array
+    rest : number
+        The sum of the coefficients, of which a large constant in the kernel values may make much.
     intercept : number
     epsilon, nu : number
     """
@@ -65,6 +67,7 @@ class Function:
     epsilon: float = 0.0
     nu: float = 0.0
     name: str = ""
+    rest: float = 0.0
 
 
 class Values(NamedTuple):
@@ -121,14 +124,16 @@ def exact(function: Function, matrix: Gram) -> Exact:
     a = function.coef.astype(LONG)
     b, bound = LONG(function.intercept), function.bound.astype(LONG)
     # Ka + b with kernel values of which a constant was subtracted.
-    left = a.sum()
+    left = LONG(function.rest)
+    # Two large numbers may leave a small one.
+    off = 3 * OWN_UNIT * (abs(b) + abs(matrix.constant * left))
     b, of_constant = b + matrix.constant * left, matrix.constant * left**2
     if function.kind == "nu_svc":
-        return exact_nu(function, K, rounding, a, b, bound, of_constant)
-    return _exact(function, K, rounding, a, b, bound, of_constant=of_constant)
+        return exact_nu(function, K, rounding, a, b, off, bound, of_constant)
+    return _exact(function, K, rounding, a, b, off, bound, of_constant=of_constant)
 
 
-def exact_nu(function, K, rounding, a, b, weight, of_constant) -> Exact:
+def exact_nu(function, K, rounding, a, b, off, weight, of_constant) -> Exact:
     """ν-classification: that of f, b and ρ before they were divided by ρ."""
     size = np.abs(a).sum()
     rho = function.nu * weight.sum() / size if size > 0 else LONG(1)
@@ -138,12 +143,14 @@ def exact_nu(function, K, rounding, a, b, weight, of_constant) -> Exact:
         candidates = [LONG(1), *margins]
         costs = [(weight * np.maximum(r - margins, 0)).sum() - r * size for r in candidates]
         best = candidates[int(np.argmin(costs))]
-        found = _exact(function, K, rounding, a, b, weight, best, of_constant)
-        return found._replace(certain=best == 1)
-    return _exact(function, K, rounding, a * rho, b * rho, weight, rho, of_constant * rho**2)
+        found = _exact(function, K, rounding, a, b, off, weight, best, of_constant)
+        return found._replace(certain=best == 1 and abs(rho - 1) <= 4 * (len(a) + 2) * UNIT)
+    a, b, off, of_constant = a * rho, b * rho, off * rho, of_constant * rho**2
+    return _exact(function, K, rounding, a, b, off, weight, rho, of_constant)
 
 
-def _exact(function, K, rounding, a, b, bound, rho=ONE, of_constant=0) -> Exact:
+def _exact(function, K, rounding, a, b, off, bound, rho=ONE, of_constant=0) -> Exact:
+    """Of a bias that is known up to `off`."""
     kind, n, nu = function.kind, len(a), LONG(function.nu)
     sign = function.target.astype(LONG)
     target = rho * sign if kind == "nu_svc" else sign
@@ -180,7 +187,7 @@ def _exact(function, K, rounding, a, b, bound, rho=ONE, of_constant=0) -> Exact:
         # The coefficients of copies are rounded, and so is their sum.
         of_f = (of_kernel + (n + 3 + 2 * function.copies) * unit * np.abs(K)) @ np.abs(a)
         of_r = of_f + 3 * unit * (np.abs(target) + np.abs(f) + abs(b) + epsilon)
-        of_r += 3 * unit * ridge * np.abs(a)
+        of_r += 3 * unit * ridge * np.abs(a) + off
         of_q = np.abs(a) @ of_f
         many = (n + 6 + 2 * function.copies.max()) * unit
         of_dual = 0.5 * of_q + many * (np.abs(target * a).sum() + epsilon * np.abs(a).sum())

@@ -65,7 +65,9 @@ def gram(kernel: Any, X: np.ndarray, balanced: bool = False) -> Gram:
 
 
 def is_far_from_zero(X: np.ndarray) -> bool:
-    return len(X) > 0 and X[0] @ X[0] > 1e4 * ((X - X[0]) ** 2).sum(axis=1).max()
+    """Whether a machine subtracts the mean of the inputs, beyond doubt."""
+    mean = X.mean(axis=0)
+    return len(X) > 0 and mean @ mean > 1.01e4 * ((X - mean) ** 2).sum(axis=1).max()
 
 
 def far_products(X: np.ndarray) -> Gram:
@@ -74,6 +76,9 @@ def far_products(X: np.ndarray) -> Gram:
     along, size = X @ centre, np.abs(X) @ np.abs(centre)
     sizes = np.abs(X) @ np.abs(X).T + size[:, None] + size
     values = X @ X.T + along[:, None] + along
+    # A machine computes with inputs minus their mean.
+    from_mean = np.abs(X - X.mean(axis=0))
+    sizes = np.maximum(sizes, from_mean @ from_mean.T)
     return Gram(values, (X.shape[1] + 2) * UNIT * sizes + UNDERFLOW, centre @ centre)
 
 

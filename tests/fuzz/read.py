@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -76,6 +78,20 @@ def distinct(case: Case, y: np.ndarray | None = None) -> Samples:
     )
 
 
+def sums(model: Any, case: Case) -> list[float]:
+    """Σ of the coefficients of every function; before copies are added up, which rounds."""
+    coef = model.dual_coef_
+    coef = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
+    count = len(getattr(model, "classes_", ()))
+    if count <= 2 or len(coef) == count:
+        return [math.fsum(row) for row in coef]
+    codes = np.searchsorted(model.classes_, case.y[model.support_])
+    return [
+        math.fsum([*coef[j - 1][codes == i], *coef[i][codes == j]])
+        for i, j in combinations(range(count), 2)
+    ]
+
+
 def coefficients(model: Any, samples: Samples) -> np.ndarray:
     """`dual_coef_` with a column for each distinct sample."""
     coef = model.dual_coef_
@@ -91,6 +107,11 @@ def coefficients(model: Any, samples: Samples) -> np.ndarray:
 
 def functions(model: Any, case: Case, samples: Samples) -> list[Function]:
     """Every function of the model, as far as its problem is known from public attributes."""
+    found = read(model, case, samples)
+    return [replace(part, rest=rest) for part, rest in zip(found, sums(model, case), strict=True)]
+
+
+def read(model: Any, case: Case, samples: Samples) -> list[Function]:
     coef = coefficients(model, samples)
     everything = np.arange(samples.weight.size)
     name, parameters = case.estimator, case.parameters

@@ -22,6 +22,8 @@ from ..kernels.vector.base import VectorKernel
 WORTH_CENTRING = 1e4
 # The largest kernel value whose square, times a number of samples, is finite.
 LARGEST = 1e150
+# Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
+KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
 # Numbers in extended precision at a time.
 EXTENDED_BLOCK = 1 << 20
 

@@ -88,6 +88,11 @@ class Samples(NamedTuple):
         hand_out(self.member, self.given_weight, self.weight, coef, full, spread)
         return spread
 
+    def gathered(self, coef: np.ndarray) -> np.ndarray:
+        """The coefficients of distinct samples, from those of the given ones."""
+        present = self.member >= 0
+        return np.bincount(self.member[present], coef[present], minlength=self.size)
+
 
 @compiled_strict
 def hand_out(

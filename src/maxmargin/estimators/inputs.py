@@ -123,7 +123,16 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             "Precomputed matrix must be a square matrix. X is a "
             f"{X.shape[0]}x{X.shape[1]} matrix: give the kernel of all training samples with all"
         )
-    return _for_kernel(kernel, raw, X), y
+    return _for_kernel(kernel, raw, canonical(X)), y
+
+
+def canonical(X: Any) -> Any:
+    """Sparse inputs with sorted indices and no entry twice; others as they are."""
+    if not sparse.issparse(X) or X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 def _validated(estimator: Any, X: Any, reset: bool) -> Any:

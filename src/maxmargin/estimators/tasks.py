@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dual import Certificate, Expansion, Machine
+from ..dual.problem import Float
 from ..solvers import Solution
 
 
@@ -28,6 +29,9 @@ class Task(NamedTuple):
         Starting point of the solver.
     remake : callable or None
         Makes the machine of some of the samples, from their labels, weights and class weights.
+    restate : callable or None
+        Makes of a certificate, α and Kα the certificate of the problem posed, where this one was
+        solved in its place.
     """
 
     name: str
@@ -36,10 +40,15 @@ class Task(NamedTuple):
     classes: tuple[int, int] | None = None
     start: np.ndarray | None = None
     remake: Callable[..., Machine] | None = None
+    restate: Callable[[Certificate, Float, Float], Certificate] | None = None
 
     @property
     def indices(self) -> np.ndarray | None:
         return np.concatenate(self.samples) if self.samples else None
+
+    def as_posed(self, shown: Certificate, alpha: Float, sums: Float) -> Certificate:
+        """The certificate of the problem posed, from that of `machine`; `sums` is Kα."""
+        return shown if self.restate is None else self.restate(shown, alpha, sums)
 
 
 class Outcome(NamedTuple):

@@ -487,8 +487,18 @@ def test_next_aim_is_lower_by_as_much_as_more_was_shown_and_never_0():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_coefficients_that_cannot_be_balanced_far_from_0_are_not_called_converged():
-    case = draw(4001, 11818)
-    model = SVC(C=case.parameters["C"], kernel="linear").fit(case.X, case.y, case.weight)
-    place = model.certificate_.names.index("-3.0 vs 1.0")
-    assert model.status_[place] == "precision"
+def test_certificate_counts_what_coefficients_leave_of_their_sum_far_from_0():
+    case = draw(4001, 13489)
+    model = SVR(**case.parameters).fit(case.X, case.y, case.weight)
+    coef = [Fraction(c) for c in model.dual_coef_.ravel().tolist()]
+    assert sum(coef) != 0
+    rows = [[Fraction(x) for x in row] for row in case.X.tolist()]
+    w = [sum(c * rows[i][j] for c, i in zip(coef, model.support_)) for j in range(3)]
+    intercept, epsilon = Fraction(float(model.intercept_[0])), Fraction(model.epsilon)
+    errors = [
+        max(abs(sum(a * b for a, b in zip(w, row)) + intercept - Fraction(t)) - epsilon, 0)
+        for row, t in zip(rows, case.y.tolist())
+    ]
+    losses = sum(Fraction(c) * e for c, e in zip(case.weight.tolist(), errors))
+    primal = sum(a * a for a in w) / 2 + losses
+    assert model.certificate_.primal == pytest.approx(float(primal), rel=1e-9)

@@ -220,7 +220,8 @@ class KernelMachine(CertifiedMachine):
         for task, outcome in zip(tasks, outcomes):
             known = isinstance(self.kernel_, VectorKernel) and not may_be_indefinite(self)
             status, is_squared = outcome.solution.status, bool(task.machine.problem.ridge.any())
-            if status == "precision" and is_squared and np.isinf(outcome.certificate.primal):
+            is_over = status in ("precision", "stuck") and np.isinf(outcome.certificate.primal)
+            if is_over and is_squared:
                 outcome = outcome.ended("unbounded")  # it grew until it overflowed
             if outcome.solution.status == "unbounded" and np.isfinite(self.C) and known:
                 raise ValueError(
@@ -239,7 +240,7 @@ class KernelMachine(CertifiedMachine):
                     f"C must be finite: C={self.C} allows no error, but without error there is no "
                     f"solution for {task.name} with kernel {self.kernel_!r}"
                 )
-            if not np.isfinite(outcome.expansion.coef).all():
+            if not np.isfinite([*outcome.expansion.coef, outcome.expansion.intercept]).all():
                 raise ValueError(
                     "The dual coefficients or intercepts are not finite. The input data may "
                     "contain large values and need to be preprocessed"

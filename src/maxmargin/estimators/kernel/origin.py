@@ -1,19 +1,28 @@
-"""Functions of original inputs, from those of machines trained on centred ones."""
+"""Functions of original inputs, from those of machines trained on centred ones.
+
+Coefficients a of centred inputs z = x − c whose sum r is not 0, since rounding has left something
+of it, make of the original inputs the function
+
+    Σ_i a_i ⟨x_i, x⟩ + b  =  Σ_i a_i ⟨z_i, z⟩ + r⟨c, z⟩ + s + b,   s = Σ_i a_i ⟨z_i, c⟩ + r⟨c, c⟩
+    ‖w‖²  =  Σ_ij a_i a_j ⟨z_i, z_j⟩ + r Σ_i a_i ⟨z_i, c⟩ + rs
+
+The intercept is b = b' − s for the b' of centred inputs, up to the digits that a float has.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dual import kernel_expansion
-from ...dual.certificate import certificate_and_bias, rounding_is_small
+from ...dual.certificate import certificate_and_bias
 from ..conditioning import intercept_at_origin
 from ..distinct import Samples, chosen
 from ..tasks import Outcome, Task
 from .prediction import coefficients
-from .training import ROUNDED, Trainer
+from .training import Trainer
 
 
 def at_origin(
@@ -43,46 +52,69 @@ def at_origin(
         exact = intercept_at_origin(expansion.intercept, coef, X, centre)
         intercept = float(exact)
         written = np.longdouble(intercept + trainer.offset) - np.longdouble(trainer.offset)
-        outcome = shifted(task, outcome, float(written - exact), trainer)
-        if outcome.finished and not is_balanced(task, outcome, coef, samples, centre, trainer):
-            outcome = outcome.ended("precision")
+        divisor = expansion.rho if expansion.rho > 0.0 else 1.0  # of the dual variables
+        change = Change(
+            rest=divisor * math.fsum(coef),
+            constant=divisor * float(expansion.intercept - exact),
+            intercept=divisor * float(written - exact),
+        )
+        own = divisor * samples.gathered(coef)
+        inputs = samples.X
+        if task.indices is not None:
+            own, inputs = own[task.indices], chosen(inputs, task.indices)
+        outcome = certified(task, outcome, own, change, inputs, centre, trainer)
         placed.append(outcome._replace(expansion=expansion._replace(intercept=intercept)))
     return placed
 
 
-def shifted(task: Task, outcome: Outcome, shift: float, trainer: Trainer) -> Outcome:
-    """The outcome with the certificate of its function plus a small number."""
-    problem, shown = task.machine.problem, outcome.certificate
-    unseen = ROUNDED * shown.magnitude
-    if rounding_is_small(problem, outcome.solution.alpha, abs(shift), unseen):
-        return outcome
-    alpha = trainer.delivered(task, outcome.solution.alpha)
-    exact = trainer.grams.exact(task.indices)
-    expansion = kernel_expansion(problem.per_sample(alpha), exact)
-    bias = certificate_and_bias(problem, alpha, expansion)[1]
-    bias = bias + (outcome.expansion.intercept - task.machine.read(alpha, bias).intercept)
-    certificate, _ = certificate_and_bias(problem, alpha, expansion, bias + shift)
-    outcome = outcome._replace(certificate=certificate)
-    return outcome.ended("precision") if trainer.falls_short(task, outcome) else outcome
+class Change(NamedTuple):
+    """By what the function of the original inputs differs, in terms of the dual variables.
+
+    Attributes
+    ----------
+    rest : float
+        r, the sum of the coefficients.
+    constant : float
+        s.
+    intercept : float
+        What rounding has added to b.
+    """
+
+    rest: float
+    constant: float
+    intercept: float
 
 
-def is_balanced(
+def certified(
     task: Task,
     outcome: Outcome,
     coef: np.ndarray,
-    samples: Samples,
+    change: Change,
+    inputs: Any,
     centre: np.ndarray,
     trainer: Trainer,
-) -> bool:
-    """Whether it is within the promised gap that coefficients whose sum r is not 0 add rc to w."""
-    rest, gap = abs(math.fsum(coef)), trainer.settings.gap
-    if rest == 0.0 or np.isinf(gap):
-        return True
-    problem, shown, alpha = task.machine.problem, outcome.certificate, outcome.solution.alpha
-    allowed = gap * shown.magnitude
-    X = samples.X if task.indices is None else chosen(samples.X, task.indices)
-    pull = np.abs(X @ centre)
-    norms = rest * float(np.abs(problem.per_sample(alpha)) @ pull)
-    norms += 0.5 * rest * rest * float(centre @ centre)
-    most = rest * float(pull.max(initial=0.0))
-    return norms <= allowed and rounding_is_small(problem, alpha, most, allowed)
+) -> Outcome:
+    """The outcome with the certificate of the function of the original inputs.
+
+    Parameters
+    ----------
+    task : Task
+    outcome : Outcome
+    coef : float array
+        The delivered coefficients, one for each of the task's samples.
+    change : Change
+    inputs : inputs
+        The centred ones of the task.
+    centre : float array
+    trainer : Trainer
+    """
+    problem, solution = task.machine.problem, outcome.solution
+    alpha = trainer.delivered(task, solution.alpha)
+    expansion = inputs @ (inputs.T @ coef) + change.rest * (inputs @ centre)
+    bias = solution.bias + change.intercept
+    shown, _ = certificate_and_bias(problem, alpha, expansion, bias)
+    of_norm = change.rest * change.constant
+    dual, gap = shown.dual - 0.5 * of_norm, shown.gap + of_norm
+    shown = replace(shown, primal=dual + gap, dual=dual, gap=gap)
+    outcome = outcome._replace(certificate=task.as_posed(shown, alpha, expansion))
+    return outcome.ended("precision") if trainer.falls_short(task, outcome) else outcome

@@ -49,8 +49,7 @@ def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:
         return alpha
     problem = task.machine.problem
     coef = problem.per_sample(alpha)
-    spread, present = handed_out(task, alpha, coef, samples), samples.member >= 0
-    merged = np.bincount(samples.member[present], spread[present], minlength=samples.size)
+    merged = samples.gathered(handed_out(task, alpha, coef, samples))
     merged = merged[task.indices] if task.samples else merged
     if (np.abs(merged - coef) <= ADDED * np.abs(coef)).all():
         return alpha

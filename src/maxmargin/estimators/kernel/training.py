@@ -28,6 +28,7 @@ from ...solvers.drivers.batch import solve_batch
 from ...solvers.interrupt import interrupted_when
 from ...solvers.settings import SMALL
 from ..clock import Clock, OutOfTime
+from ..conditioning import KNOWN_TO
 from ..progress import Reporter
 from ..tasks import Outcome, Task
 from .gram_pool import Grams
@@ -39,8 +40,6 @@ MOST_RETURNS, NEXT_AIM = 3, 0.5
 FEASIBLE = 1e-9
 # What small problems may leave to rounding; others have their sums repaired.
 ROUNDED = 1e-13
-# Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
-KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
 # The part of `tol` below which rounding of the arguments of a kernel's function does not count.
 NEGLIGIBLE = 1e-3
 # The part of max_seconds below which no unfinished problem is taken up again.
@@ -151,7 +150,7 @@ class Trainer:
             self._interrupt()
             return outcomes
         for k, (solution, certificate, bias) in zip(small, solved):
-            solution = replace(solution, plan=plan.batched(tasks[k].machine.problem))
+            solution = replace(solution, bias=bias, plan=plan.batched(tasks[k].machine.problem))
             merged = self.delivered(tasks[k], solution.alpha)
             if merged is not solution.alpha or certificate.infeasibility > ROUNDED:
                 continue
@@ -402,6 +401,7 @@ class Trainer:
             middle = task.machine.read(alpha, bias).intercept
             change = (middle + self.offset) - self.offset - middle
             certificate, bias = certificate_and_bias(problem, alpha, expansion, bias + change)
+        solution = replace(solution, bias=bias)
         outcome = Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
         if solution.status == "precision" and self.is_proven(task, outcome):
             return outcome.ended("converged")

@@ -12,6 +12,8 @@ same solution. With the primal and dual value of ε-SVR, those of ν-SVR are
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -94,7 +96,7 @@ class TubeSearch:
     def _task(self, task: Task, epsilon: float, coef: Float) -> Task:
         machine = epsilon_svr(self.targets, self.penalty, epsilon, self.intercept)
         start = np.append(np.maximum(coef, 0.0), np.minimum(coef, 0.0))
-        return task._replace(machine=machine, start=start)
+        return task._replace(machine=machine, start=start, restate=partial(self._restated, epsilon))
 
     def _between(self, task: Task, low: Tried, high: Tried) -> Tried:
         """The solution on the way from one to the other with Σ|β| = T.
@@ -107,29 +109,32 @@ class TubeSearch:
         return self._noted(high.epsilon, task, self.trainer.as_started(task))
 
     def _certified(self, tried: Tried) -> Tube:
-        """The outcome with the certificate of ν-SVR."""
-        shown, epsilon = tried.outcome.certificate, tried.epsilon
-        spent = self.total + tried.excess
-        certificate = Certificate(
+        """The outcome with the certificate of ν-SVR; where time is up its violation is that of
+        ε-SVR, which is no smaller."""
+        task, outcome = tried.task, tried.outcome
+        alpha = self.trainer.delivered(task, outcome.solution.alpha)
+        exact, overtime = self.trainer.grams.exact(task.indices), self.trainer.clock.overtime
+        sums = None
+        with suppress(OutOfTime):
+            sums = kernel_expansion(task.machine.problem.per_sample(alpha), exact, overtime)
+        certificate = self._restated(tried.epsilon, outcome.certificate, alpha, sums)
+        outcome = outcome._replace(certificate=certificate)
+        if tried.solved and not self.trainer.is_proven(task, outcome):
+            outcome = outcome.ended("precision")
+        return Tube(task, outcome)
+
+    def _restated(
+        self, epsilon: float, shown: Certificate, alpha: Float, sums: Float | None
+    ) -> Certificate:
+        """The certificate of ν-SVR, whose pairs never cross the tube, from that of ε-SVR."""
+        problem = nu_svr(self.targets, self.nu, self.penalty, self.intercept).problem
+        spent, violation = float(np.abs(problem.per_sample(alpha)).sum()), shown.violation
+        if sums is not None:
+            violation = problem.violation(alpha, problem.gradient(alpha, sums))
+        return Certificate(
             primal=shown.primal + epsilon * self.total,
             dual=shown.dual + epsilon * spent,
-            gap=shown.gap - epsilon * tried.excess,
-            violation=self._violation(tried),
-            infeasibility=max(shown.infeasibility, tried.excess / self.total),
+            gap=shown.gap - epsilon * (spent - self.total),
+            violation=violation,
+            infeasibility=max(shown.infeasibility, (spent - self.total) / self.total),
         )
-        outcome = tried.outcome._replace(certificate=certificate)
-        if tried.solved and not self.trainer.is_proven(tried.task, outcome):
-            outcome = outcome.ended("precision")
-        return Tube(tried.task, outcome)
-
-    def _violation(self, tried: Tried) -> float:
-        """That of ν-SVR, whose pairs never cross the tube; where time is up that of ε-SVR, which is
-        no smaller."""
-        problem = nu_svr(self.targets, self.nu, self.penalty, self.intercept).problem
-        alpha = self.trainer.delivered(tried.task, tried.outcome.solution.alpha)
-        exact = self.trainer.grams.exact(tried.task.indices)
-        try:
-            sums = kernel_expansion(problem.per_sample(alpha), exact, self.trainer.clock.overtime)
-        except OutOfTime:
-            return tried.outcome.certificate.violation
-        return problem.violation(alpha, problem.gradient(alpha, sums))

@@ -32,6 +32,7 @@ from ...kernels.vector.base import VectorKernel
 from ...solvers.online.inputs import Frame
 from ...solvers.online.loop import COUNTERS, SIZE, ZEROS
 from ...solvers.online.machine import OnlineMachine, OnlineSettings, OnlineState
+from ..conditioning import widened
 from ..inputs import is_precomputed, takes_strings
 from .committee import Committee
 
@@ -256,7 +257,8 @@ def check_inputs(kernel: Kernel, inputs: Any, frame: Frame | None, features: int
         _require(frame.centre.dtype.kind == "f", "centre holds no real numbers")
         _require(np.isfinite(frame.centre).all(), "centre contains NaN or infinity")
     if count(inputs):
-        _require(np.isfinite(kernel(inputs[:1], inputs[:1])).all(), "kernel is not finite")
+        one = widened(inputs[:1])
+        _require(np.isfinite(kernel(one, one)).all(), "kernel is not finite")
 
 
 def _are_texts(inputs: Any) -> bool:

@@ -18,7 +18,7 @@ from ...runtime.parallel import single_threaded_blas
 from ...solvers import plan
 from ...solvers.online.machine import OnlineSettings
 from ..clock import Clock
-from ..conditioning import refuse_overflow
+from ..conditioning import KNOWN_TO, refuse_overflow
 from ..distinct import Samples, distinct, size_in_bytes
 from ..inputs import checked_weights, is_function, new_inputs, resolved_kernel, training_inputs
 from ..progress import Reporter
@@ -106,17 +106,19 @@ class TrainedOnline(CertifiedMachine):
         number: np.ndarray,
         places: list[np.ndarray],
     ) -> str:
-        """ "converged" where no example violates optimality by more than tol in float64 either;
-        a pass knows only the sums that it has kept up to date."""
+        """ "converged" where no example violates optimality by more than tol in float64 either, as
+        far as its digits tell; a pass knows only the sums that it has kept up to date."""
         members = places[place][number]
         alpha = np.where(members >= 0, self.machines_.machines[place].alpha[members], 0.0)
-        worst = self.machines_.violation(place, samples.X, codes, bound, alpha)
+        largest = float(np.abs(self.kernel_.diagonal(samples.X)).max())
+        rounding = KNOWN_TO * largest * float(np.linalg.norm(alpha))
+        worst = max(self.machines_.violation(place, samples.X, codes, bound, alpha), rounding)
         if worst <= ROUNDING * float(self.tol):
             return "converged"
         kind = self.machines_.machines[place].dtype
         warnings.warn(
             f"Training ended early: no progress with kernel values in {kind}. The largest "
-            f"violation is still {worst:.3g} instead of tol={self.tol:g}. finish() works in "
+            f"violation may still be {worst:.3g} instead of tol={self.tol:g}. finish() works in "
             "float64; else scale the inputs, or lower C.",
             ConvergenceWarning,
             stacklevel=7,
