@@ -49,6 +49,8 @@ def size_of_kernel(case: Case) -> float:
         return float(min(square, 1e300))
     gamma = case.parameters.get("gamma", "scale")
     variance = X.var()
+    if case.call.get("way") == "partial_fit":
+        variance = X[: max(1, case.size // 2)].var()  # of the first part
     if gamma == "scale":
         gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     elif gamma == "auto":

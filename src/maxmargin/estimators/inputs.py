@@ -127,11 +127,12 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def canonical(X: Any) -> Any:
-    """Sparse inputs with sorted indices and no entry twice; others as they are."""
-    if not sparse.issparse(X) or X.has_canonical_format:
+    """Sparse inputs with sorted indices, no entry twice and none of 0; others as they are."""
+    if not sparse.issparse(X) or (X.has_canonical_format and X.data.all()):
         return X
     X = X.copy()
     X.sum_duplicates()
+    X.eliminate_zeros()
     return X
 
 
@@ -179,7 +180,7 @@ def new_inputs(estimator: Any, X: Any, like: Any = None) -> Any:
             )
         if trained_sparse and not sparse.issparse(X):
             X = sparse.csr_array(X)
-    return _for_kernel(kernel, raw, X)
+    return _for_kernel(kernel, raw, canonical(X))
 
 
 def _format(kernel: Any, X: Any) -> dict[str, Any]:

@@ -70,19 +70,26 @@ class TubeSearch:
         nothing = low._replace(coef=np.zeros_like(low.coef), excess=-self.total)
         widest = 0.5 * np.ptp(self.targets) if self.intercept else np.abs(self.targets).max()
         high = nothing._replace(epsilon=float(widest))
+        above, below, last = low.excess, high.excess, None
         for _ in range(MOST_TRIES):
-            share = low.excess / (low.excess - high.excess)
-            share = min(max(share, LEAST_CUT), 1.0 - LEAST_CUT)
+            between = self._certified(self._between(task, low, high))
+            share = min(max(above / (above - below), LEAST_CUT), 1.0 - LEAST_CUT)
             epsilon = low.epsilon + share * (high.epsilon - low.epsilon)
-            if not low.epsilon < epsilon < high.epsilon:
+            if between.outcome.finished or not low.epsilon < epsilon < high.epsilon:
                 break
             tried = self._tried(task, epsilon, low.coef)
+            if tried.outcome.solution.status == "precision":
+                break
             if not tried.solved or abs(tried.excess) <= CLOSE * self.total:
                 return self._certified(tried)
-            low, high = (tried, high) if tried.excess > 0 else (low, tried)
-            if high.epsilon - low.epsilon <= CLOSE * high.epsilon:
-                break
-        return self._certified(self._between(task, low, high))
+            # An end that stays is weighted down (the Illinois rule), so that both ends move.
+            if tried.excess > 0:
+                above, below = tried.excess, 0.5 * below if low is last else below
+                low = last = tried
+            else:
+                above, below = 0.5 * above if high is last else above, tried.excess
+                high = last = tried
+        return between
 
     def _tried(self, task: Task, epsilon: float, coef: Float) -> Tried:
         """The solution of ε-SVR, begun with these coefficients."""
