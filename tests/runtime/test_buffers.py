@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -22,7 +23,14 @@ from maxmargin.data import chess_board
 from maxmargin.dual import hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.runtime import buffers as memory
-from maxmargin.runtime.buffers import buffer, free_memory, pages_kept, release_memory
+from maxmargin.runtime.buffers import (
+    buffer,
+    free_memory,
+    memory_share,
+    pages_kept,
+    release_memory,
+    workers_beside,
+)
 from maxmargin.solvers import costs, plan
 from maxmargin.solvers.plan import memory_budget
 
@@ -330,12 +338,12 @@ def test_the_whole_matrix_is_refused_where_it_does_not_fit():
 
 
 def test_budgets(monkeypatch):
-    monkeypatch.setattr(plan, "free_memory", lambda: 2e9)
+    monkeypatch.setattr(plan, "memory_share", lambda: 2e9)
     assert memory_budget(50, 100_000) == 50e6
     assert memory_budget(50, 10) == 50e6
     assert memory_budget(5000, 100_000) == 1.6e9
     assert memory_budget("auto", 100_000) == 1e9
-    monkeypatch.setattr(plan, "free_memory", lambda: 64e9)
+    monkeypatch.setattr(plan, "memory_share", lambda: 64e9)
     assert memory_budget("auto", 100_000) == costs.GENEROUS
     assert memory_budget("auto", 100_000, jobs=4) == 4 * costs.GENEROUS
 
@@ -487,3 +495,14 @@ def test_what_cannot_be_read_limits_nothing(machine, line):
 
 def test_there_is_some_memory_here():
     assert 1e6 < free_memory() < 1e15
+
+
+@NEEDS_PROC
+def test_workers_share_the_memory_that_is_free():
+    assert workers_beside() == 1
+    with Parallel(n_jobs=3) as parallel:
+        parallel(delayed(time.sleep)(0.3) for _ in range(3))  # until all three are there
+        counts = parallel(delayed(workers_beside)() for _ in range(3))
+        shares = parallel(delayed(memory_share)() for _ in range(3))
+    assert min(counts) >= 3
+    assert shares == pytest.approx([free_memory() / count for count in counts], rel=0.3)

@@ -205,8 +205,24 @@ def release_memory() -> None:
 
 
 def kept_between_fits() -> int:
-    worker = os.getpid() != _process or multiprocessing.parent_process() is not None
-    return 0 if worker else KEPT
+    return 0 if is_worker() else KEPT
+
+
+def is_worker() -> bool:
+    """Whether another process has started this one to share its work."""
+    return os.getpid() != _process or multiprocessing.parent_process() is not None
+
+
+def workers_beside() -> int:
+    """The number of processes that share the memory: of a worker, all children of its parent."""
+    if not is_worker():
+        return 1
+    threads = Path(f"/proc/{os.getppid()}/task")
+    try:
+        children = [_read(f"{thread}/children").split() for thread in threads.iterdir()]
+    except OSError:
+        return 1
+    return max(1, sum(map(len, children)))
 
 
 def _fresh(size: int) -> Pages:
@@ -220,6 +236,11 @@ def _fresh(size: int) -> Pages:
         with suppress(OSError):  # not supported by this kernel
             pages.madvise(mmap.MADV_HUGEPAGE)
     return Pages(pages, np.frombuffer(pages, dtype=np.uint8).ctypes.data, size)
+
+
+def memory_share() -> float:
+    """Bytes of available memory that this process may plan with: workers share them equally."""
+    return free_memory() / workers_beside()
 
 
 def free_memory(swap: bool = False, system: Path = Path("/")) -> float:

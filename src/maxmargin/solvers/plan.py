@@ -18,7 +18,7 @@ from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.vector.base import VectorKernel
 from ..kernels.vector.exp import COMPILED
 from ..kernels.vector.gaussian_rows import DIRECT_FEATURES
-from ..runtime.buffers import free_memory
+from ..runtime.buffers import memory_share
 from ..runtime.parallel import own_threads
 from . import costs
 from .settings import Settings
@@ -296,11 +296,13 @@ def memory_budget(cache_size: float | str, samples: int, jobs: int = 1) -> float
     if cache_size == "auto" and few:
         return costs.MODEST
     if cache_size == "auto":
-        return max(costs.MODEST, min(costs.GENEROUS * jobs, 0.5 * free_memory()))
+        share = memory_share()
+        least = min(costs.MODEST, costs.MOST_OF_FREE * share)
+        return max(least, min(costs.GENEROUS * jobs, 0.5 * share))
     asked = float(cache_size) * 1e6
     if few or asked <= costs.MODEST:
         return asked
-    return min(asked, costs.MOST_OF_FREE * free_memory())
+    return min(asked, costs.MOST_OF_FREE * memory_share())
 
 
 def working_dtype(

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ...dual import Certificate, certify_least_squares
 from ...kernels.vector.base import VectorKernel
-from ...runtime.buffers import free_memory, pages_kept
+from ...runtime.buffers import memory_share, pages_kept
 from ...runtime.parallel import single_threaded_blas
 from ...solvers.plan import fits_single
 from ...solvers.ridge import RidgeSolution, RidgeSystem, leave_one_out, solve_ridge
@@ -171,7 +171,7 @@ class LeastSquaresMachine(KernelMachine):
 
     def _memory(self) -> float:
         if self.cache_size == "auto":
-            return MEMORY_SHARE * free_memory()
+            return MEMORY_SHARE * memory_share()
         return float(self.cache_size) * 1e6
 
     def _is_indefinite(self, system: RidgeSystem) -> bool:
