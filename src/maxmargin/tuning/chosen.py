@@ -80,7 +80,7 @@ def in_words(what: str, stages: list[Stage]) -> str:
     results = [stage.result for stage in stages]
     evaluations = sum(result.evaluations for result in results)
     notes = [f"{evaluations:,} evaluations in {sum(r.seconds for r in results):.2g} s"]
-    if what.startswith("path of C"):
+    if what == "path of C":
         notes.append(f"smallest error {min(result.value for result in results):.4g}")
     elif what.startswith(DESCENDING):
         values = stages[0].history["value"]

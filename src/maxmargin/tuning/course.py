@@ -310,15 +310,17 @@ class Search:
         keep("" if self._ended else result.status)
         return result
 
-    def path_of_C(self, kernel: Kernel, Cs: Float = PATH_C) -> Outcome:
+    def path_of_C(self, kernel: Kernel, Cs: Float = PATH_C, most: int | None = None) -> Outcome:
         """C for a kernel by cross-validation along a path, with the hinge loss; the smallest of
-        equally good C. Values of C are in units of 1/variance in feature space."""
+        equally good C. Values of C are in units of 1/variance in feature space. `most` is the
+        number of folds to be held out, of those that there are."""
         self._place += 1
+        k = self.task.k if most is None else min(most, self.task.k)
         unit = 1.0 / feature_variance(kernel, self.task.X)
         began = time.perf_counter()
-        curve = self._curve_of_C(kernel, Cs * unit)
+        curve = self._curve_of_C(kernel, Cs * unit, k)
         seconds = time.perf_counter() - began
-        complete = curve.errors.size == Cs.size * self.task.k
+        complete = curve.errors.size == Cs.size * k
         self._late |= not (complete or self._ended)
         if not curve.C.size:
             return self.outcome(Point(kernel, unit), np.nan, "hinge")
@@ -330,13 +332,15 @@ class Search:
         point = Point(kernel, C)
         result = Result(point, error, curve.errors.size, seconds, status, 0, at_limits)
         history = {"log_C": np.log(curve.C), "value": curve.mean}
-        self.stages.append(Stage("path of C", result, history))
+        what = "path of C" if k == self.task.k else f"path of C on {k} of {self.task.k} folds"
+        self.stages.append(Stage(what, result, history))
         return self.outcome(point, 1.0 - error, "hinge")
 
-    def _curve_of_C(self, kernel: Kernel, Cs: Float) -> CurveOfC:
-        """Errors along the path: at the C that all folds reached, else of the completed folds."""
-        place, k = self._place, self.task.k
-        splits = folds(self.codes.astype(np.float64), k, self.task.random_state)
+    def _curve_of_C(self, kernel: Kernel, Cs: Float, k: int) -> CurveOfC:
+        """Errors along the path on the first k folds: at the C that all of them reached, else of
+        the completed ones."""
+        place = self._place
+        splits = folds(self.codes.astype(np.float64), self.task.k, self.task.random_state)[:k]
         sizes = np.array([split.test.size for split in splits])
         rows = self.journal.notes(place, "path of C").rows
         with recalling("path of C"):

@@ -69,7 +69,7 @@ REPEATS, REPEATED_SAMPLES = 3, 1000
 # Most pairs of classes whose likelihoods are summed; with more, votes are counted along paths of
 # few C for widths far apart, then of more C for widths close together.
 MOST_PAIRS = 6
-COARSE_C = 10.0 ** np.arange(-1.0, 4.01)
+COARSE_C, COARSE_FOLDS = 10.0 ** np.arange(-1.0, 4.01), 2
 # Around the best of the coarse steps.
 FINE_C, FINE_GAMMA = 10.0 ** np.arange(-1.0, 1.01, 0.25), (0.5, 1.0, 2.0)
 # Substring lengths and widths compared on strings, and the most distinct substrings allowed.
@@ -153,19 +153,20 @@ def by_fixed_folds(search: Search) -> Outcome:
 
 
 def _by_votes(search: Search) -> Outcome:
-    """Width and C by the cross-validation error: coarse steps of both, then finer ones."""
+    """Width and C by the cross-validation error: coarse steps of both on some of the folds, since
+    many pairs vote on every sample, then finer ones."""
     start = search.task.kernel
     kernels = [wide for f in SCAN_GAMMA if (wide := widened(start, f)) is not None] or [start]
-    few = search.task.k * COARSE_C.size
+    few = COARSE_FOLDS * COARSE_C.size
     search.expected = (few,) * len(kernels) + (search.task.k * FINE_C.size,) * len(FINE_GAMMA)
-    coarse = _best_of_paths(search, kernels, COARSE_C)
+    coarse = _best_of_paths(search, kernels, COARSE_C, COARSE_FOLDS)
     finer = [widened(coarse.point.kernel, f) or coarse.point.kernel for f in FINE_GAMMA]
     if not search.left():
         return coarse
     middle = coarse.point.C * feature_variance(coarse.point.kernel, search.task.X)
     Cs = middle * FINE_C[middle * FINE_C <= PATH_C[-1] * (1.0 + 1e-9)]
     fine = _best_of_paths(search, list(dict.fromkeys(finer)), Cs)
-    return better(coarse, fine)._replace(status=fine.status)
+    return (coarse if np.isnan(fine.score) else fine)._replace(status=fine.status)
 
 
 def better(*outcomes: Outcome) -> Outcome:
@@ -174,11 +175,13 @@ def better(*outcomes: Outcome) -> Outcome:
     return max(scored, key=lambda outcome: (outcome.score, -outcome.point.C))
 
 
-def _best_of_paths(search: Search, kernels: Sequence[Kernel], Cs: Float) -> Outcome:
+def _best_of_paths(
+    search: Search, kernels: Sequence[Kernel], Cs: Float, most: int | None = None
+) -> Outcome:
     """The kernel and C with the smallest cross-validation error along paths of C."""
     outcomes = []
     for kernel in kernels:
-        outcomes.append(search.path_of_C(kernel, Cs))
+        outcomes.append(search.path_of_C(kernel, Cs, most))
         if not search.left():
             break
     return better(*outcomes)._replace(status=outcomes[-1].status)
@@ -285,7 +288,7 @@ def _by_oligos(search: Search, alphabet: str) -> Outcome:
     kernels: list[Kernel] = [Oligo(k, s, alphabet=alphabet) for k, s in zip(lengths, sigmas)]
     if len(lengths) > 1:
         kernels.append(CombinedOligo(tuple(sigmas), alphabet))
-    coarse = _best_of_paths(search, kernels, COARSE_C)
+    coarse = _best_of_paths(search, kernels, COARSE_C, COARSE_FOLDS)
     if not search.left():
         return coarse
     fine = search.path_of_C(coarse.point.kernel)
