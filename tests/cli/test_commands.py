@@ -179,7 +179,7 @@ def test_npz_of_two_classes_with_probabilities(folder):
 def test_version_names_what_it_stands_on(tmp_path):
     from maxmargin import __version__
 
-    told = json.loads(command("version", "--json", cwd=tmp_path).out)
+    told = json.loads(command_here("version", "--json", cwd=tmp_path).out)
     assert told["maxmargin"] == __version__
     assert "numba" in told
 

@@ -112,7 +112,7 @@ def test_lack_of_memory_is_told_in_a_sentence():
 
 
 def test_absent_model_ends_with_3_and_a_cut_one_with_4(tmp_path):
-    assert "No such file" in command("inspect", "none.mm", cwd=tmp_path, expect=3).errors
+    assert "No such file" in command_here("inspect", "none.mm", cwd=tmp_path, expect=3).errors
     save(SVC().fit(X, Y), tmp_path / "model.mm")
     whole = (tmp_path / "model.mm").read_bytes()
     (tmp_path / "model.mm").write_bytes(whole[:1000] + whole[2000:])
