@@ -19,7 +19,8 @@ BENCH ?= --all
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Some of scikit-learn's checks run only where SciPy takes arrays of other libraries.
-SETTINGS := OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1
+# Tests start some two hundred processes, which load their modules faster with bytecode on disk.
+SETTINGS := OPENBLAS_NUM_THREADS=1 SCIPY_ARRAY_API=1 PYTHONDONTWRITEBYTECODE=
 SPREAD := --numprocesses=$(WORKERS) --dist=worksteal
 
 # Kernel values, problems and certificates, the loop and its steps: what compiled code computes.

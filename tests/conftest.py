@@ -12,10 +12,9 @@ from hypothesis import settings
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Workers compile the same functions at the same time, and Numba's cache files have no lock.
+# Workers share what they compile: see `maxmargin.runtime.code_cache` for two that save at once.
 if "PYTEST_XDIST_WORKER" in os.environ:
-    cache = Path(sys.prefix, "numba-cache", os.environ["PYTEST_XDIST_WORKER"])
-    os.environ["NUMBA_CACHE_DIR"] = str(cache)
+    os.environ["NUMBA_CACHE_DIR"] = str(Path(sys.prefix, "numba-cache"))
 
 import realdata
 from skips import SkipsFail

@@ -1,13 +1,19 @@
-"""Run the command `maxmargin` as a process of its own."""
+"""Run the command `maxmargin`, as a process of its own or in this one."""
 
 import os
 import subprocess
 import sys
+from contextlib import chdir
 from typing import NamedTuple
+from unittest.mock import patch
+
+from typer.testing import CliRunner
+
+from maxmargin.cli.app import app
 
 
 class Said(NamedTuple):
-    """What a process said."""
+    """What the command said."""
 
     out: str
     errors: str
@@ -26,3 +32,12 @@ def command(*arguments, cwd, stdin=None, expect=0):
     )
     assert done.returncode == expect, done.stderr.decode()
     return Said(done.stdout.decode(), done.stderr.decode())
+
+
+def command_here(*arguments, cwd, stdin=None, expect=0):
+    """The same in this process, for what does not depend on processes: it imports nothing anew."""
+    typed = [str(argument) for argument in arguments]
+    with chdir(cwd), patch.object(sys, "argv", ["maxmargin", *typed]):
+        done = CliRunner().invoke(app, typed, input=stdin)
+    assert done.exit_code == expect, f"{done.exception!r}\n{done.output}"
+    return Said(done.stdout, done.stderr)

@@ -1,4 +1,8 @@
-"""The command `maxmargin`: every command on real files, as a process of its own."""
+"""The command `maxmargin`: every command on real files.
+
+Processes of their own are for pipes, exit codes and what a command imports; the README's commands
+run as processes too.
+"""
 
 import json
 import re
@@ -11,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
-from cli.running import command
+from cli.running import command, command_here
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from maxmargin.models import load, read_libsvm
@@ -64,7 +68,7 @@ def test_train_says_what_it_did_and_why(trained):
 
 
 def test_predict_writes_class_decision_and_probability(home):
-    command("predict", "iris.mm", "iris.csv", "-o", "out.csv", cwd=home)
+    command_here("predict", "iris.mm", "iris.csv", "-o", "out.csv", cwd=home)
     table = polars.read_csv(home / "out.csv")
     assert table.columns[0] == "class"
     assert "decision[setosa]" in table.columns
@@ -74,7 +78,7 @@ def test_predict_writes_class_decision_and_probability(home):
 
 
 def test_predictions_go_to_standard_output_and_words_aside(home):
-    said = command("predict", "iris.mm", "iris.csv", cwd=home)
+    said = command_here("predict", "iris.mm", "iris.csv", cwd=home)
     lines = said.out.splitlines()
     assert lines[0].startswith("class,decision[setosa]")
     assert len(lines) == 151
@@ -85,7 +89,7 @@ def test_figures_of_the_training_data_are_called_that(home):
     rows = (home / "iris.csv").read_text().splitlines()
     (home / "some.csv").write_text("\n".join(rows[:100]))
     for name, told in (("iris.csv", True), ("some.csv", False)):
-        said = command("predict", "iris.mm", name, cwd=home).errors
+        said = command_here("predict", "iris.mm", name, cwd=home).errors
         assert ("measured on its training data" in said) == told
 
 
@@ -96,7 +100,7 @@ def test_standard_input_is_predicted(home):
 
 
 def test_inspect_tells_of_certificate_and_data(home):
-    said = command("inspect", "iris.mm", cwd=home).out
+    said = command_here("inspect", "iris.mm", cwd=home).out
     for text in ("SVC", "Gaussian", "largest violation", "iris.csv: 150 samples", "sepal length"):
         assert text in said
     numbers = re.findall(r"\d+\.\d+", said)
@@ -105,7 +109,7 @@ def test_inspect_tells_of_certificate_and_data(home):
 
 
 def test_json_is_one_object(home):
-    told = json.loads(command("inspect", "iris.mm", "--json", cwd=home).out)
+    told = json.loads(command_here("inspect", "iris.mm", "--json", cwd=home).out)
     assert told["machine"] == "SVC"
     assert told["classes"] == sorted(set(SPECIES))
     assert told["certificate"]["relative_gap"] < 1e-6
@@ -113,7 +117,7 @@ def test_json_is_one_object(home):
 
 
 def test_report_of_other_data(home):
-    command("report", "iris.mm", "iris.csv", "-o", "again.html", cwd=home)
+    command_here("report", "iris.mm", "iris.csv", "-o", "again.html", cwd=home)
     assert "iris.csv" in (home / "again.html").read_text("utf-8")
 
 
@@ -130,21 +134,21 @@ def test_what_tune_tells_to_type_reads_the_data_alike(folder):
     rows[3] = "," + rows[3].partition(",")[2]
     (folder / "gaps in it.csv").write_text("\n".join(rows))
     options = ("--impute", "median", "--drop", "petal width (cm)", "--strategy", "kta")
-    said = command("tune", "gaps in it.csv", *options, cwd=folder).out
+    said = command_here("tune", "gaps in it.csv", *options, cwd=folder).out
     typed = shlex.split(said.partition(" maxmargin ")[2].splitlines()[0])
-    command(*typed, "--no-report", cwd=folder)
+    command_here(*typed, "--no-report", cwd=folder)
     assert load(folder / "gaps in it.mm").estimator.n_features_in_ == 3
 
 
 def test_model_goes_to_libsvm_and_back(folder):
     options = ("--C", 10, "--gamma", 0.1, "--kernel", "rbf", "-q")
-    command("train", "iris.svm", *options, "-o", "svm.mm", "--no-report", cwd=folder)
-    command("convert", "svm.mm", "svm.libsvm", cwd=folder)
-    command("convert", "svm.libsvm", "back.mm", cwd=folder)
+    command_here("train", "iris.svm", *options, "-o", "svm.mm", "--no-report", cwd=folder)
+    command_here("convert", "svm.mm", "svm.libsvm", cwd=folder)
+    command_here("convert", "svm.libsvm", "back.mm", cwd=folder)
     model, again = load(folder / "svm.mm").estimator, load(folder / "back.mm").estimator
     assert (model.C, model.kernel_.gamma) == (10.0, 0.1)
     np.testing.assert_array_equal(model.predict(IRIS.data), again.predict(IRIS.data))
-    first = command("predict", "svm.libsvm", "iris.svm", "-q", cwd=folder).out.splitlines()[1]
+    first = command_here("predict", "svm.libsvm", "iris.svm", "-q", cwd=folder).out.splitlines()[1]
     assert first.split(",")[0] == "0"
     np.testing.assert_array_equal(
         read_libsvm(folder / "svm.libsvm").predict(IRIS.data), model.predict(IRIS.data)
@@ -153,21 +157,21 @@ def test_model_goes_to_libsvm_and_back(folder):
 
 def test_texts_as_labels_go_to_libsvm_as_codes(home):
     assert "--codes" in command("convert", "iris.mm", "iris.libsvm", cwd=home, expect=2).errors
-    said = command("convert", "iris.mm", "iris.libsvm", "--codes", cwd=home).out
+    said = command_here("convert", "iris.mm", "iris.libsvm", "--codes", cwd=home).out
     assert "0 is setosa, 1 is versicolor, 2 is virginica" in said
 
 
 def test_model_goes_to_onnx(home):
     onnxruntime = pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
-    command("convert", "iris.mm", "iris.onnx", cwd=home)
+    command_here("convert", "iris.mm", "iris.onnx", cwd=home)
     session = onnxruntime.InferenceSession(str(home / "iris.onnx"))
     said = session.run(None, {"X": IRIS.data})[0]
     assert (said == np.array(SPECIES)).mean() > 0.95
 
 
 def test_npz_of_two_classes_with_probabilities(folder):
-    said = command("train", "cells.npz", "--strategy", "kta", "--no-report", cwd=folder).out
+    said = command_here("train", "cells.npz", "--strategy", "kta", "--no-report", cwd=folder).out
     assert "inputs are X, targets y" in said
     assert "area under ROC" in said
 
@@ -175,13 +179,13 @@ def test_npz_of_two_classes_with_probabilities(folder):
 def test_version_names_what_it_stands_on(tmp_path):
     from maxmargin import __version__
 
-    told = json.loads(command("version", "--json", cwd=tmp_path).out)
+    told = json.loads(command_here("version", "--json", cwd=tmp_path).out)
     assert told["maxmargin"] == __version__
     assert "numba" in told
 
 
 def test_help_lists_every_command(tmp_path):
-    said = command("--help", cwd=tmp_path).out
+    said = command_here("--help", cwd=tmp_path).out
     names = (
         "train",
         "predict",

@@ -5,7 +5,7 @@ import socket
 
 import numpy as np
 import pytest
-from cli.running import command
+from cli.running import command, command_here
 
 from maxmargin.dual import hinge
 from maxmargin.kernels import Gaussian
@@ -41,7 +41,7 @@ def test_trace_holds_the_run_of_the_solver(table, tmp_path):
     pairs = [tuple(step["pair"]) for step in content["answer"]["steps"]]
     assert pairs == list(zip(solution.trace.i.tolist(), solution.trace.j.tolist()))
 
-    command("lab", "--export", "page.html", "--data", "t.json", cwd=tmp_path)
+    command_here("lab", "--export", "page.html", "--data", "t.json", cwd=tmp_path)
     page = (tmp_path / "page.html").read_text()
     assert json.dumps(content["answer"]["steps"][0]["pair"]) in page
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
@@ -66,7 +66,7 @@ def test_export_takes_a_table(table, tmp_path):
 @pytest.mark.usefixtures("table")
 def test_what_is_wrong_is_said(tmp_path, arguments, code, message):
     (tmp_path / "no.json").write_text("{}")
-    said = command(*arguments, cwd=tmp_path, expect=code)
+    said = command_here(*arguments, cwd=tmp_path, expect=code)
     assert message in said.errors
     assert not (tmp_path / "page.html").exists()
     assert not (tmp_path / "trace.json").exists()
@@ -77,5 +77,5 @@ def test_a_port_in_use_is_refused(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        said = command("lab", "--no-browser", "--port", port, cwd=tmp_path, expect=2)
+        said = command_here("lab", "--no-browser", "--port", port, cwd=tmp_path, expect=2)
     assert f"port {port} cannot be used" in said.errors

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import polars
 import pytest
-from cli.running import command
+from cli.running import command, command_here
 from sklearn.datasets import load_diabetes, load_iris
 
 from maxmargin.cli.errors import UsageError
@@ -56,18 +56,18 @@ def test_report_draws_the_tree(said, home):
 
 def test_predictions_and_graph_are_those_of_the_tree(said, home):
     assert said
-    command("predict", "iris.mm", "iris.csv", "-o", "out.csv", cwd=home)
+    command_here("predict", "iris.mm", "iris.csv", "-o", "out.csv", cwd=home)
     told = polars.read_csv(home / "out.csv")
     model = load(home / "iris.mm").estimator
     assert told.to_series(0).to_list() == model.predict(IRIS.data).tolist()
-    command("convert", "iris.mm", "iris.onnx", cwd=home)
+    command_here("convert", "iris.mm", "iris.onnx", cwd=home)
     assert (home / "iris.onnx").stat().st_size > 0
-    assert "leaves, depth 3" in command("inspect", "iris.mm", cwd=home).out
+    assert "leaves, depth 3" in command_here("inspect", "iris.mm", cwd=home).out
 
 
 def test_numbers_as_targets_make_a_regression_tree(home):
     options = ("--tree", "--max-leaves", "8", "--json")
-    told = json.loads(command("train", "diabetes.npz", *options, cwd=home).out)
+    told = json.loads(command_here("train", "diabetes.npz", *options, cwd=home).out)
     assert told["machine"] == "DecisionTreeRegressor"
     assert load(home / "diabetes.mm").estimator.get_n_leaves() == 8
 

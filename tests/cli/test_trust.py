@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from cli.running import command
+from cli.running import command, command_here
 from typer.testing import CliRunner
 
 from maxmargin import SVC, OnlineSVC, estimators
@@ -112,7 +112,7 @@ def test_lack_of_memory_is_told_in_a_sentence():
 
 
 def test_absent_model_ends_with_3_and_a_cut_one_with_4(tmp_path):
-    assert "No such file" in command("inspect", "none.mm", cwd=tmp_path, expect=3).errors
+    assert "No such file" in command_here("inspect", "none.mm", cwd=tmp_path, expect=3).errors
     save(SVC().fit(X, Y), tmp_path / "model.mm")
     whole = (tmp_path / "model.mm").read_bytes()
     (tmp_path / "model.mm").write_bytes(whole[:1000] + whole[2000:])
@@ -124,7 +124,7 @@ def test_absent_model_ends_with_3_and_a_cut_one_with_4(tmp_path):
 
 def test_place_that_cannot_be_written_is_refused_before_work(board):
     place = board.parent / "no such folder" / "model.mm"
-    said = command("train", board, "-o", place, cwd=board.parent, expect=3)
+    said = command_here("train", board, "-o", place, cwd=board.parent, expect=3)
     assert "model.mm: cannot be written" in said.errors
     assert said.out == ""
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from maxmargin.data import chess_board, two_blobs
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Normalised, Polynomial, Sigmoid
+from maxmargin.tuning import course, regression, strategies
 
 KERNELS = {
     "linear": Linear(),
@@ -25,6 +26,15 @@ def blobs(n=40, seed=0):
 
 def board(n=60, seed=0, noise=0.1):
     return chess_board(n, fields=2, noise=noise, random_state=seed)
+
+
+def search_briefly(monkeypatch):
+    """Search on coarser grids and without repeated folds, where what is found does not matter."""
+    for module in (course, strategies, regression):
+        for name in ("SCAN_GAMMA", "SCAN_C"):
+            monkeypatch.setattr(module, name, getattr(module, name)[1::2])
+    for module in (strategies, regression):
+        monkeypatch.setattr(module, "REPEATS", 1)
 
 
 def central_differences(objective, point, step=1e-6):

@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tuning.problems import blobs, board
+from tuning.problems import blobs, board, search_briefly
 
 from maxmargin import SVC, AutoSVC, SVCSearch
 from maxmargin.data import chess_board
@@ -28,7 +28,8 @@ from maxmargin.tuning.start import subsample
 
 
 @parametrize_with_checks([AutoSVC(), SVCSearch(strategy="kta")])
-def test_estimator_keeps_the_contract_of_scikit_learn(estimator, check):
+def test_estimator_keeps_the_contract_of_scikit_learn(estimator, check, monkeypatch):
+    search_briefly(monkeypatch)
     check(estimator)
 
 

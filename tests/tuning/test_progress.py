@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import cache
 
 import numpy as np
 import pytest
@@ -34,6 +35,12 @@ def three_classes(strategy):
     y = np.repeat(["a", "b", "c"], 15)
     X = random.standard_normal((45, 2)) + np.repeat([[0, 0], [2, 0], [0, 2]], 15, axis=0)
     return Task(X, y, gaussian_start(X, y, "radial"), effort=EFFORT.get(strategy, 1.0))
+
+
+@cache
+def undisturbed(strategy):
+    """The outcome of a search that nobody stops."""
+    return tuned(task(strategy), strategy)
 
 
 def stop_after(calls):
@@ -126,7 +133,7 @@ def test_time_limit_is_told():
 @EVERY
 @pytest.mark.parametrize("calls", [3, 40, 65])
 def test_stopped_search_goes_on_to_the_same_point(strategy, calls):
-    whole, journal = tuned(task(strategy), strategy), Journal()
+    whole, journal = undisturbed(strategy), Journal()
     tuned(task(strategy), strategy, journal=journal, callback=stop_after(calls))
     assert_same(tuned(task(strategy), strategy, journal=journal), whole)
 
@@ -140,7 +147,7 @@ def test_search_of_three_classes_goes_on_to_the_same_point(strategy):
 
 @EVERY
 def test_search_stopped_many_times_goes_on_to_the_same_point(strategy):
-    whole, journal = tuned(task(strategy), strategy), Journal()
+    whole, journal = undisturbed(strategy), Journal()
     for _ in range(4):
         tuned(task(strategy), strategy, journal=journal, callback=stop_after(17))
     assert_same(tuned(task(strategy), strategy, journal=journal), whole)
@@ -169,7 +176,7 @@ def test_search_that_is_finished_computes_nothing_again(strategy, monkeypatch):
 def test_journal_of_a_search_without_time_goes_on():
     journal = Journal()
     assert tuned(task("kta", max_seconds=0.0), "kta", journal=journal).status == "time_limit"
-    assert_same(tuned(task("kta"), "kta", journal=journal), tuned(task("kta"), "kta"))
+    assert_same(tuned(task("kta"), "kta", journal=journal), undisturbed("kta"))
 
 
 def test_seconds_of_earlier_runs_count():
@@ -191,7 +198,7 @@ def test_journal_of_another_search_is_refused():
 @EVERY
 def test_ctrl_c_ends_the_search_and_it_goes_on_to_the_same_point(strategy, monkeypatch):
     monkeypatch.setattr(module, "KEEP_EVERY", 0.0)
-    whole, journal = tuned(task(strategy), strategy), Journal()
+    whole, journal = undisturbed(strategy), Journal()
     with pytest.raises(SearchInterrupted) as interrupted:
         tuned(task(strategy), strategy, journal=journal, callback=press_after(40))
     assert interrupted.value.found.status == "interrupted"
@@ -201,7 +208,7 @@ def test_ctrl_c_ends_the_search_and_it_goes_on_to_the_same_point(strategy, monke
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_between_two_notes_costs_only_what_came_after_the_first(monkeypatch):
-    whole, journal = tuned(task("posterior"), "posterior"), Journal()
+    whole, journal = undisturbed("posterior"), Journal()
     monkeypatch.setattr(module, "KEEP_EVERY", 1e9)
     with pytest.raises(SearchInterrupted):
         tuned(task("posterior"), "posterior", journal=journal, callback=press_after(60))
