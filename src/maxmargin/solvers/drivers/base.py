@@ -107,6 +107,7 @@ class Run:
         self.memory, self.state, self.counters = memory
         self.state.random_state = settings.random_state
         self.violation = self.best_violation = np.inf
+        self.unimproved = 0  # slabs since the violation was last reduced
         self.idle = 0
         self.unbounded = False
         self.told, self.stopped = self.began, False
@@ -177,6 +178,7 @@ class Run:
         self.best_violation = min(self.best_violation, self.violation)
         idle = gain <= 1e-15 * abs(self.state.dual) and not better
         self.idle = self.idle + 1 if idle else 0
+        self.unimproved = 0 if better else self.unimproved + 1
         return self.idle >= PATIENCE
 
     def slab_length(self) -> int:

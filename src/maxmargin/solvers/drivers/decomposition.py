@@ -35,6 +35,8 @@ NEW_SHARE, WIDEST_FACE = 0.02, 6000
 # Blocks with at most this many free variables use the exact active-set Newton step, in at most this
 # many rounds; larger ones use the projected Newton step.
 FEW_FREE, MOST_ROUNDS = 400, 30
+# Rounds without a smaller violation that count as stagnation.
+LONGEST_PLATEAU = 500
 # Largest number of polishing rounds.
 POLISH_ROUNDS = 20
 
@@ -98,6 +100,8 @@ class BlockRun(Run):
             self.violation, self.active = all_samples.violation(), all_samples.live
             if gain is not None:
                 self.stagnant, gain = self.stagnates(gain), None
+                if self.unimproved > LONGEST_PLATEAU:  # rounding may seem to be gain
+                    self.stagnant, self.unimproved = True, 0
             if all_samples.growing and self.violation <= STAGE_GOAL * self.settings.tol:
                 all_samples.grow()
                 continue
