@@ -53,8 +53,8 @@ class SVC(KernelClassifier):
         Megabytes for kernel values: rows and blocks of the Gram matrix, and factors of these. A
         number is a limit that is kept; besides, a fit takes up to 64 MB of working memory, three
         times the memory of its inputs and 1 kB a sample. "auto" takes up to 1,600 MB (for each of
-        `n_jobs`), but no more than half of the memory that is free in the machine or container.
-        scikit-learn's default is the number 200.
+        `n_jobs`), but no more than half of the memory that is free in the machine or container,
+        of which worker processes count their share. scikit-learn's default is the number 200.
     class_weight : dict or "balanced", default=None
         Factors on C of each class. "balanced" weighs classes by the inverse of their weight.
     verbose : bool or int, default=False
