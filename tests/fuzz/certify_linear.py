@@ -132,7 +132,8 @@ def one(model: Any, X: np.ndarray, losses: Losses, w: Any, b: Any, beta: np.ndar
     free = bool(model.fit_intercept) and scaling is None
     z = X @ w + b
     beta = feasible(losses, beta, free)
-    combined, total = beta @ X, beta.sum()
+    # With Σβ = 0 the mean adds nothing but rounding.
+    combined, total = beta @ (X - X.mean(axis=0) if free else X), beta.sum()
     if lasso:
         largest = max(np.abs(combined).max(initial=0), LONG(1))
         if penalty > 0:

@@ -109,7 +109,8 @@ def certified(
     trainer : Trainer
     """
     problem, solution = task.machine.problem, outcome.solution
-    alpha = trainer.delivered(task, solution.alpha)
+    # Of two variables for each sample only the difference is delivered.
+    alpha = coef if problem.copies == 1 else trainer.delivered(task, solution.alpha)
     expansion = inputs @ (inputs.T @ coef) + change.rest * (inputs @ centre)
     bias = solution.bias + change.intercept
     shown, _ = certificate_and_bias(problem, alpha, expansion, bias)
