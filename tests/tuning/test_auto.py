@@ -100,10 +100,10 @@ def test_many_classes_are_tuned_by_their_votes():
     model = AutoSVC().fit(X, y)
     coarse, fine = str(model.search_).splitlines()[1:3]
     # Errors on some of the folds are not compared with those on all of them.
-    assert (
-        coarse.startswith("  path of C on 2 of 5 folds for 8 kernels: ") and "error" not in coarse
-    )
-    assert fine.startswith("  path of C for 3 kernels: ") and "smallest error" in fine
+    assert coarse.startswith("  path of C on 2 of 5 folds for 8 kernels: ")
+    assert "error" not in coarse
+    assert fine.startswith("  path of C for 3 kernels: ")
+    assert "smallest error" in fine
     last = [stage.result for stage in model.search_.stages if stage.what == "path of C"]
     assert min(result.value for result in last) == pytest.approx(1.0 - model.search_.score)
     assert model.score(centres[y] + 0.4 * random.standard_normal((160, 2)), y) > 0.8
