@@ -85,10 +85,11 @@ def far_products(X: np.ndarray) -> Gram:
 def gaussian(gamma: Any, X: np.ndarray) -> Gram:
     """exp(−Σ γ_f (x_f − z_f)²); one γ, or one for each feature."""
     d = X.shape[1]
+    X = X - X.mean(axis=0)  # before they are multiplied, which rounds
     X, gamma = (X, gamma) if np.ndim(gamma) == 0 else (X * np.sqrt(gamma), LONG(1))
     differences = X[:, None, :] - X[None, :, :]
     distances = (differences**2).sum(axis=2)
-    squares = ((X - X.mean(axis=0)) ** 2).sum(axis=1)
+    squares = (X**2).sum(axis=1)
     values = np.exp(-gamma * distances)
     # From ‖x‖² + ‖z‖² − 2⟨x, z⟩.
     off = (d + 8) * UNIT * 2 * gamma * (squares[:, None] + squares)
