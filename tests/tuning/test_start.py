@@ -34,8 +34,8 @@ def test_gamma_is_that_of_the_median_distance_between_classes(form):
 
 
 def test_coincident_samples_leave_the_median_to_the_others():
-    X = np.array([[0.0], [0.0], [0.0], [0.0], [2.0]])
-    assert median_gamma(X, [0, 1, 0, 1, 1]) == 0.5 / 4
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [0.5]])
+    assert median_gamma(X, [0, 1, 0, 1, 1]) == 2.0
     assert median_gamma(np.zeros((4, 1)), [0, 1, 0, 1]) == 0.5
     # A few that coincide are part of the median.
     assert median_gamma(np.array([[0.0], [0.0], [1.0], [3.0]]), [0, 1, 1, 1]) == 0.5
@@ -60,6 +60,7 @@ def test_large_sets_are_represented_by_samples_drawn_with_the_seed(monkeypatch):
 
 def test_targets_are_halved_at_their_median():
     assert halves([3.0, 1.0, 2.0, 9.0]).tolist() == [True, False, False, True]
+    assert halves([3.0, 1.0, 2.0]).tolist() == [True, False, False]
 
 
 def test_the_start_has_the_metric_asked_for():

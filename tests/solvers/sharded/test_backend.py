@@ -45,7 +45,7 @@ def test_parts_of_a_source_are_its_chunks():
             return X[self.edges[k] : self.edges[k + 1]]
 
     parts = [read() for read in LocalBackend.of_chunks(Source(), Y, -Y).parts]
-    assert [len(part.X) for part in parts] == [5, 6]
+    assert [len(part.X) for part in parts] == [len(part.y) for part in parts] == [5, 6]
     for part in parts:
         np.testing.assert_array_equal(part.weight, -part.y)
     np.testing.assert_array_equal(np.concatenate([part.y for part in parts]), Y)
