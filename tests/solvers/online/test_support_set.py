@@ -71,7 +71,7 @@ def test_bias_is_the_middle_of_an_interval_of_equal_loss():
     assert found.bias == pytest.approx(0.5)
     # 0.1 + 0.2 is not 0.3, but their losses are the same.
     found, _ = members(3, 0)
-    for scale in (1.0, 1e9):
+    for scale in (1.0, 2.0**30):
         found.support.lower[:3] = np.array([-0.1, -0.2, 0.0]) * scale
         found.support.upper[:3] = np.array([0.0, 0.0, 0.3]) * scale
         found.support.gradient[:3] = [0.1, 0.2, 0.8]

@@ -73,8 +73,8 @@ def slope(run, pair):
     return run.gradient[pair[0]] - run.gradient[pair[1]]
 
 
-def best(pairs, score):
-    return max(pairs, key=score)
+def best(run, pairs, score):
+    return max(pairs, key=lambda pair: score(run, pair))
 
 
 def chosen(name, run, past):
@@ -104,17 +104,17 @@ def test_gains_are_those_of_the_best_steps(name, seed):
 def test_policies_find_the_best_of_all_pairs(name, seed):
     run, pairs = visited(name, seed)
     every, past = violating(run), Past(pairs, FREE, 1.0)
-    worst = best(every, lambda pair: slope(run, pair))
+    worst = best(run, every, slope)
     assert chosen("mvp", run, past) == worst
     partners = [pair for pair in every if pair[0] == worst[0]]
-    second = best(partners, lambda pair: gain(run, pair))
+    second = best(run, partners, gain)
     assert chosen("second_order", run, past) == chosen("planning", run, past) == second
 
-    def first_order(pair):
+    def first_order(run, pair):
         p, (i, j) = run.problem, pair
         return slope(run, pair) * min(p.upper[i] - run.alpha[i], run.alpha[j] - p.lower[j], 1e300)
 
-    assert chosen("rate_certifying", run, past) == best(every, first_order)
+    assert chosen("rate_certifying", run, past) == best(run, every, first_order)
     for policy, recent in (
         ("max_gain", 1),
         ("max_gain_ten_recent", 10),
@@ -143,9 +143,9 @@ def test_candidates_of_two_steps_ago_win_where_they_gain_more(name, seed):
             (PLANNED, 0.05, "planning", clipped),
         ):
             past = Past(history, kind, ratio)
-            worst = best(every, lambda pair: slope(run, pair))
+            worst = best(run, every, slope)
             partners = [pair for pair in every if pair[0] == worst[0]]
-            expected = best([*partners, older], lambda pair: score(run, pair))
+            expected = best(run, [*partners, older], score)
             assert chosen(policy, run, past) == expected
             # The order in which it was written down does not matter.
             turned = past._replace(pairs=[*pairs, older[::-1], pairs[0]])
