@@ -101,7 +101,7 @@ def _worst_group(run: Recorder) -> NDArray[np.bool_]:
     """The variables that share a sum with the most violating pair."""
     pair = maximum_violating_pair(run, Past([], CLIPPED, 1.0))
     group = run.problem.group
-    return group == group[0 if pair is None else pair[0]]
+    return np.asarray(group == group[0 if pair is None else pair[0]])
 
 
 def _ascend(run: Recorder, chosen: NDArray[Any]) -> bool:
