@@ -65,6 +65,7 @@ def test_violation_is_that_of_the_problem_of_the_examples(block, monkeypatch):
     random = np.random.default_rng(0)
     for _ in range(60):
         codes, bound = random.integers(2, size=12), random.choice([0.0, 0.2, 0.5], 12)
+        codes[:2], bound[:2] = [0, 1], 0.5
         labels = np.where(codes == 1, 1.0, -1.0)
         alpha = labels * bound * random.choice([0.0, 0.4, 1.0], 12, p=[0.45, 0.1, 0.45])
         support = np.flatnonzero(alpha)
