@@ -28,7 +28,7 @@ class Known(BaseEstimator):
         if len(classes):
             self.classes_ = np.array(classes)
 
-    def fit(self, X, y=None):
+    def fit(self, *_):
         return self
 
     def decision_function(self, X):
