@@ -51,6 +51,20 @@ def test_rows_of_any_columns_are_blocks_of_the_kernel(dtype):
         gram.rows(chosen, out=np.empty((4, 69)))
 
 
+def test_the_diagonal_is_exact_whatever_the_rounding_of_a_block():
+    class Rounded(Cubic):
+        def __call__(self, A, B=None):
+            return super().__call__(A, B) * (1.0 + 1e-9)
+
+    gram, chosen = Rounded().bind(X), np.array([5, 60, 3])
+    exact = gram.diagonal()
+    assert (gram.rows(chosen)[[0, 1, 2], chosen] == exact[chosen]).all()
+    assert (gram.rows(chosen, np.array([60, 3, 8]))[[1, 2], [0, 1]] == exact[[60, 3]]).all()
+    assert (gram.rows(chosen, chosen).diagonal() == exact[chosen]).all()
+    assert (gram.matrix().diagonal() == exact).all()
+    assert gram.rows(chosen)[0, 6] == K[5, 6] * (1.0 + 1e-9)
+
+
 def test_columns_are_prepared_again_only_when_others_came_in_between():
     gram = Cubic().bind(X)
     sets = [np.array([k, k + 2, k + 40]) for k in range(base.MOST_PREPARED)]

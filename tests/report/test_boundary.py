@@ -205,6 +205,16 @@ def test_principal_axes_are_those_of_the_largest_variance():
     np.testing.assert_allclose(plane.coordinates(plane.points(some)), some, atol=1e-12)
 
 
+def test_features_may_come_in_any_order():
+    some = RANDOM.normal(size=(9, 3))
+    plane = plane_of(some, (1, 0), ["a", "b", "c"])
+    assert plane.names == ("b", "a")
+    np.testing.assert_allclose(plane.coordinates(some), some[:, [1, 0]])
+    np.testing.assert_allclose(
+        plane.points(np.array([[4.0, 5.0]])), [[5.0, 4.0, some[:, 2].mean()]]
+    )
+
+
 def test_one_sample_has_a_plane():
     plane = plane_of(np.array([[1.0, 2.0, 3.0]]), None, "abc")
     assert plane.names[1] == "principal axis 2 (0% of variance)"
