@@ -181,6 +181,15 @@ def test_names_of_many_classes_are_written_at_their_medians(drawn):
     assert display.ax_.get_title() == "decision regions"
 
 
+@pytest.mark.parametrize(("classes", "columns"), [(3, 4), (4, 5), (5, 3), (8, 5)])
+def test_a_legend_has_so_many_rows_that_it_fits(drawn, classes, columns):
+    edges = np.linspace(-1.5, 1.5, classes - 1)
+    display = drawn(Known(list("abcdefgh"[:classes]), edges, support=[1]), X)
+    legend = display.ax_.get_legend()
+    assert legend._ncols == columns
+    assert [text.get_text() for text in legend.get_texts()][-1] == "support vectors (1)"
+
+
 def test_axes_have_names(drawn):
     display = drawn(TWO, X)
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x1", "x2")

@@ -66,6 +66,8 @@ def test_the_walk_has_converged_when_all_steps_are_smallest(kind):
     assert result.status == "converged"
     assert result.evaluations < 500
     assert (optimiser.steps == SMALLEST).all()
+    one = kind(Vector(START), np.array([SMALLEST, 0.2, 0.2]), **OPTIONS)
+    assert one.run(Recorded(), evaluations=5).evaluations == 5
     at_rest = kind(Vector(np.zeros(3)), STEP).run(Recorded(), evaluations=500)
     assert (at_rest.status, at_rest.evaluations) == ("converged", 1)
 
@@ -77,11 +79,20 @@ def test_a_point_without_a_value_is_approached_by_shorter_steps():
             return Evaluation(np.nan, None) if point.theta[0] < 0.88 else found
 
     objective = Cliff()
-    optimiser = Rprop(Vector(np.array([1.0, 0.0, 0.0])), 0.2, **OPTIONS)
+    steps = np.array([0.2, SMALLEST, 0.2])
+    optimiser = Rprop(Vector(np.array([1.0, 0.0, 0.0])), steps, **OPTIONS)
     optimiser.run(objective, evaluations=3)
     # The first coordinate goes 0.2 down, where there is nothing, then 0.4 times as far.
     assert [point[0] for point in objective.points] == pytest.approx([1.0, 0.8, 0.92])
     assert optimiser.steps[2] == pytest.approx(SHRINK * 0.2)
+
+
+@pytest.mark.parametrize("kind", [Rprop, IRpropPlus])
+def test_the_step_of_a_coordinate_without_a_slope_stays_as_it_is(kind):
+    optimiser = kind(Vector(np.array([1.0, -2.0, 0.25])), np.array([0.1, 0.1, 0.25]), **OPTIONS)
+    optimiser.run(Recorded(), evaluations=4)
+    assert optimiser.point.theta[2] == 0.0
+    assert optimiser.steps[2] == 0.25
 
 
 @pytest.mark.parametrize(
