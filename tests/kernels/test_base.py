@@ -65,6 +65,20 @@ def test_the_diagonal_is_exact_whatever_the_rounding_of_a_block():
     assert gram.rows(chosen)[0, 6] == K[5, 6] * (1.0 + 1e-9)
 
 
+def test_equal_rows_and_columns_give_an_exactly_symmetric_block():
+    class Lopsided(Cubic):
+        def __call__(self, A, B=None):
+            block = super().__call__(A, B)
+            return block * (1.0 + 1e-9 * np.arange(block.shape[1]))
+
+    gram, chosen = Lopsided().bind(X), np.array([5, 60, 3, 17])
+    for columns in (chosen, chosen.copy()):
+        found = gram.rows(chosen, columns)
+        np.testing.assert_array_equal(found, found.T)
+    matrix = gram.matrix()
+    np.testing.assert_array_equal(matrix, matrix.T)
+
+
 def test_columns_are_prepared_again_only_when_others_came_in_between():
     gram = Cubic().bind(X)
     sets = [np.array([k, k + 2, k + 40]) for k in range(base.MOST_PREPARED)]
