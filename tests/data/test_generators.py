@@ -47,6 +47,29 @@ def test_labels_are_minus_one_and_plus_one(generator):
     assert set(y) == {-1, 1}
 
 
+def test_a_chess_board_of_one_dimension_or_one_field_is_one():
+    X, y = chess_board(100, dimension=1, random_state=0)
+    assert X.shape == (100, 1)
+    np.testing.assert_array_equal(y, np.where(X[:, 0].astype(int) % 2, -1, 1))
+    assert (chess_board(20, fields=1, random_state=0)[1] == 1).all()
+    assert len(chess_board(1, random_state=0)[0]) == 1
+    assert 0.3 < np.mean(chess_board(400, fields=1, noise=1, random_state=0)[1] == 1) < 0.7
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dimension": 0}, "dimension"),
+        ({"fields": 0}, "fields"),
+        ({"noise": -0.1}, "noise"),
+        ({"noise": 1.1}, "noise"),
+    ],
+)
+def test_boards_that_are_none_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        chess_board(10, **options)
+
+
 def test_chess_board_corner_is_positive_and_neighbours_differ():
     X, y = chess_board(2000, random_state=0)
     column, row = X.astype(int).T

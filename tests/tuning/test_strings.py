@@ -79,6 +79,7 @@ def test_few_strings_end_in_a_model():
         (["acgtacgt", b"NNA"], "ACGT"),
         (["ACGU"], "ACGU"),
         (["MKVLQNRW*", "LLX"], PROTEIN),
+        (["NNNNNNNNNA", "NNN"], PROTEIN),  # asparagine rather than any nucleotide
         (["0110", "1"], "01"),
         (["xyz", "yxz"], "XYZ"),
         (EncodedSequences(["ab"], "AB"), "AB"),

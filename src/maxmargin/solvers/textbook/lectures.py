@@ -156,6 +156,8 @@ def project(problem: DualProblem, point: Float) -> Float:
     projected = np.clip(point, problem.lower, problem.upper)
     for g, total in enumerate(problem.totals):
         a = np.flatnonzero(problem.group == g)
+        if not a.size:
+            continue
         x, low, high = point[a], problem.lower[a], problem.upper[a]
         ends = np.concatenate([x - np.where(np.isfinite(high), high, x), x - low])
         ends = ends[np.isfinite(ends)]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...dual.problem import DualProblem, Float
 from ..result import Solution
 from .lectures import project
+from .pairs.selection import Past, maximum_violating_pair
 from .record import CLIPPED, FREE, Recorder
 
 Sets = Callable[[Recorder], Iterator[NDArray[Any]]]
@@ -44,8 +45,8 @@ def partial_gradient(
     problem : DualProblem
     K : array of shape (samples, samples)
     sets : {"violating", "random"} or list of index arrays
-        The variables with the largest gradients that may rise and the smallest that may fall;
-        random ones; or sets that are used in turn.
+        The variables with the largest gradients that may rise and the smallest that may fall, of
+        the sum with the most violating pair; random ones; or sets that are used in turn.
     size : int
         Variables of a set, at least 2.
     tol : float
@@ -90,10 +91,17 @@ def _chosen(run: Recorder, sets: str, size: int, random: np.random.Generator) ->
         return np.sort(random.choice(run.problem.size, min(size, run.problem.size), replace=False))
     if sets != "violating":
         raise ValueError(f'sets must be "violating", "random" or a list of sets, got {sets!r}')
-    half = max(1, size // 2)
-    rising = np.argsort(np.where(run.can_rise, -run.gradient, np.inf), kind="stable")[:half]
-    falling = np.argsort(np.where(run.can_fall, run.gradient, np.inf), kind="stable")[:half]
+    half, own = max(1, size // 2), _worst_group(run)
+    rising = np.argsort(np.where(run.can_rise & own, -run.gradient, np.inf), kind="stable")[:half]
+    falling = np.argsort(np.where(run.can_fall & own, run.gradient, np.inf), kind="stable")[:half]
     return np.union1d(rising, falling)
+
+
+def _worst_group(run: Recorder) -> NDArray[np.bool_]:
+    """The variables that share a sum with the most violating pair."""
+    pair = maximum_violating_pair(run, Past([], CLIPPED, 1.0))
+    group = run.problem.group
+    return np.asarray(group == group[0 if pair is None else pair[0]])
 
 
 def _ascend(run: Recorder, chosen: NDArray[Any]) -> bool:
