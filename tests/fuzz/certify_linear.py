@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .certify import FLOOR
-from .kernels import LONG, OWN_UNIT, UNIT
+from .kernels import LONG, OWN_UNIT, UNIT, is_far_from_zero
 from .problems import Case
 from .read import dense, weights_of
 
@@ -132,8 +132,9 @@ def one(model: Any, X: np.ndarray, losses: Losses, w: Any, b: Any, beta: np.ndar
     free = bool(model.fit_intercept) and scaling is None
     z = X @ w + b
     beta = feasible(losses, beta, free)
-    # With Σβ = 0 the mean adds nothing but rounding.
-    combined, total = beta @ (X - X.mean(axis=0) if free else X), beta.sum()
+    # With Σβ = 0 a large mean adds nothing but rounding.
+    far = free and is_far_from_zero(X)
+    combined, total = beta @ (X - X.mean(axis=0) if far else X), beta.sum()
     if lasso:
         largest = max(np.abs(combined).max(initial=0), LONG(1))
         if penalty > 0:

@@ -96,7 +96,7 @@ class Pool:
     def trim(self) -> None:
         """Return excess memory to the system, from the largest buffers first: these consist of
         large pages, which the system clears much faster per byte than small ones."""
-        between = kept_between_fits()
+        between = 0 if is_worker() else KEPT
         may_stay = max(self.peak + SPARE, between) - self.leased if self.fits else between
         excess = sum(map(_warm, self.kept)) - may_stay
         self.kept.sort(key=_warm, reverse=True)
@@ -202,10 +202,6 @@ def release_memory() -> None:
     >>> maxmargin.release_memory()
     """
     _pool.release()
-
-
-def kept_between_fits() -> int:
-    return 0 if is_worker() else KEPT
 
 
 def is_worker() -> bool:

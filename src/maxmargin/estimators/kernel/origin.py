@@ -109,8 +109,9 @@ def certified(
     trainer : Trainer
     """
     problem, solution = task.machine.problem, outcome.solution
-    # Of two variables for each sample only the difference is delivered.
-    alpha = coef if problem.copies == 1 else trainer.delivered(task, solution.alpha)
+    alpha = trainer.delivered(task, solution.alpha)
+    if problem.copies == 1:  # of two variables for each sample only the difference is delivered
+        alpha = np.where(problem.free(alpha), coef, alpha)
     expansion = inputs @ (inputs.T @ coef) + change.rest * (inputs @ centre)
     bias = solution.bias + change.intercept
     shown, _ = certificate_and_bias(problem, alpha, expansion, bias)
