@@ -19,7 +19,7 @@ from ...kernels.row_sums import KnownSums, StoredRows
 from ...runtime.buffers import buffer
 from ...runtime.parallel import in_parts
 from ...solvers import plan
-from ..conditioning import refuse_overflow
+from ..conditioning import refuse_overflow, widened
 from ..distinct import chosen
 
 # Elements of inputs converted to float64 at a time.
@@ -175,11 +175,11 @@ class Grams:
             return result
         values = np.empty(rows.size)
         step = max(1, COMBINED_BLOCK // max(columns.size, 1))
-        right = columns if self.square else self._inputs(columns)
+        of = widened if self.dtype == np.float64 else lambda inputs: inputs
+        right = columns if self.square else of(self._inputs(columns))
         for start in range(0, rows.size, step):
             part = slice(start, start + step)
-            left = chosen(self.X, rows[part])
-            values[part] = self.kernel(left, right) @ coef
+            values[part] = self.kernel(of(chosen(self.X, rows[part])), right) @ coef
         return values
 
     def of(self, samples: np.ndarray | None = None) -> CachedGram:
