@@ -11,6 +11,11 @@ from typer.testing import CliRunner
 
 from maxmargin.cli.app import app
 
+try:
+    RUNNER = CliRunner(mix_stderr=False)
+except TypeError:  # from Click 8.2 on they are never mixed
+    RUNNER = CliRunner()
+
 
 class Said(NamedTuple):
     """What the command said."""
@@ -38,6 +43,6 @@ def command_here(*arguments, cwd, stdin=None, expect=0):
     """The same in this process, for what does not depend on processes: it imports nothing anew."""
     typed = [str(argument) for argument in arguments]
     with chdir(cwd), patch.object(sys, "argv", ["maxmargin", *typed]):
-        done = CliRunner().invoke(app, typed, input=stdin)
+        done = RUNNER.invoke(app, typed, input=stdin)
     assert done.exit_code == expect, f"{done.exception!r}\n{done.output}"
     return Said(done.stdout, done.stderr)
