@@ -16,6 +16,7 @@ from maxmargin.solvers.linear.data.matrix import (
     as_matrix,
 )
 from maxmargin.solvers.linear.losses import squared
+from maxmargin.solvers.linear.primal import newton
 from maxmargin.solvers.linear.records import LinearProblem
 
 INTERCEPTS = [Intercept(True), Intercept(True, 1.0), Intercept(True, 0.01), Intercept(False)]
@@ -223,6 +224,14 @@ def test_ample_samples_are_set_aside_and_looked_at_again():
     X, y = blobs(20_000)
     solution = fit_linear(X, CLASSIFICATION["hinge"](y, np.ones(20_000)), trace=True)
     assert solution.trace.active.min() < 5_000
+    assert solution.certificate.relative_gap <= 1e-6
+
+
+def test_no_sample_is_set_aside_once_the_share_to_be_kept_has_overflown(monkeypatch):
+    monkeypatch.setattr(newton, "COSTS", newton.COSTS._replace(awake_factor=np.inf))
+    X, y = blobs(20_000)
+    solution = fit_linear(X, CLASSIFICATION["hinge"](y, np.ones(20_000)), trace=True)
+    assert solution.trace.active.min() == 20_000
     assert solution.certificate.relative_gap <= 1e-6
 
 

@@ -363,7 +363,9 @@ class ProximalNewton:
     def set_aside(self) -> None:
         """Set samples aside that are far from the face, if there are many."""
         s = self.awake
-        keep = int(self.awake_factor * np.count_nonzero(s.h)) + COSTS.awake_least
+        # The factor grows without limit.
+        wanted = np.fmin(self.awake_factor * np.count_nonzero(s.h), s.z.size)
+        keep = int(wanted) + COSTS.awake_least
         if keep > (1.0 - COSTS.rest_worth) * s.z.size or s.loss.kind == LOGISTIC:
             return
         distance = np.empty(s.z.size)
