@@ -41,7 +41,10 @@ SWITCHES = {
     "tentative-rows": Switch(
         "rows on demand before blocks", {"solvers.costs.LARGEST_TENTATIVE": 0}
     ),
-    "batch": Switch("small problems in one compiled call", {"solvers.costs.LARGEST_IN_BATCH": 0}),
+    "batch": Switch(
+        "small problems in one compiled call",
+        {"solvers.costs.LARGEST_IN_BATCH": 0, "solvers.costs.LARGEST_ALONE_IN_BATCH": 0},
+    ),
     "stages": Switch(
         "blocks from some of the samples first", {"solvers.costs.SMALLEST_STAGE": math.inf}
     ),

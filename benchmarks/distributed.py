@@ -35,6 +35,9 @@ def main() -> None:
     parser.add_argument("--parts", type=int, default=4, help="for each worker")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--folder", help="for the samples; by default that of the system")
+    parser.add_argument(
+        "--most-alone", type=float, help="seconds after which a fit in one process is stopped"
+    )
     parser.add_argument("--out", type=Path, default=FILE)
     parser.add_argument("--page", action="store_true", help="write the table of the guide, only")
     given = parser.parse_args()
@@ -43,7 +46,9 @@ def main() -> None:
         page = replaced(PAGE.read_text("utf-8"), "targets", markdown(results))
         PAGE.write_text(page, "utf-8")
         return
-    options = Options(given.scale, given.workers, given.parts, given.kills, given.folder)
+    options = Options(
+        given.scale, given.workers, given.parts, given.kills, given.folder, given.most_alone
+    )
     found: list[Verdict] = []
     for name in given.targets or list(TARGETS):
         before = load()

@@ -6,6 +6,8 @@ python -m benchmarks.kills --command tune --signal KILL --trials 100
 Each trial starts the command, from wherever earlier trials stopped, and sends the signal. After it,
 model and checkpoint must be whole or absent, after SIGINT and SIGTERM no unfinished file may be
 left. Every few trials the command runs to its end, and must give what an undisturbed run gives.
+Searches are cut to so many evaluations that they take about as long as the start of the process,
+and write checkpoints ten times a second.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +31,16 @@ from maxmargin.data import chess_board
 from maxmargin.models import load, load_checkpoint
 
 PROGRAM = (sys.executable, "-m", "maxmargin.cli")
+# A search with the default number of evaluations takes 10 s, in which kill after kill finds the
+# same loop.
+SHORT_SEARCH = """
+from maxmargin.cli import main, resuming
+from maxmargin.tuning.course import Search
+resuming.KEEP_EVERY = 0.1
+Search.iterations = lambda *_: 2000
+main()
+"""
+SEARCH_PROGRAM = (sys.executable, "-c", SHORT_SEARCH)
 OPTIONS = ("--C", "1000", "--gamma", "2", "--no-report", "--quiet")
 SEARCH = ("--strategy", "posterior", "--no-probability", "--no-report", "--json")
 TUNE = ("--strategy", "posterior", "--json")
@@ -67,25 +80,33 @@ def options_of(command: str, search: bool) -> tuple[str, ...]:
     return SEARCH if search else OPTIONS
 
 
+def program_of(options: tuple[str, ...]) -> tuple[str, ...]:
+    return PROGRAM if options == OPTIONS else SEARCH_PROGRAM
+
+
+def started(arguments: tuple[str, ...], errors: Any) -> Any:
+    """The command in a process of its own, its errors in a file."""
+    program = program_of(arguments[2:])
+    return subprocess.Popen(
+        [*program, *arguments], stdout=subprocess.DEVNULL, stderr=errors, env=environment()
+    )
+
+
 def stopped(
     data: Path,
     seconds: float,
     name: str = "KILL",
     command: str = "train",
     options: tuple[str, ...] = OPTIONS,
+    start: Callable[[tuple[str, ...], Any], Any] = started,
 ) -> Trial:
     """Start a command, send the signal after so many seconds, and read what it left.
 
     What is wrong with files or exit codes is raised.
     """
     model, checkpoint = data.with_suffix(".mm"), checkpoint_of(data, command)
-    arguments = [*PROGRAM, command, str(data), *options]
-    with (
-        tempfile.TemporaryFile() as errors,
-        subprocess.Popen(
-            arguments, stdout=subprocess.DEVNULL, stderr=errors, env=environment()
-        ) as process,
-    ):
+    with tempfile.TemporaryFile() as errors:
+        process = start((command, str(data), *options), errors)
         began = time.perf_counter()
         try:
             process.wait(seconds)
@@ -108,19 +129,24 @@ def stopped(
 
 def finished(data: Path, command: str = "train", options: tuple[str, ...] = OPTIONS) -> Any:
     """Run to the end, from wherever earlier runs stopped: parameters and decision values."""
-    arguments = [*PROGRAM, command, str(data), *options]
+    arguments = [*program_of(options), command, str(data), *options]
     done = subprocess.run(arguments, check=True, capture_output=True, env=environment())
+    return outcome(data, command, done.stdout.decode())
+
+
+def outcome(data: Path, command: str, said: str) -> Any:
+    """Parameters and decision values of a run to its end."""
     left = [path.name for path in data.parent.iterdir() if path.suffix in (".part", ".checkpoint")]
     if left:
         raise AssertionError(f"{command} left {left} at its regular end")
-    said = json.loads(done.stdout)["parameters"] if done.stdout.strip() else {}
+    parameters = json.loads(said)["parameters"] if said.strip() else {}
     if command == "tune":
-        return said, np.empty(0)
+        return parameters, np.empty(0)
     model = load(data.with_suffix(".mm"))
     X, _ = chess_board(500, random_state=1)
     schema = model.schema
     assert schema is not None
-    return said, model.estimator.decision_function((X - schema.center) / schema.scale)
+    return parameters, model.estimator.decision_function((X - schema.center) / schema.scale)
 
 
 def environment() -> dict[str, str]:

@@ -6,19 +6,24 @@ python -m benchmarks.mutants --seed 1 --count 100 --near 30   # only the tests n
 python -m benchmarks.mutants --seed 1 --count 100 --show      # the verdicts so far
 
 Each job works in a copy of the tree (`--folder`), with a Numba cache that the whole suite has
-filled once without a fault. For each fault, the tests run in one process until the first failure:
-those of the same name as the module first, then those that mention the function, then those of its
-folder, then all others. A test that takes longer than `--limit` seconds counts as a failure (with
-`--near`, of CPU time).
+filled once without a fault. For each fault, the tests run until the first failure: those of the
+same name as the module first, then those that mention the function, then those of its folder, then
+all others. Each of these groups has a process of its own, because collecting the tests of a large
+folder takes longer than most tests. A test that takes longer than `--limit` seconds counts as a
+failure (with `--near`, of CPU time).
 
 A survivor so costs a run of the whole suite. With `--near SECONDS` only the tests about the module,
-those that mention the function or import the module and those of its folder run, in that order, and
-no further test begins once so many seconds of CPU time are used. The test that fails is run again
-without the fault, where it has to pass. What survives may still be caught by tests further away: a
-run without `--near` looks at the survivors again.
+those that mention the function or import the module, those of its folder and those of folders of
+the same name in other parts run, in that order, and
+no further test begins once so many seconds of CPU time are used. What survives may still be caught
+by tests further away: a run without `--near` looks at the survivors again.
+
+In the end the tests that failed run again without a fault, where they have to pass; otherwise their
+mutants are tested again without them.
 
 Numba does not recompile a function when another file changes, so the cached functions of every
-module that imports the faulty one, directly or not, are left out of the cache of that run.
+module that imports the faulty one, directly or not, are left out of the cache of that run. This is
+needed only if the fault changes what compiled functions are made of (`compiled_code.py`).
 
 Verdicts are added to a file of JSON lines (`--results`). A fault is known by its file, its place
 and the text of the file, so that a second run with the same seed does only what is missing.
@@ -40,10 +45,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,7 +65,11 @@ LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "results", "*.egg-info")
 UNUSABLE = {"tests/benchmarks/test_mutants.py"}
 CAUGHT, SURVIVED = "caught", "survived"
 # How near a file with tests is to a fault.
-MIRRORED, MENTIONING, BESIDE, SAME_PART, ELSEWHERE, DOCTESTS = range(6)
+MIRRORED, MENTIONING, BESIDE, RELATED, SAME_PART, ELSEWHERE, DOCTESTS = range(7)
+# A name in more files than this, such as `fit`, does not say which tests are about the function.
+COMMON = 12
+# Groups of tests that run in a process of their own.
+GROUPS = ((MIRRORED,), (MENTIONING, BESIDE, RELATED), (SAME_PART,), (ELSEWHERE, DOCTESTS))
 # Exit code of pytest where nothing is collected.
 NO_TESTS = 5
 
@@ -78,6 +89,14 @@ class Verdict(NamedTuple):
     verdict: str
     by: str  # the first test that failed
     seconds: float
+
+
+class Outcome(NamedTuple):
+    """What pytest said."""
+
+    code: int
+    said: str
+    seconds: float  # of CPU time
 
 
 # ---- which mutants -------------------------------------------------------------------------
@@ -126,24 +145,42 @@ def test_files(root: Path) -> list[str]:
     return [name for name in names if name not in UNUSABLE]
 
 
+@cache
+def texts_of_tests(root: Path) -> dict[str, str]:
+    names = [name for name in test_files(root) if name.startswith("tests/")]
+    return {name: (root / name).read_text(encoding="utf-8") for name in names}
+
+
+def files_with(root: Path, word: str) -> set[str]:
+    """The files with tests that contain a word."""
+    found = re.compile(rf"\b{re.escape(word)}\b")
+    return {name for name, text in texts_of_tests(root).items() if found.search(text)}
+
+
 def ranked_tests(root: Path, mutant: Mutant) -> list[tuple[int, str]]:
     """All files with tests and how near they are, those about the mutant first."""
     module = Path(mutant.module)
     folder = module.relative_to(PACKAGE).parent.as_posix()
+    here = Path("tests", folder)
     function = function_around((root / module).read_text(encoding="utf-8"), mutant.fault.line)
     dotted = ".".join(module.relative_to("src").with_suffix("").parts).removesuffix(".__init__")
-    words = [re.escape(word) for word in (function, dotted) if word]
-    mentioned = re.compile(rf"\b(?:{'|'.join(words)})\b")
+    mentioning = files_with(root, dotted)
+    if function and len(files_with(root, function)) <= COMMON:
+        mentioning |= files_with(root, function)
 
     def rank(name: str) -> int:
         if name in (mutant.module, f"tests/{folder}/test_{module.stem}.py"):
             return MIRRORED
         if not name.startswith("tests/"):
             return DOCTESTS
-        if mentioned.search((root / name).read_text(encoding="utf-8")):
+        if name in mentioning:
             return MENTIONING
-        if Path(name).parent.as_posix() == f"tests/{folder}":
+        beside = Path(name).parent
+        if beside == here or (beside in here.parents and len(beside.parts) > 2):
             return BESIDE
+        # Such as tests/estimators/linear for solvers/linear.
+        if not set(beside.parts[2:]).isdisjoint(here.parts[2:]):
+            return RELATED
         return SAME_PART if Path(name).parts[1] == folder.partition("/")[0] else ELSEWHERE
 
     return sorted(((rank(name), name) for name in test_files(root)), key=lambda found: found[0])
@@ -158,6 +195,17 @@ def near_tests(root: Path, mutant: Mutant) -> list[str]:
     return [name for rank, name in ranked_tests(root, mutant) if rank <= SAME_PART]
 
 
+def grouped_tests(root: Path, mutant: Mutant, near: bool) -> list[list[str]]:
+    """The files with tests, one list for each process that runs some of them."""
+    ranked = ranked_tests(root, mutant)
+    groups = GROUPS[:-1] if near else GROUPS
+    found = [[name for rank, name in ranked if rank in group] for group in groups]
+    if found[0] == [mutant.module]:  # few modules have doctests
+        found[:2] = [found[0] + found[1]]
+    return [names for names in found if names]
+
+
+@cache
 def imports(root: Path) -> dict[str, set[str]]:
     """For each module of the package those that it imports, as paths."""
     known = set(modules(root))
@@ -192,6 +240,15 @@ def importers(root: Path, module: str) -> set[str]:
     return reached
 
 
+def concerns_compiler(path: Path) -> bool:
+    """Whether a module decides how functions are compiled, and not only which."""
+    return bool(re.search(r"^(?:import|from) numba", path.read_text(), re.MULTILINE))
+
+
+def has_compiled_code(path: Path) -> bool:
+    return concerns_compiler(path) or "jit import" in path.read_text(encoding="utf-8")
+
+
 def fresh_cache(warm: Path, cache: Path, stale: Iterable[str]) -> None:
     """The warm cache without the functions of some modules; the files are linked, not copied."""
     shutil.rmtree(cache, ignore_errors=True)
@@ -224,7 +281,7 @@ class Job:
         self.tree, self.limit, self.near = folder / "tree", limit, near
         self.warm, self.cache = folder / "warm", folder / "cache"
         self.ready = folder / "ready"
-        self.passing: set[str] = set()
+        self.compiled = ""  # digest of compiled functions without a fault
         # Tests that fail without a fault too, such as those of time on a busy machine.
         self.unreliable: set[str] = set()
 
@@ -247,9 +304,9 @@ class Job:
             warmup = [sys.executable, "-m", "maxmargin.cli", "warmup"]
             subprocess.run(warmup, env=self.environment(self.warm), check=True)
         else:
-            code, said = self.tested(self.warm, test_files(self.tree))
-            if code:
-                raise SystemExit(f"the tests fail without a fault:\n{said[-3000:]}")
+            outcome = self.tested(self.warm, test_files(self.tree))
+            if outcome.code:
+                raise SystemExit(f"the tests fail without a fault:\n{outcome.said[-3000:]}")
         self.ready.write_text(digest)
 
     def copy_tree(self) -> None:
@@ -270,74 +327,122 @@ class Job:
             "NUMBA_CACHE_DIR": str(cache),
             "OPENBLAS_NUM_THREADS": "1",
             "SCIPY_ARRAY_API": "1",
+            "PYTHONDONTWRITEBYTECODE": "",
             "CI": "mutants",  # the same examples each time, and skips are no failures
             "HYPOTHESIS_STORAGE_DIRECTORY": str(cache.parent / "hypothesis"),
             "MAXMARGIN_DATA": os.environ.get("MAXMARGIN_DATA", shared),
-            cpu_budget.SECONDS: f"{self.near:g}",
         }
 
-    def tested(self, cache: Path, files: list[str]) -> tuple[int, str]:
-        options = ["-x", "-rfE", "-p", "no:cacheprovider", "-p", "benchmarks.cpu_budget"]
+    def tested(
+        self, cache: Path, files: list[str], used: float = 0.0, all_of_them: bool = False
+    ) -> Outcome:
+        """Run the tests of some files, up to the first failure unless `all_of_them` are to run;
+        others have used so many seconds of the CPU time."""
+        options = ["-rfE", "-p", "no:cacheprovider", "-p", "benchmarks.cpu_budget"]
+        options += [] if all_of_them else ["-x"]
         options += [f"--deselect={test}" for test in sorted(self.unreliable)]
-        if not self.near:
+        limited = self.near > 0 and not all_of_them
+        if not limited:
             options += ["-o", f"faulthandler_timeout={self.limit:g}"]
             options += ["-o", "faulthandler_exit_on_timeout=true"]
+        left = {cpu_budget.SECONDS: f"{self.near - used:g}"} if limited else {}
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "pytest", *options, *files],
+                cwd=self.tree,
+                env={**self.environment(cache), **left},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                preexec_fn=self.limit_cpu_time if limited else None,
+            )
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = code = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            said = output.read().decode(errors="replace")
+        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+            said = "Timeout"
+        return Outcome(code, said, usage.ru_utime + usage.ru_stime)
+
+    def digest_of_compiled_code(self) -> str:
+        """Empty if the package cannot be imported."""
+        command = [sys.executable, "-m", "benchmarks.compiled_code"]
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *files],
-            cwd=self.tree,
-            env=self.environment(cache),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            preexec_fn=self.limit_cpu_time if self.near else None,
-            check=False,
+            command, env=self.environment(self.warm), cwd=self.tree, capture_output=True
         )
-        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-            return done.returncode, "Timeout"
-        return done.returncode, done.stdout.decode(errors="replace")
+        return done.stdout.decode() if done.returncode == 0 else ""
+
+    def stale_modules(self, mutant: Mutant) -> set[str]:
+        """Those whose functions must not be taken from the cache; called with the fault in place.
+
+        Compiled functions of the faulty module itself are compiled again in any case, because the
+        file has changed.
+        """
+        reached = importers(self.tree, mutant.module)
+        if not any(has_compiled_code(self.tree / name) for name in reached - {mutant.module}):
+            return {mutant.module}
+        unseen = not concerns_compiler(self.tree / mutant.module)
+        if unseen and self.digest_of_compiled_code() == self.compiled:
+            return {mutant.module}
+        return reached
 
     def limit_cpu_time(self) -> None:
         """What a test may take is counted in CPU time, because other processes may be busy."""
         seconds = int(self.near + self.limit)
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
 
-    def passes(self, test: str) -> bool:
-        """Whether a test passes without a fault; one that does not catches none, and is left out
-        from then on."""
-        if test not in self.passing and "::" in test:
-            if self.tested(self.warm, [test])[0]:
-                print(f"left out, because it fails without a fault: {test}", flush=True)
-                self.unreliable.add(test)
-                return False
-            self.passing.add(test)
-        return True
+    def failing(self, tests: set[str]) -> set[str]:
+        """Those of some tests that fail without a fault; they are left out from then on."""
+        outcome = self.tested(self.warm, sorted(tests), all_of_them=True)
+        found = set(failures_in(outcome.said))
+        if outcome.code and not found & tests:
+            raise SystemExit(f"the tests fail without a fault:\n{outcome.said[-3000:]}")
+        for test in sorted(found):
+            print(f"left out, because it fails without a fault: {test}", flush=True)
+        self.unreliable |= found
+        return found
 
     def judged(self, mutant: Mutant) -> Verdict:
         path = self.tree / mutant.module
         original, stamp = path.read_text(encoding="utf-8"), path.stat()
-        files = near_tests(self.tree, mutant) if self.near else ordered_tests(self.tree, mutant)
-        fresh_cache(self.warm, self.cache, importers(self.tree, mutant.module))
+        groups = grouped_tests(self.tree, mutant, self.near > 0)
+        self.compiled = self.compiled or self.digest_of_compiled_code()
         began = time.perf_counter()
         try:
             path.write_text(mutant.fault.applied(original), encoding="utf-8")
-            code, said = self.tested(self.cache, files)
+            fresh_cache(self.warm, self.cache, self.stale_modules(mutant))
+            outcome = self.first_caught(groups)
         finally:
             path.write_text(original, encoding="utf-8")
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
         seconds = time.perf_counter() - began
-        if code in (0, NO_TESTS):
+        if outcome is None:
             return Verdict(SURVIVED, "", seconds)
-        by = first_failure(said) or f"exit code {code}"
-        if self.near and not self.passes(by):
-            return self.judged(mutant)
+        by = first_failure(outcome.said) or f"exit code {outcome.code}"
         return Verdict(CAUGHT, by, seconds)
+
+    def first_caught(self, groups: list[list[str]]) -> Outcome | None:
+        """What the first group of tests said that does not pass."""
+        used = 0.0
+        for files in groups:
+            outcome = self.tested(self.cache, files, used)
+            if outcome.code not in (0, NO_TESTS):
+                return outcome
+            used += outcome.seconds
+            if self.near and used >= self.near:
+                break
+        return None
+
+
+def failures_in(said: str) -> list[str]:
+    """All failures that pytest tells of."""
+    return re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said, re.MULTILINE)
 
 
 def first_failure(said: str) -> str:
-    """The first failure that pytest tells of."""
-    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said, re.MULTILINE)
+    failed = failures_in(said)
     if failed:
-        return failed[1]
+        return failed[0]
     return "time limit" if "Timeout" in said else ""
 
 
@@ -369,7 +474,13 @@ def record_of(mutant: Mutant, verdict: Verdict, near: float = 0.0) -> dict:
         "line": mutant.fault.line,
         "kind": mutant.fault.kind,
         "diff": mutant.diff,
+        "checked": not named(verdict.by),
     }
+
+
+def named(by: str) -> bool:
+    """Whether a fault was noticed by a test or a file that can run again without it."""
+    return by.startswith(("tests/", "src/"))
 
 
 def told(record: dict) -> str:
@@ -390,6 +501,29 @@ def summary(records: Iterable[dict]) -> str:
     return "\n".join(f"{name}: {caught[name]} of {total[name]} caught" for name in sorted(total))
 
 
+def write(record: dict, results: Path) -> None:
+    with results.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+
+
+def check(mutants: list[Mutant], job: Job, results: Path) -> None:
+    """Run the tests that noticed the mutants without a fault. Mutants of tests that do not pass are
+    judged again."""
+    while True:
+        done = known(results)
+        records = {m: done[m.key] for m in mutants if not done[m.key].get("checked", True)}
+        if not records:
+            return
+        failing = job.failing({record["by"] for record in records.values()})
+        for mutant, record in records.items():
+            if record["by"] in failing:
+                record = record_of(mutant, job.judged(mutant), job.near)
+                print(told(record), flush=True)
+            else:
+                record["checked"] = True
+            write(record, results)
+
+
 def run(mutants: list[Mutant], jobs: list[Job], results: Path) -> None:
     waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
     for mutant in mutants:
@@ -402,8 +536,8 @@ def run(mutants: list[Mutant], jobs: list[Job], results: Path) -> None:
             while not failures:
                 mutant = waiting.get_nowait()
                 record = record_of(mutant, job.judged(mutant), job.near)
-                with writing, results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(record) + "\n")
+                with writing:
+                    write(record, results)
                     print(told(record), flush=True)
         except queue.Empty:
             pass
@@ -445,7 +579,9 @@ def main(arguments: list[str] | None = None) -> None:
         missing = [mutant for mutant in mutants if not is_final(done.get(mutant.key), options.near)]
         print(f"{len(mutants) - len(missing)} of {len(mutants)} mutants are done", flush=True)
         jobs = [Job(folder / f"job{k}", options.limit, options.near) for k in range(options.jobs)]
-        run(missing, jobs if missing else [], results)
+        if missing or any(not record.get("checked", True) for record in done.values()):
+            run(missing, jobs, results)
+            check(mutants, jobs[0], results)
     done = known(results)
     records = [done[mutant.key] for mutant in mutants if mutant.key in done]
     if options.show:

@@ -19,7 +19,7 @@ from maxmargin.kernels import Gaussian
 from maxmargin.solvers import solve
 from maxmargin.solvers.drivers.batch import solve_batch
 from maxmargin.tuning import KernelTargetAlignment, LogLikelihood, Point, RadiusMargin
-from maxmargin.tuning.machine import hinge_fit
+from maxmargin.tuning.machines.optimum import hinge_fit
 
 # Milliseconds aimed at; those of the thesis author's library on the reference machine, where known.
 TARGETS = {

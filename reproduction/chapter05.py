@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.kernels import Gaussian, Linear
-from maxmargin.tuning.machine import optimum
+from maxmargin.tuning.machines.optimum import optimum
 
 from .chapter04 import draw_box
 from .claims import claim

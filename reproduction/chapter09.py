@@ -21,7 +21,7 @@ from maxmargin.tuning import (
     RadiusMargin,
     SpanBound,
 )
-from maxmargin.tuning.machine import hinge_fit
+from maxmargin.tuning.machines.optimum import hinge_fit
 
 from .claims import claim
 from .items import Json, Page, Table, Verdict, computes, extra, shows

@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin.data import random_stretch, stretched_chess_board
 from maxmargin.kernels import MetricGaussian
 from maxmargin.tuning import IRpropPlus, Point, RadiusMargin, median_gamma
-from maxmargin.tuning.machine import optimum
+from maxmargin.tuning.machines.optimum import optimum
 
 from .items import Json, Page, Table, Verdict, computes, shows
 from .runs import Run

@@ -6,6 +6,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -28,7 +29,7 @@ class Browser:
     """One tab. Messages of the protocol are JSON texts that end with a zero byte."""
 
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_browser, self.write_end = os.pipe()
         self.read_end, from_browser = os.pipe()
         flags = " ".join((*FLAGS, "--remote-debugging-pipe", f"--user-data-dir={self.folder.name}"))
@@ -37,6 +38,7 @@ class Browser:
         self.process = subprocess.Popen(
             ["bash", "-c", command],
             pass_fds=(to_browser, from_browser),
+            start_new_session=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -127,7 +129,8 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", media=kind, features=listed)
 
     def close(self):
-        self.process.terminate()
+        # Helper processes outlive the first one for a moment, and write to the profile.
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(20)
         os.close(self.write_end)
         os.close(self.read_end)

@@ -6,7 +6,21 @@ import zipfile
 import pytest
 
 from maxmargin.archive import stored_zip
-from maxmargin.archive.stored_zip import StoredZipWriter, ZipError, read_content, read_members
+from maxmargin.archive.stored_zip import (
+    END,
+    END_64,
+    ENTRY,
+    LOCAL,
+    LOCATOR,
+    Member,
+    StoredZipWriter,
+    ZipError,
+    directory,
+    directory_entry,
+    local_header,
+    read_content,
+    read_members,
+)
 
 MEMBERS = {"first.npy": b"some bytes", "empty": b"", "last.json": bytes(range(256))}
 ANY_SIZE = pytest.mark.parametrize("largest", [None, 300, 200, 12, 1])
@@ -23,6 +37,22 @@ def written(largest, monkeypatch):
         writer.add(name, content)
     writer.close()
     return stream.getvalue()
+
+
+def test_sizes_and_places_from_two_gigabytes_on_are_in_64_bit_fields():
+    limit = 1 << 31
+    for size, offset, wide in (
+        (limit - 1, limit - 1, 0),
+        (limit, limit - 1, 16),
+        (limit, limit, 24),
+    ):
+        member = Member("a", size, 0, offset)
+        assert len(directory_entry(member, 0)) == ENTRY.size + 1 + (4 + wide if wide else 0)
+    # The local header has them for somewhat smaller contents already.
+    for size, wide in ((int(limit / 1.06), False), (int(limit / 1.04), True), (limit, True)):
+        assert len(local_header(Member("a", size, 0, 0))) == LOCAL.size + 1 + 20 * wide
+    for start, wide in ((limit - 1, False), (limit, True)):
+        assert len(directory([], start, 0)) == END.size + (END_64.size + LOCATOR.size) * wide
 
 
 def contents(data, most=3):
@@ -66,7 +96,7 @@ def test_files_of_windows_are_read(written):
     entries = [i for i in range(len(written)) if written[i : i + 4] == b"PK\x01\x02"]
     changed = bytearray(written)
     for place in entries:
-        changed[place + 5] = stored_zip.WINDOWS
+        changed[place + 5] = stored_zip.System.WINDOWS
     assert contents(bytes(changed)) == MEMBERS
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import mutants
 from benchmarks.faults import faults
-from benchmarks.mutants import CAUGHT, PACKAGE, ROOT, SURVIVED, Job, Verdict
+from benchmarks.mutants import CAUGHT, PACKAGE, ROOT, SURVIVED, Job, Outcome, Verdict
 
 
 def changed(source):
@@ -102,6 +102,15 @@ def test_tests_about_the_module_come_first_and_none_is_left_out():
     assert max(solvers) < max(others)
 
 
+def test_tests_of_the_folder_around_come_before_those_of_other_folders():
+    near = mutants.near_tests(ROOT, mutant_in(f"{PACKAGE}/solvers/linear/primal/newton.py"))
+    around = [k for k, name in enumerate(near) if name.startswith("tests/solvers/linear/")]
+    related = [k for k, name in enumerate(near) if name.startswith("tests/estimators/linear/")]
+    others = [k for k, name in enumerate(near) if name.startswith("tests/solvers/drivers/")]
+    assert max(around) < min(related)
+    assert max(related) < min(others)
+
+
 def test_the_nearest_tests_are_those_about_the_module_and_of_its_part():
     module = f"{PACKAGE}/solvers/smo/step.py"
     mutant = mutant_in(module)
@@ -112,31 +121,82 @@ def test_the_nearest_tests_are_those_about_the_module_and_of_its_part():
     assert not any(name.startswith("tests/cli/") for name in near)
 
 
+def test_groups_of_tests_are_all_tests_in_their_order():
+    mutant = mutant_in(f"{PACKAGE}/solvers/smo/step.py")
+    for near, expected in ((True, mutants.near_tests), (False, mutants.ordered_tests)):
+        groups = mutants.grouped_tests(ROOT, mutant, near)
+        assert [name for group in groups for name in group] == expected(ROOT, mutant)
+    assert set(groups[0]) == {mutant.module, "tests/solvers/smo/test_step.py"}
+
+
+def test_groups_of_tests_run_until_one_fails_or_the_time_is_used(tmp_path, monkeypatch):
+    job, asked = Job(tmp_path, limit=60.0, near=10.0), []
+
+    def tested(_cache, files, used):
+        asked.append((files[0], used))
+        return Outcome(int(files[0] == "fails"), files[0], 4.0)
+
+    monkeypatch.setattr(job, "tested", tested)
+    assert job.first_caught([["a"], ["fails"], ["b"]]).said == "fails"
+    assert job.first_caught([["a"], ["b"], ["c"], ["fails"]]) is None
+    assert asked == [("a", 0.0), ("fails", 4.0), ("a", 0.0), ("b", 4.0), ("c", 8.0)]
+
+
 def test_no_test_begins_once_the_cpu_time_is_used(tmp_path):
     job = Job(tmp_path, limit=60.0, near=0.1)
     job.tree.mkdir()
     text = "def test_one():\n    sum(range(30_000_000))\n\ndef test_two():\n    assert False\n"
     Path(job.tree, "test_one.py").write_text(text)
-    assert job.tested(job.cache, ["test_one.py"])[0] == 0
+    assert job.tested(job.cache, ["test_one.py"]).code == 0
+    job.near = 60.0
+    assert job.tested(job.cache, ["test_one.py"], used=59.9).code == 0
+    assert job.tested(job.cache, ["test_one.py"]).code == 1
     job.near = 0.0
-    assert job.tested(job.cache, ["test_one.py"])[0] == 1
+    assert job.tested(job.cache, ["test_one.py"]).code == 1
 
 
-def test_a_test_that_fails_without_the_fault_is_left_out(tmp_path, monkeypatch):
+def test_tests_that_fail_without_a_fault_are_left_out(tmp_path, monkeypatch):
     job = Job(tmp_path, limit=60.0, near=1.0)
-    codes = {"a.py::passes": 0, "a.py::fails": 1}
+    said = "FAILED tests/a.py::fails - assert 1\nERROR tests/b.py\n"
     asked = []
 
-    def tested(cache, files):
-        asked.append((cache, *files))
-        return codes[files[0]], "FAILED a.py::fails\n"
+    def tested(cache, files, all_of_them):
+        asked.append((cache, files, all_of_them))
+        return Outcome(1, said, 1.0)
 
     monkeypatch.setattr(job, "tested", tested)
-    for _ in range(2):
-        assert job.passes("a.py::passes")
-    assert asked == [(job.warm, "a.py::passes")]
-    assert not job.passes("a.py::fails")
-    assert job.unreliable == {"a.py::fails"}
+    names = {"tests/a.py::fails", "tests/a.py::passes", "tests/b.py"}
+    assert job.failing(names) == {"tests/a.py::fails", "tests/b.py"}
+    assert asked == [(job.warm, sorted(names), True)]
+    assert job.unreliable == {"tests/a.py::fails", "tests/b.py"}
+    said = "Killed"
+    with pytest.raises(SystemExit, match="Killed"):
+        job.failing(names)
+
+
+def test_mutants_of_tests_that_fail_without_a_fault_are_judged_again(tmp_path):
+    results, drawn = tmp_path / "verdicts.jsonl", mutants.drawn(ROOT, 0, 3, "dual")
+    unreliable, reliable = "tests/a.py::fails", "tests/b.py::passes"
+    for mutant, by in zip(drawn, (unreliable, reliable, "time limit")):
+        mutants.write(mutants.record_of(mutant, Verdict(CAUGHT, by, 1.0), 30.0), results)
+
+    class Checking(Judge):
+        def failing(self, tests):
+            self.asked.append(tests)
+            return tests & {unreliable}
+
+        def judged(self, mutant):
+            self.asked.append(mutant)
+            return Verdict(SURVIVED, "", 1.0)
+
+    job = Checking()
+    mutants.check(drawn, job, results)
+    assert job.asked == [{unreliable, reliable}, drawn[0]]
+    records = [mutants.known(results)[mutant.key] for mutant in drawn]
+    assert [record["verdict"] for record in records] == [SURVIVED, CAUGHT, CAUGHT]
+    assert all(record["checked"] for record in records)
+    mutants.check(drawn, job, results)
+    assert len(job.asked) == 2
 
 
 def test_survivor_of_the_nearest_tests_is_looked_at_again_by_all():
@@ -152,15 +212,33 @@ def test_survivor_of_the_nearest_tests_is_looked_at_again_by_all():
 def test_functions_that_a_fault_reaches_through_imports_are_not_taken_from_the_cache(tmp_path):
     stale = mutants.importers(ROOT, f"{PACKAGE}/solvers/smo/step.py")
     assert {f"{PACKAGE}/solvers/smo/{name}.py" for name in ("step", "loop", "schedule")} <= stale
-    assert f"{PACKAGE}/dual/passes.py" not in stale
-    assert f"{PACKAGE}/dual/passes.py" in mutants.importers(ROOT, f"{PACKAGE}/runtime/jit.py")
+    assert f"{PACKAGE}/dual/certificate.py" not in stale
+    assert f"{PACKAGE}/dual/certificate.py" in mutants.importers(ROOT, f"{PACKAGE}/runtime/jit.py")
     warm = tmp_path / "warm"
-    for folder, file in (("smo_1f", "loop.run-7.py311"), ("dual_2e", "passes.traits-3.py311")):
+    for folder, file in (("smo_1f", "loop.run-7.py311"), ("dual_2e", "problem.traits-3.py311")):
         (warm / folder).mkdir(parents=True)
         (warm / folder / f"{file}.nbi").write_text("")
     mutants.fresh_cache(warm, tmp_path / "cache", stale)
     left = [path.name for path in (tmp_path / "cache").rglob("*.nbi")]
-    assert left == ["passes.traits-3.py311.nbi"]
+    assert left == ["problem.traits-3.py311.nbi"]
+
+
+@pytest.mark.parametrize("digest", ["same", "other", ""])
+def test_functions_of_other_modules_are_compiled_again_only_if_they_change(
+    tmp_path, monkeypatch, digest
+):
+    job = Job(tmp_path, limit=60.0)
+    job.tree, job.compiled = ROOT, "same"
+    monkeypatch.setattr(job, "digest_of_compiled_code", lambda: digest)
+    module = f"{PACKAGE}/solvers/newton/step.py"
+    expected = {module} if digest == "same" else mutants.importers(ROOT, module)
+    assert job.stale_modules(mutant_in(module)) == expected
+    # How functions are compiled is no part of the digest.
+    module = f"{PACKAGE}/runtime/jit.py"
+    assert job.stale_modules(mutant_in(module)) == mutants.importers(ROOT, module)
+    monkeypatch.setattr(job, "digest_of_compiled_code", None)  # not asked for
+    module = f"{PACKAGE}/cli/fitting.py"
+    assert job.stale_modules(mutant_in(module)) == {module}
 
 
 def test_function_around_a_line_is_the_innermost():
@@ -228,11 +306,12 @@ def test_a_mutant_is_put_into_the_copy_tested_and_taken_out(tmp_path, monkeypatc
     before, stamp = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
     seen = []
 
-    def tested(cache, files):
-        seen.append((path.read_text(encoding="utf-8"), cache, set(files[:2])))
-        return 1, "FAILED tests/a.py::test_b\n"
+    def tested(cache, files, _used):
+        seen.append((path.read_text(encoding="utf-8"), cache, set(files)))
+        return Outcome(1, "FAILED tests/a.py::test_b\n", 1.0)
 
     monkeypatch.setattr(job, "tested", tested)
+    monkeypatch.setattr(job, "digest_of_compiled_code", lambda: "same")
     verdict = job.judged(mutant)
     assert verdict[:2] == (CAUGHT, "tests/a.py::test_b")
     assert seen == [
@@ -257,7 +336,7 @@ def test_a_copy_of_another_text_is_made_again_with_an_empty_cache(tmp_path, monk
     def tested(cache, files):
         seen.append((files, list(cache.iterdir())))
         (cache / "old").write_text("")
-        return 0, ""
+        return Outcome(0, "", 1.0)
 
     monkeypatch.setattr(job, "tested", tested)
     for text in ("a = 1\n", "a = 1\n", "a = 2\n"):
@@ -270,7 +349,7 @@ def test_a_copy_of_another_text_is_made_again_with_an_empty_cache(tmp_path, monk
 def test_tests_that_fail_without_a_fault_end_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr(mutants, "COPIED", ())
     job = Job(tmp_path / "job", limit=60.0)
-    monkeypatch.setattr(job, "tested", lambda *_: (1, "FAILED tests/a.py::test_b\n"))
+    monkeypatch.setattr(job, "tested", lambda *_: Outcome(1, "FAILED tests/a.py::test_b\n", 1.0))
     with pytest.raises(SystemExit, match="fail without a fault"):
         job.prepare()
 
@@ -279,9 +358,9 @@ def test_tests_are_run_in_the_copy(tmp_path):
     job = Job(tmp_path, limit=60.0)
     job.tree.mkdir()
     Path(job.tree, "test_one.py").write_text("def test_one():\n    assert 1 + 1 == 2\n")
-    assert job.tested(job.cache, ["test_one.py"])[0] == 0
+    assert job.tested(job.cache, ["test_one.py"]).code == 0
     Path(job.tree, "test_one.py").write_text("def test_one():\n    assert 1 + 1 == 3\n")
-    code, said = job.tested(job.cache, ["test_one.py"])
+    code, said, _ = job.tested(job.cache, ["test_one.py"])
     assert (code, mutants.first_failure(said)) == (1, "test_one.py::test_one")
 
 
@@ -289,6 +368,7 @@ def test_an_endless_loop_is_ended_by_its_cpu_time(tmp_path):
     job = Job(tmp_path, limit=2.0, near=1.0)
     job.tree.mkdir()
     Path(job.tree, "test_one.py").write_text("def test_one():\n    while True:\n        pass\n")
-    code, said = job.tested(job.cache, ["test_one.py"])
+    code, said, seconds = job.tested(job.cache, ["test_one.py"])
+    assert seconds > 2.0
     assert code < 0
     assert mutants.first_failure(said) == "time limit"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from maxmargin.cli.cost import AFFORDABLE, NO_GAIN, SHORT, Comparison, Estimate, duration
+from maxmargin.cli.cost import Comparison, Estimate, duration
 
 
 def compared(kernel=0.95, linear=0.9, seconds=60.0, measure="accuracy"):
@@ -13,15 +13,15 @@ def compared(kernel=0.95, linear=0.9, seconds=60.0, measure="accuracy"):
     ("options", "limit", "linear"),
     [
         ({}, None, False),
-        ({"seconds": AFFORDABLE}, None, False),
-        ({"seconds": AFFORDABLE + 1}, None, True),
+        ({"seconds": 900.0}, None, False),
+        ({"seconds": 901.0}, None, True),
         ({"seconds": 50.0}, 100.0, False),
         ({"seconds": 51.0}, 100.0, True),
         # Without a gain worth the name, only what is over soon is worth its time.
-        ({"kernel": 0.5 + NO_GAIN, "linear": 0.5}, None, False),
+        ({"kernel": 0.502, "linear": 0.5}, None, False),
         ({"kernel": 0.9, "linear": 0.9}, None, True),
-        ({"kernel": 0.9, "linear": 0.9, "seconds": SHORT}, None, False),
-        ({"kernel": 0.8, "linear": 0.9, "seconds": SHORT + 1}, None, True),
+        ({"kernel": 0.9, "linear": 0.9, "seconds": 30.0}, None, False),
+        ({"kernel": 0.8, "linear": 0.9, "seconds": 31.0}, None, True),
         ({"kernel": 0.903, "linear": 0.9}, None, False),
         ({"kernel": 0.901, "linear": 0.9}, None, True),
     ],

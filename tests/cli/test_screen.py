@@ -36,6 +36,14 @@ def test_json_is_all_there_is(capsys):
     assert json.loads(capsys.readouterr().out) == {"gap": 0.5, "labels": ["a"]}
 
 
+def test_a_result_is_passed_on_at_once(monkeypatch):
+    """Who reads a pipe need not wait for the end of the command."""
+    output = io.TextIOWrapper(io.BytesIO())
+    monkeypatch.setattr(sys, "stdout", output)
+    Screen(as_json=True).result({"gap": 0.5})
+    assert output.buffer.getvalue() == b'{"gap": 0.5}\n'
+
+
 @pytest.mark.parametrize(
     ("value", "expected"),
     [

@@ -303,7 +303,7 @@ def test_warmup_fits_every_estimator_and_says_so(monkeypatch):
 
         monkeypatch.setattr(getattr(estimators, name), "fit", noting)
     monkeypatch.setattr(warming.AutoSVC, "fit", lambda self, *_: self)
-    monkeypatch.setattr(warming, "MOST_PROCESSES", 1)
+    monkeypatch.setattr(warming.os, "cpu_count", lambda: 1)
     monkeypatch.setattr(warming, "use", lambda _, inputs: used.append(inputs))
     done = CliRunner().invoke(app, ["warmup", "--json"])
     assert done.exit_code == 0, done.output

@@ -75,7 +75,7 @@ def test_fit_of_a_file_equals_the_fit_in_memory(model, opened, tmp_path):
 @pytest.mark.parametrize("large", [True, False])
 def test_memory_map_is_fitted_as_it_is(dtype, large, tmp_path, monkeypatch):
     if large:
-        monkeypatch.setattr(linear_base, "LARGEST_MAPPED", 1000)
+        monkeypatch.setattr(linear_base, "KEPT_BYTES", 1000)
     X, y = samples()
     X = np.round(10 * X)
     outside = LinearSVC().fit(mapped(X, tmp_path, dtype), y)

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from maxmargin.cli.commands.train import Reading, read_samples
 from maxmargin.data import DataError, read_data, schema_of
+from maxmargin.data.npz import Members
 from maxmargin.data.sources import ALWAYS_ALLOWED
 from maxmargin.data.tables import MOST_FEATURES
 
@@ -63,6 +64,23 @@ def test_text_of_usual_density_is_read_however_long(tmp_path, monkeypatch):
     path = tmp_path / "data.svm.gz"
     path.write_bytes(gzip.compress(text.encode()))
     assert read(path).size == 2000
+
+
+def test_npz_of_exactly_the_size_allowed_is_read(monkeypatch):
+    content = io.BytesIO()
+    np.save(content, np.arange(30.0))
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("X.npy", content.getvalue())
+    monkeypatch.setattr("maxmargin.data.npz.ALWAYS_ALLOWED", len(content.getvalue()))
+    with zipfile.ZipFile(held) as archive:
+        assert "X" in Members(archive, "held.npz", 1)
+    monkeypatch.setattr("maxmargin.data.npz.ALWAYS_ALLOWED", len(content.getvalue()) - 1)
+    with (
+        zipfile.ZipFile(held) as archive,
+        pytest.raises(DataError, match="more than 40 times its size"),
+    ):
+        Members(archive, "held.npz", 1)
 
 
 def test_npz_bomb_is_refused_before_it_is_decompressed(tmp_path):

@@ -214,6 +214,12 @@ def test_samples_in_libsvm_format_become_dense_parts():
     np.testing.assert_array_equal(made["y_test"], found["y_test"][:200])
 
 
+def test_features_that_no_sample_has_are_columns_all_the_same():
+    made = converting.svmlight(b"1 1:2\n-1 2:1\n", 4)
+    assert made["X"].tolist() == [[2, 0, 0, 0], [0, 1, 0, 0]]
+    assert made["y"].tolist() == [1, -1]
+
+
 def test_indicators_of_squares_become_boards():
     found = reference("connect4")
     X = np.eye(3)[found["X"][:500] + 1].reshape(500, -1)

@@ -12,6 +12,8 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from distributed import utils as dask_utils
+from preloading import fork_server
 
 import maxmargin
 from maxmargin.data import chess_board
@@ -29,12 +31,22 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def monkeypatch_of_module():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def cluster(monkeypatch_of_module):
     settings = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": LIMIT}
     # By default a worker is given up for good that is absent 15 s after it was killed, even if it
     # was back meanwhile and is killed by the next test.
-    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
-    with patient, LocalCluster(n_workers=2, **settings) as cluster:
+    patient = {"distributed.deploy.lost-worker-timeout": "1 hour"}
+    if fork_server() is not None:
+        # Workers that were killed are back in a moment; Dask would preload less.
+        patient["distributed.worker.multiprocessing-method"] = "forkserver"
+        monkeypatch_of_module.setattr(dask_utils, "_forkserver_preload_set", True)
+    with dask.config.set(patient), LocalCluster(n_workers=2, **settings) as cluster:
         yield cluster
 
 

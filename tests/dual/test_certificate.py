@@ -11,6 +11,8 @@ from strategies import BOUNDED, KINDS, Indexed, cases, gram_of
 
 from maxmargin.dual import Certificate, certify, hard_margin, hinge, kernel_expansion
 from maxmargin.dual import kernel_sums as expansion
+from maxmargin.dual.certificate import gap_resolution
+from maxmargin.dual.problem import ROUNDING
 from maxmargin.kernels import Gaussian, Gram, Linear
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -233,8 +235,24 @@ def test_bias_of_other_groups_is_refused():
         certify(PROBLEM, np.zeros(3), gram_of(K), bias=np.zeros(2))
 
 
+def test_no_gap_is_known_beside_a_value_that_overflows():
+    certificate = Certificate(np.nan, 1.0, gap=0.5, violation=0.0, infeasibility=0.0)
+    assert certificate.gap == certificate.relative_gap == np.inf
+
+
 def test_what_is_not_a_number_proves_nothing():
     nan = float("nan")
     certificate = Certificate(primal=nan, dual=nan, gap=nan, violation=nan, infeasibility=0.0)
     assert (certificate.primal, certificate.dual) == (np.inf, -np.inf)
     assert certificate.gap == certificate.relative_gap == certificate.violation == np.inf
+
+
+def test_resolution_of_the_gap_is_the_rounding_of_its_terms():
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    problem, alpha, bias = hinge(y, 50.0).problem, np.array([3.0, -4.0, 12.0, -11.0]), [0.5]
+    size = 0.0
+    for a in range(4):
+        # |α_a| times |linear| + 2|b| and the norm of α times the largest entry of K, 7.
+        size += abs(alpha[a]) * (1.0 + 2 * 0.5 + 7.0 * np.sqrt(9.0 + 16.0 + 144.0 + 121.0))
+    found = gap_resolution(problem, alpha, np.array(bias), 7.0)
+    assert found == pytest.approx(ROUNDING * size, rel=1e-14, abs=0.0)

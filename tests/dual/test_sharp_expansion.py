@@ -15,6 +15,7 @@ from maxmargin.dual import (
     kernel_expansion,
     sharp_expansion,
 )
+from maxmargin.dual.kernel_sums import _expansion_at_support
 from maxmargin.kernels import Gaussian, Gram
 from maxmargin.kernels.row_sums import KnownSums, StoredRows
 
@@ -132,3 +133,18 @@ def test_pauses_may_end_it():
 
     with pytest.raises(TimeoutError):
         sharp_expansion(problem, alpha, gram, Gaussian(2.0).bind(X), pause)
+
+
+@pytest.mark.parametrize("support", [900, 1100])
+def test_an_expansion_at_its_support_can_be_stopped_within(support):
+    X, _ = chess_board(1200, random_state=0)
+    gram, coef = Gaussian(2.0).bind(X, np.float64), np.zeros(1200)
+    coef[:support] = 1.0
+
+    def stop():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _expansion_at_support(coef, gram, stop)
+    expected = kernel_expansion(coef, gram)[:support]
+    np.testing.assert_allclose(_expansion_at_support(coef, gram, None), expected, rtol=1e-12)

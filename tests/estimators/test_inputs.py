@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.estimators.conditioning import refuse_overflow
 from maxmargin.estimators.inputs import is_structured
 from maxmargin.estimators.kernel import training as fitting
 from maxmargin.kernels import FromFunction, Gaussian, Linear, Oligo, Precomputed
@@ -453,3 +454,19 @@ def test_changed_coefficients_change_the_function(iris):
     model.n_support_[0] += 1
     with pytest.raises(ValueError, match="internal representation of SVC was altered"):
         model.predict(X)
+
+
+@pytest.mark.parametrize("features", [1, 100])
+def test_inputs_are_refused_from_the_size_on_at_which_squared_norms_may_overflow(features, iris):
+    limit = np.sqrt(1e150 / features)
+    y, X = iris[1][:6] + np.arange(6) % 2, np.zeros((6, features))
+    for factor, refused in ((0.99, False), (1.01, True), (-1.01, True)):
+        X[0, 0] = factor * limit
+        for inputs in (X, sparse.csr_array(X)):
+            if refused:
+                with pytest.raises(ValueError, match="X holds values up to"):
+                    refuse_overflow(Gaussian(1.0), inputs)
+            else:
+                assert refuse_overflow(Gaussian(1.0), inputs) == 1.0
+    with pytest.raises(ValueError, match="for example with StandardScaler"):
+        SVC().fit(X, y)

@@ -12,6 +12,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from .certify import INFEASIBLE, Exact, exact, tube_is_closed
 from .certify_linear import linear_exact
@@ -52,7 +53,8 @@ def kernel_failures(case: Case, model: Any) -> list[Failure]:
     failures = gamma_failures(model, samples) if "gamma" in case.parameters else []
     if case.estimator == "NuSVC" and case.parameters.get("class_weight"):
         return failures  # the price 1/ρ is not among the public attributes
-    matrix = gram(model.kernel_, samples.X, balanced=case.estimator != "OneClassSVM")
+    balanced, sparse = case.estimator != "OneClassSVM", issparse(case.X)
+    matrix = gram(model.kernel_, samples.X, balanced, sparse)
     values = matrix.values + matrix.constant
     if not np.isfinite(values).all() or np.abs(values).max(initial=0) > 1e151:
         return [Failure("overflow", "kernel values beyond float64 were accepted")]

@@ -128,29 +128,39 @@ def exact(function: Function, matrix: Gram) -> Exact:
     # Two large numbers may leave a small one.
     off = 3 * OWN_UNIT * (abs(b) + abs(matrix.constant * left))
     b, of_constant = b + matrix.constant * left, matrix.constant * left**2
+    sizes = Sizes(rounding, matrix.largest(function.samples), off)
     if function.kind == "nu_svc":
-        return exact_nu(function, K, rounding, a, b, off, bound, of_constant)
-    return _exact(function, K, rounding, a, b, off, bound, of_constant=of_constant)
+        return exact_nu(function, K, sizes, a, b, bound, of_constant)
+    return _exact(function, K, sizes, a, b, bound, of_constant=of_constant)
 
 
-def exact_nu(function, K, rounding, a, b, off, weight, of_constant) -> Exact:
+class Sizes(NamedTuple):
+    """What the digits of a result depend on: rounding of K, its largest entry, error of b."""
+
+    rounding: np.ndarray
+    largest: float
+    of_bias: float
+
+
+def exact_nu(function, K, sizes, a, b, weight, of_constant) -> Exact:
     """ν-classification: that of f, b and ρ before they were divided by ρ."""
     size = np.abs(a).sum()
     rho = function.nu * weight.sum() / size if size > 0 else LONG(1)
     if abs(rho - 1) < 1e-12:
-        # Or nothing was divided because ρ is not positive: then it is the best for f and b.
+        # Or nothing was divided because ρ is not positive: then it is not known, and at best the
+        # one that fits f and b.
         margins = function.target * (K @ a + b)
         candidates = [LONG(1), *margins]
         costs = [(weight * np.maximum(r - margins, 0)).sum() - r * size for r in candidates]
         best = candidates[int(np.argmin(costs))]
-        found = _exact(function, K, rounding, a, b, off, weight, best, of_constant)
-        return found._replace(certain=best == 1 and abs(rho - 1) <= 4 * (len(a) + 2) * UNIT)
-    a, b, off, of_constant = a * rho, b * rho, off * rho, of_constant * rho**2
-    return _exact(function, K, rounding, a, b, off, weight, rho, of_constant)
+        found = _exact(function, K, sizes, a, b, weight, best, of_constant)
+        return found._replace(certain=False)
+    a, b, of_constant = a * rho, b * rho, of_constant * rho**2
+    sizes = sizes._replace(of_bias=sizes.of_bias * rho)
+    return _exact(function, K, sizes, a, b, weight, rho, of_constant)
 
 
-def _exact(function, K, rounding, a, b, off, bound, rho=ONE, of_constant=0) -> Exact:
-    """Of a bias that is known up to `off`."""
+def _exact(function, K, sizes, a, b, bound, rho=ONE, of_constant=0) -> Exact:
     kind, n, nu = function.kind, len(a), LONG(function.nu)
     sign = function.target.astype(LONG)
     target = rho * sign if kind == "nu_svc" else sign
@@ -187,8 +197,8 @@ def _exact(function, K, rounding, a, b, off, bound, rho=ONE, of_constant=0) -> E
         # The coefficients of copies are rounded, and so is their sum.
         of_f = (of_kernel + (n + 3 + 2 * function.copies) * unit * np.abs(K)) @ np.abs(a)
         of_r = of_f + 3 * unit * (np.abs(target) + np.abs(f) + abs(b) + epsilon)
-        of_r += 3 * unit * ridge * np.abs(a) + off
-        of_q = np.abs(a) @ of_f
+        of_r += 3 * unit * ridge * np.abs(a) + sizes.of_bias
+        of_q = np.abs(a) @ of_f + 4 * unit * abs(of_constant)
         many = (n + 6 + 2 * function.copies.max()) * unit
         of_dual = 0.5 * of_q + many * (np.abs(target * a).sum() + epsilon * np.abs(a).sum())
         of_dual += many * 0.5 * (ridge * a * a).sum()
@@ -214,14 +224,19 @@ def _exact(function, K, rounding, a, b, off, bound, rho=ONE, of_constant=0) -> E
         of_primal = max(of_primal, of_dual + of_gap)
         return Values(of_primal, of_dual, of_gap, 2 * of_r.max(initial=0))
 
-    own = errors(OWN_UNIT, rounding * (OWN_UNIT / UNIT))
+    own = errors(OWN_UNIT, sizes.rounding * (OWN_UNIT / UNIT))
     return Exact(
         Values(primal, dual, primal - dual, low),
         high,
-        errors(UNIT, rounding),
+        errors(UNIT, sizes.rounding),
         own._replace(gap=own.primal + own.dual),
         infeasibility(function, a, bound, total),
-        FLOOR * (LONG(0) if hard else smallest_scale(kind, loss(target), a, b, rho, K)),
+        FLOOR
+        * (
+            LONG(0)
+            if hard
+            else smallest_scale(kind, loss(target), a, b - rho * sign, sizes.largest)
+        ),
     )
 
 
@@ -236,13 +251,12 @@ def loss_function(kind, sign, bound, epsilon) -> Callable[[np.ndarray], np.ndarr
     return lambda r: bound * (np.maximum(r - epsilon, 0) + np.maximum(-r - epsilon, 0))
 
 
-def smallest_scale(kind, losses, a, b, rho, K):
+def smallest_scale(kind, losses, a, thresholds, largest):
     """Of objectives: the losses at f = 0, or, where ν scales the function and the optimum may be 0,
-    the terms that cancel in the gap: those of Σ a (Ka + b) and of b times the sums of a."""
+    the terms that cancel in the gap, as docs/guide/certificates.md has them."""
     if kind not in ("nu_svc", "one_class"):
         return losses.sum()
-    bias = max(abs(b - rho), abs(b + rho)) if kind == "nu_svc" else abs(b)
-    return np.abs(a).sum() * (2 * bias + np.abs(K).max() * np.sqrt((a * a).sum()))
+    return np.abs(a) @ (2 * np.abs(thresholds) + largest * np.sqrt((a * a).sum()))
 
 
 def hard_primal(kind, target, f, q):

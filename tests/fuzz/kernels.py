@@ -22,15 +22,23 @@ class Gram(NamedTuple):
     multiplies that by its slope. Distances are those of inputs minus their mean.
 
     `constant` has been subtracted from all values. Where Σa = 0 that changes no function Ka + b,
-    and inner products of inputs far from 0 keep the digits in which they differ.
+    and inner products of inputs far from 0 keep the digits in which they differ. `squares` are the
+    k(x, x) of the inputs that a machine computes with, if these are not the given ones.
     """
 
     values: np.ndarray
     rounding: np.ndarray
     constant: Any = LONG(0)
+    squares: np.ndarray | None = None
+
+    def largest(self, samples: np.ndarray) -> Any:
+        """The largest entry of the matrix of some samples that a machine computes with."""
+        if self.squares is not None:
+            return self.squares[samples].max()
+        return np.abs(self.values[np.ix_(samples, samples)]).max()
 
 
-def gram(kernel: Any, X: np.ndarray, balanced: bool = False) -> Gram:
+def gram(kernel: Any, X: np.ndarray, balanced: bool = False, sparse: bool = False) -> Gram:
     """Of the samples with themselves, for the kernels that have names.
 
     Parameters
@@ -41,6 +49,8 @@ def gram(kernel: Any, X: np.ndarray, balanced: bool = False) -> Gram:
         Inputs, or for a precomputed kernel its values.
     balanced : bool
         Whether coefficients sum to 0.
+    sparse : bool
+        Whether the inputs are given as a sparse matrix.
     """
     name = type(kernel).__name__
     if name == "Precomputed":
@@ -48,8 +58,8 @@ def gram(kernel: Any, X: np.ndarray, balanced: bool = False) -> Gram:
     d = X.shape[1]
     if name == "Gaussian":
         return gaussian(np.asarray(kernel.gamma, dtype=LONG), X)
-    if name == "Linear" and balanced and is_far_from_zero(X):
-        return far_products(X)
+    if name == "Linear" and balanced and is_far_from_zero(X, sparse):
+        return far_products(X, sparse)
     products, sizes = X @ X.T, np.abs(X) @ np.abs(X).T
     if name == "Linear":
         return Gram(products, (d + 2) * UNIT * sizes + UNDERFLOW)
@@ -64,22 +74,32 @@ def gram(kernel: Any, X: np.ndarray, balanced: bool = False) -> Gram:
     return Gram(values, slope * off + 2 * (degree + 1) * UNIT * np.abs(values) + UNDERFLOW)
 
 
-def is_far_from_zero(X: np.ndarray) -> bool:
-    """Whether a machine subtracts the mean of the inputs, beyond doubt."""
+def offset(X: np.ndarray, sparse: bool) -> np.ndarray:
+    """The mean that a machine may subtract: of a sparse matrix only that of features without a
+    zero, so that it stays sparse."""
     mean = X.mean(axis=0)
-    return len(X) > 0 and mean @ mean > 1.01e4 * ((X - mean) ** 2).sum(axis=1).max()
+    return np.where((X != 0).all(axis=0), mean, 0) if sparse else mean
 
 
-def far_products(X: np.ndarray) -> Gram:
+def is_far_from_zero(X: np.ndarray, sparse: bool = False) -> bool:
+    """Whether a machine subtracts the mean of the inputs, beyond doubt."""
+    if len(X) == 0:
+        return False
+    mean = offset(X, sparse)
+    return bool(mean @ mean > 1.01e4 * ((X - mean) ** 2).sum(axis=1).max())
+
+
+def far_products(X: np.ndarray, sparse: bool = False) -> Gram:
     """⟨x, z⟩ − ⟨c, c⟩ = ⟨x − c, z − c⟩ + ⟨c, x − c⟩ + ⟨c, z − c⟩ with the first input as c."""
+    from_mean = np.abs(X - offset(X, sparse))
     centre, X = X[0], X - X[0]
     along, size = X @ centre, np.abs(X) @ np.abs(centre)
     sizes = np.abs(X) @ np.abs(X).T + size[:, None] + size
     values = X @ X.T + along[:, None] + along
     # A machine computes with inputs minus their mean.
-    from_mean = np.abs(X - X.mean(axis=0))
     sizes = np.maximum(sizes, from_mean @ from_mean.T)
-    return Gram(values, (X.shape[1] + 2) * UNIT * sizes + UNDERFLOW, centre @ centre)
+    rounding = (X.shape[1] + 2) * UNIT * sizes + UNDERFLOW
+    return Gram(values, rounding, centre @ centre, (from_mean**2).sum(axis=1))
 
 
 def gaussian(gamma: Any, X: np.ndarray) -> Gram:
@@ -93,7 +113,10 @@ def gaussian(gamma: Any, X: np.ndarray) -> Gram:
     values = np.exp(-gamma * distances)
     # From ‖x‖² + ‖z‖² − 2⟨x, z⟩.
     off = (d + 8) * UNIT * 2 * gamma * (squares[:, None] + squares)
-    return Gram(values, np.minimum(values * np.expm1(np.minimum(off, 50)), 1) + 4 * UNIT * values)
+    errors = np.minimum(values * np.expm1(np.minimum(off, 50)), 1)
+    # Exponents of which rounding leaves less than that may be any number in its reach.
+    errors = np.where(off > 50, np.exp(np.minimum(off - gamma * distances, 0)), errors)
+    return Gram(values, errors + 4 * UNIT * values)
 
 
 def is_known(kernel: Any) -> bool:

@@ -126,7 +126,7 @@ def test_container_is_what_python_writes():
     with zipfile.ZipFile(stream, "w") as archive:
         for name, content in (("a.npy", b"some"), ("model.json", b"")):
             info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            info.create_system = stored_zip.UNIX
+            info.create_system = stored_zip.System.UNIX
             archive.writestr(info, content)
             writer.add(name, content)
     writer.close()
@@ -167,7 +167,7 @@ def test_file_written_on_windows_is_read(tmp_path):
     start = whole.index(stored_zip.ENTRY_MARK)
     path = tmp_path / OLD[0].name
     mark = stored_zip.ENTRY_MARK + bytes([stored_zip.VERSION])
-    unix, windows = (mark + bytes([system]) for system in (stored_zip.UNIX, stored_zip.WINDOWS))
+    unix, windows = (mark + bytes([system]) for system in stored_zip.System)
     path.write_bytes(whole[:start] + whole[start:].replace(unix, windows))
     read(path)
     path.write_bytes(whole[:start] + whole[start:].replace(unix, windows, 1))

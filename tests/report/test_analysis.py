@@ -52,6 +52,18 @@ def test_worst_errors_are_wrong_and_surest_first():
     assert worst_errors(right, CLASSES) is None
 
 
+def test_of_several_errors_the_surest_come_first():
+    target, said = np.array(list("aabbb")), np.array(list("bbaab"))
+    by_margin = HeldOut(target, said, np.array([0.5, 3.0, -1.0, -2.0, 9.0]), NONE)
+    assert [line[0] for line in worst_errors(by_margin, CLASSES).lines] == ["2", "4", "3", "1"]
+    likely = np.array([0.6, 0.7, 0.1, 0.2, 1.0])
+    by_probability = HeldOut(target, said, NONE, np.column_stack([1.0 - likely, likely]))
+    lines = worst_errors(by_probability, CLASSES).lines
+    assert [(line[0], line[3]) for line in lines] == [
+        ("3", "90 %"), ("4", "80 %"), ("2", "70 %"), ("1", "60 %"),
+    ]  # fmt: skip
+
+
 def test_worst_errors_of_numbers_are_the_largest():
     true, said = np.array([0.0, 1.0, 2.0]), np.array([0.5, 1.0, 4.0])
     lines = worst_errors(HeldOut(true, said, NONE, NONE), None).lines

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from maxmargin.report import DecisionBoundaryDisplay, boundary
 from maxmargin.report.boundary import plane_of
-from maxmargin.report.display import colour_of
+from maxmargin.report.display import colour_of, thinned
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.uniform(-2.0, 2.0, size=(40, 2))
@@ -80,7 +80,7 @@ def test_regions_have_the_colours_of_their_classes(drawn):
     assert np.abs(borders[:, None] - [-0.5, 0.7]).min(axis=1).max() <= step
     assert np.abs(borders[:, None] - [-0.5, 0.7]).min(axis=0).max() <= step
     assert display.ax_.get_title() == "decision regions and support vectors"
-    assert display.horizontal.shape == (boundary.FINE_GRID,) * 2
+    assert display.horizontal.shape == (320, 320)
 
 
 def test_lines_are_where_the_decision_is_zero_and_one(drawn):
@@ -102,7 +102,7 @@ def test_lines_are_where_the_decision_is_zero_and_one(drawn):
     assert left[2] > left[0]  # blue
     assert right[0] > right[2]  # vermillion
     assert display.ax_.get_title() == "decision boundary, margins and support vectors"
-    assert display.response.shape == (boundary.GRID,) * 2
+    assert display.response.shape == (160, 160)
 
 
 @pytest.mark.parametrize(("factor", "limit"), [(0.1, 1.2), (100.0, 3.0)])
@@ -151,7 +151,7 @@ def test_the_grid_is_a_little_larger_than_the_samples(drawn):
 
 
 def test_many_samples_are_shown_by_some_of_them(drawn, monkeypatch):
-    monkeypatch.setattr(boundary, "MOST_POINTS", 10)
+    monkeypatch.setattr(boundary, "thinned", lambda count: thinned(count, 10))
     found = scatters(drawn(TWO, X))
     shown = np.vstack([found[label].get_offsets() for label in ("a", "b")])
     assert len(shown) == 10 == len(np.unique(shown, axis=0))

@@ -33,6 +33,7 @@ from maxmargin.report import (
     TuningDisplay,
 )
 from maxmargin.report.display import COLOURS
+from maxmargin.report.solver_plots import epochs_that_differ
 from maxmargin.solvers import solve
 
 X, Y = two_blobs(120, random_state=0)
@@ -286,6 +287,12 @@ def test_shrinking_shows_different_numbers_of_active_samples():
     pyplot.close(display.figure_)
 
 
+def test_pictures_of_shrinking_are_four_at_equal_distances():
+    members = [np.arange(count) for count in (100, 90, 80, 70, 60, 50, 40, 30, 20, 10, 100)]
+    assert epochs_that_differ(members).tolist() == [0, 3, 6, 9]
+    assert epochs_that_differ(members[:2]).tolist() == [0, 1]
+
+
 def test_certificates_of_stopped_fits_enclose_the_optimum():
     display = CertificateDisplay.from_estimator(SVC(C=100.0, gamma=2.0), *BOARD)
     optimum = SVC(C=100.0, gamma=2.0, gap=1e-12).fit(*BOARD).certificate_.dual
@@ -293,6 +300,23 @@ def test_certificates_of_stopped_fits_enclose_the_optimum():
     assert (display.primal >= optimum * (1 - 1e-9)).all()
     assert display.relative[-1] <= 1e-4
     assert (np.diff(display.dual) >= -1e-9 * optimum).all()
+    pyplot.close(display.figure_)
+
+
+@pytest.mark.parametrize(
+    ("primal", "highest"), [((12.0, 11.0, 10.0), 12.0), ((900.0, 50.0, 10.0), 16.0)]
+)
+def test_the_axis_of_values_ends_little_above_the_last_value(primal, highest):
+    certificate = SVC().fit(*BOARD).certificate_
+    display = CertificateDisplay(
+        steps=np.array([1, 2, 4]),
+        primal=np.array(primal),
+        dual=np.array([6.0, 8.0, 9.0]),
+        certificate=certificate,
+    ).plot()
+    low, top = display.ax_[0].get_ylim()
+    pad = 0.05 * (highest - 6.0)
+    assert (low, top) == pytest.approx((6.0 - pad, highest + pad))
     pyplot.close(display.figure_)
 
 

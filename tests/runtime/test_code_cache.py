@@ -112,7 +112,7 @@ def test_a_read_only_installation_keeps_code_among_temporary_files(read_only):
     assert len(said) == 1
     assert said[0].startswith("maxmargin: compiled code is kept in ")
     assert "NUMBA_CACHE_DIR" in said[0]
-    (hits, misses, again), said = run(WORK_OF_USERS, **read_only)
+    (hits, misses, again), said = run(WORK, **read_only)
     assert (hits, misses, again) == ("2", "0", path)
     assert len(said) == 1
 
@@ -122,7 +122,7 @@ def test_a_directory_that_others_may_write_is_not_trusted_with_code(read_only):
     foreign = temporary / f"maxmargin-{os.geteuid()}"
     foreign.mkdir()
     foreign.chmod(0o777)
-    (_, _, path), said = run(WORK_OF_USERS, **read_only)
+    (_, _, path), said = run(WORK, **read_only)
     assert not Path(path).is_relative_to(foreign)
     assert Path(path).is_relative_to(temporary)
     assert len(said) == 1
@@ -133,8 +133,8 @@ def test_without_any_place_to_write_each_process_compiles(read_only):
     env = read_only["env"]
     os.chmod(env["TMPDIR"], 0o555)
     broken = "import tempfile\ntempfile._candidate_tempdir_list = lambda: ['/nonexistent']\n"
-    for _ in range(2):
-        (hits, misses, path), said = run(broken + WORK_OF_USERS, **read_only)
+    for work in (WORK_OF_USERS, WORK):
+        (hits, misses, path), said = run(broken + work, **read_only)
         assert (hits, misses, path) == ("0", "2", "None")
         assert len(said) == 1
         assert "each process compiles it again" in said[0]
@@ -143,7 +143,7 @@ def test_without_any_place_to_write_each_process_compiles(read_only):
 def test_an_unwritable_cache_directory_is_no_error(read_only):
     unwritable = Path(read_only["env"]["HOME"]) / "numba"
     env = {**read_only["env"], "NUMBA_CACHE_DIR": str(unwritable)}
-    (_, misses, path), said = run(WORK_OF_USERS, **{**read_only, "env": env})
+    (_, misses, path), said = run(WORK, **{**read_only, "env": env})
     assert (misses, unwritable.exists()) == ("2", False)
     assert Path(path).is_relative_to(env["TMPDIR"])
     assert len(said) == 1
@@ -256,3 +256,22 @@ def test_only_a_private_directory_is_used_again(tmp_path):
     link.symlink_to(own)
     own.chmod(0o700)
     assert not code_cache.is_private(str(link))
+
+
+FITS = """
+import numpy as np
+from maxmargin import SVC, LinearSVR
+random = np.random.default_rng(0)
+X = random.normal(size=(400, 8))
+y = X[:, 0] + 0.5 * random.normal(size=400)
+for model, targets in ((SVC(C=10.0), y > 0), (LinearSVR(C=10.0), y)):
+    model.fit(X, targets)
+    numbers = model.dual_coef_ if hasattr(model, "dual_coef_") else model.coef_
+    print(np.ascontiguousarray(numbers).tobytes().hex(), float(model.intercept_[0]).hex())
+"""
+
+
+def test_the_process_that_compiles_has_the_same_bits_as_those_that_load(place):
+    cold, _ = run(FITS, env={"NUMBA_CACHE_DIR": str(place)})
+    warm, _ = run(FITS, env={"NUMBA_CACHE_DIR": str(place)})
+    assert cold == warm

@@ -4,7 +4,7 @@ import numpy as np
 
 from maxmargin.data import chess_board, two_blobs
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Normalised, Polynomial, Sigmoid
-from maxmargin.tuning import course, regression, strategies
+from maxmargin.tuning import costs, course, regression, strategies
 
 KERNELS = {
     "linear": Linear(),
@@ -33,8 +33,7 @@ def search_briefly(monkeypatch):
     for module in (course, strategies, regression):
         for name in ("SCAN_GAMMA", "SCAN_C"):
             monkeypatch.setattr(module, name, getattr(module, name)[1::2])
-    for module in (strategies, regression):
-        monkeypatch.setattr(module, "REPEATS", 1)
+    monkeypatch.setattr(costs, "REPEATS", 1)
 
 
 def central_differences(objective, point, step=1e-6):

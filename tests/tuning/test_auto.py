@@ -84,8 +84,8 @@ def test_more_samples_bring_more_starts():
 
 
 def test_many_samples_end_with_cross_validation_of_two_kernels(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.strategies.SCAN_SAMPLES", 60)
-    monkeypatch.setattr("maxmargin.tuning.strategies.WALK_SAMPLES", 100)
+    monkeypatch.setattr("maxmargin.tuning.costs.SCAN_SAMPLES", 60)
+    monkeypatch.setattr("maxmargin.tuning.costs.WALK_SAMPLES", 100)
     chosen = AutoSVC().search(*board(300))
     errors = [stage.result.value for stage in chosen.stages if stage.what == "path of C"]
     assert len(errors) == 2
@@ -110,7 +110,7 @@ def test_many_classes_are_tuned_by_their_votes():
 
 
 def test_large_sets_are_searched_on_a_part(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.classifier.SUBSAMPLE", 100)
+    monkeypatch.setattr("maxmargin.tuning.costs.SEARCH_SAMPLES", 100)
     model = AutoSVC(strategy="kta").fit(*board(300))
     assert 95 <= model.search_.samples <= 105
     assert "of them" in model.search_.reason
@@ -174,7 +174,7 @@ def test_correction_keeps_to_its_time_and_to_the_callback():
 
 
 def test_C_of_a_subsample_is_corrected_on_all_samples(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.classifier.SUBSAMPLE", 60)
+    monkeypatch.setattr("maxmargin.tuning.costs.SEARCH_SAMPLES", 60)
     X, y = chess_board(800, random_state=0)
     model = AutoSVC(strategy="kta").fit(X, y)
     (told,) = [s for s in model.search_.stages if s.what == "path of C on 800 samples"]
@@ -231,7 +231,7 @@ def test_probabilities_come_without_a_flag_and_can_be_refused():
 def test_probabilities_of_many_samples_are_fitted_when_first_asked_for(monkeypatch):
     X, y = blobs(60)
     expected = AutoSVC(strategy="kta").fit(X, y).predict_proba(X)
-    monkeypatch.setattr("maxmargin.tuning.auto.classifier.PROBABILITY_UPTO", 50)
+    monkeypatch.setattr("maxmargin.tuning.costs.PROBABILITY_SAMPLES", 50)
     model = AutoSVC(strategy="kta").fit(X, y)
     assert not model.svc_.probability
     stored = pickle.loads(pickle.dumps(model))

@@ -56,7 +56,7 @@ def test_alignment_by_stripes_is_the_alignment_at_once(monkeypatch, kept):
     point = Point(Gaussian([0.3, 0.7]), fixed=True)
     whole = KernelTargetAlignment(X, y).evaluate(point)
     monkeypatch.setattr("maxmargin.tuning.objectives.alignment.STRIPE_SIZE", 20_000)
-    monkeypatch.setattr("maxmargin.tuning.objectives.alignment.KEPT", kept)
+    monkeypatch.setattr("maxmargin.tuning.costs.LARGEST_MATRIX", kept)
     striped = KernelTargetAlignment(X, y).evaluate(point)
     np.testing.assert_allclose(striped.value, whole.value, rtol=1e-13)
     np.testing.assert_allclose(striped.gradient, whole.gradient, rtol=1e-10)

@@ -16,9 +16,9 @@ from maxmargin.tuning import (
     cross_validate_C,
     folds,
 )
-from maxmargin.tuning.blocks import moved_to_box, optimised
-from maxmargin.tuning.path_certificates import Delivered, certified
-from maxmargin.tuning.small_path import small_path
+from maxmargin.tuning.machines.blocks import moved_to_box, optimised
+from maxmargin.tuning.machines.certificates import Delivered, certified
+from maxmargin.tuning.machines.small_path import small_path
 
 CS = np.logspace(-3, 4, 8)
 
@@ -27,8 +27,8 @@ CS = np.logspace(-3, 4, 8)
 def all_sizes(request, monkeypatch):
     """The machines of few samples, of small parts, and of large ones, all on small data."""
     few, largest = request.param
-    monkeypatch.setattr("maxmargin.tuning.shared_gram.FEW", few)
-    monkeypatch.setattr("maxmargin.tuning.shared_gram.LARGEST", largest)
+    monkeypatch.setattr("maxmargin.tuning.costs.SMALL_PATH", few)
+    monkeypatch.setattr("maxmargin.tuning.costs.LARGEST_MACHINE", largest)
 
 
 def three_classes(n=60, seed=0):
@@ -91,8 +91,15 @@ def test_gaps_are_those_of_the_machines_of_each_fold():
     curve = cross_validate_C(Gaussian(0.5), X, y, [0.1, 10.0], splits=3, certify=True)
     assert curve.gaps.shape == (3, 2)
     assert (curve.gaps >= 0).all()
-    assert curve.gaps.max() <= 1e-3
+    assert curve.gaps.max() <= 1e-4
     assert cross_validate_C(Gaussian(0.5), X, y, [0.1], splits=3).gaps is None
+
+
+@pytest.mark.usefixtures("all_sizes")
+def test_machines_with_a_certificate_have_the_gap_of_fits():
+    X, y = board(150)
+    curve = cross_validate_C(Gaussian(0.1), X, y, [10.0, 1e3, 1e5], splits=3, certify=True)
+    assert curve.gaps.max() <= 1e-4
 
 
 def test_certificate_notices_a_machine_that_is_not_optimal():
@@ -112,8 +119,8 @@ def test_certificate_notices_a_machine_that_is_not_optimal():
 
 @pytest.mark.parametrize("many_free", [2, 300], ids=["wide", "narrow"])
 def test_blocks_reach_the_optimum_from_another_machine(monkeypatch, many_free):
-    monkeypatch.setattr("maxmargin.tuning.blocks.MANY_FREE", many_free)
-    monkeypatch.setattr("maxmargin.tuning.blocks.FEWEST", 20)
+    monkeypatch.setattr("maxmargin.tuning.costs.MANY_FREE", many_free)
+    monkeypatch.setattr("maxmargin.tuning.costs.BLOCK", 20)
     X, y = board(120, noise=0.1)
     K = Gaussian(2.0)(X)
     bound = 100.0 * y
@@ -134,7 +141,8 @@ def test_blocks_reach_the_optimum_from_another_machine(monkeypatch, many_free):
 def test_path_of_few_samples_goes_on_where_pair_steps_were_too_slow(monkeypatch):
     X, y = board(60)
     monkeypatch.setattr(
-        "maxmargin.tuning.shared_gram.small_path", lambda *given: min(2, small_path(*given))
+        "maxmargin.tuning.machines.shared_gram.small_path",
+        lambda *given: min(2, small_path(*given)),
     )
     path = C_path(Gaussian(2.0), X, y, CS)
     assert [step.C for step in path] == pytest.approx(list(CS))
@@ -145,8 +153,8 @@ def test_path_of_few_samples_goes_on_where_pair_steps_were_too_slow(monkeypatch)
 
 
 def test_large_part_goes_to_the_general_solver_where_blocks_do_not_converge(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.shared_gram.LARGEST", 5)
-    monkeypatch.setattr("maxmargin.tuning.blocks.MOST_ROUNDS", 0)
+    monkeypatch.setattr("maxmargin.tuning.costs.LARGEST_MACHINE", 5)
+    monkeypatch.setattr("maxmargin.tuning.machines.shared_gram.optimised", lambda *_: False)
     X, y = board(60)
     K = Gaussian(2.0)(X)
     for step in C_path(Gaussian(2.0), X, y, [1.0, 100.0]):

@@ -31,10 +31,10 @@ from maxmargin.tuning import (
     plain_folds,
     tuned_regression,
 )
+from maxmargin.tuning.machines.tube import tube_fit
 from maxmargin.tuning.objectives.regression import judged
 from maxmargin.tuning.regression import REGRESSION_STRATEGIES
 from maxmargin.tuning.start import halves
-from maxmargin.tuning.tube_fit import tube_fit
 
 LOSSES = pytest.mark.parametrize("loss", ["squared", "absolute"])
 
@@ -55,7 +55,7 @@ def test_estimator_keeps_the_contract_of_scikit_learn(estimator, check, monkeypa
 @pytest.mark.parametrize("largest", [3000, 10])
 @pytest.mark.parametrize(("C", "epsilon"), [(0.1, 0.3), (10.0, 0.05), (100.0, 0.001), (0.01, 2.0)])
 def test_small_machine_is_the_optimum(largest, C, epsilon, monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.tube_fit.LARGEST", largest)
+    monkeypatch.setattr("maxmargin.tuning.costs.LARGEST_MACHINE", largest)
     X, y = waves()
     kernel = Gaussian(0.5)
     found = tube_fit(kernel(X), y, C, epsilon)
@@ -227,7 +227,7 @@ def test_absolute_error_can_be_minimised():
 
 
 def test_many_samples_are_searched_on_a_part(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.regressor.SUBSAMPLE", 50)
+    monkeypatch.setattr("maxmargin.tuning.costs.SEARCH_SAMPLES", 50)
     model = AutoSVR().fit(*waves(120))
     assert model.search_.samples == 50
     assert "used 50 of them" in model.search_.reason
@@ -236,7 +236,7 @@ def test_many_samples_are_searched_on_a_part(monkeypatch):
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 def test_C_of_a_part_is_corrected_on_all_samples(loss, monkeypatch):
     """The search is made to return a hundredth of its C: the correction has to lead back."""
-    monkeypatch.setattr("maxmargin.tuning.auto.regressor.SUBSAMPLE", 60)
+    monkeypatch.setattr("maxmargin.tuning.costs.SEARCH_SAMPLES", 60)
     found = []
 
     def too_small(*task, **more):

@@ -8,7 +8,6 @@ from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Polynomial
 from maxmargin.tuning import gaussian_start, median_gamma
 from maxmargin.tuning import start as starting
 from maxmargin.tuning.start import (
-    REACH,
     feature_variance,
     halves,
     kernel_limits,
@@ -96,12 +95,12 @@ def test_a_subsample_keeps_the_shares_of_the_classes():
 
 def test_coordinates_stay_within_reach_and_semi_definite():
     low, high = kernel_limits(Gaussian(0.5))
-    np.testing.assert_allclose([low, high], [[np.log(0.5) - REACH], [np.log(0.5) + REACH]])
+    np.testing.assert_allclose([low, high], [[np.log(0.5) - 12.0], [np.log(0.5) + 12.0]])
     kernel = Gaussian(0.5)
     assert semi_definite(kernel) is kernel
     mended = semi_definite(Polynomial(3, 0.5, coef0=-0.25))
     np.testing.assert_allclose(mended.theta, [np.log(0.5), 0.0])
-    assert kernel_limits(Polynomial(3, 0.5, coef0=2.0))[0].tolist() == [np.log(0.5) - REACH, 0.0]
+    assert kernel_limits(Polynomial(3, 0.5, coef0=2.0))[0].tolist() == [np.log(0.5) - 12.0, 0.0]
 
 
 def test_variance_in_feature_space_is_the_mean_squared_distance_from_the_centre(monkeypatch):

@@ -56,8 +56,8 @@ def test_strategies_of_vectors_work_on_strings(strategy):
 
 
 def test_many_strings_are_searched_on_a_part_and_probabilities_come_later(monkeypatch):
-    monkeypatch.setattr("maxmargin.tuning.auto.classifier.SUBSAMPLE", 40)
-    monkeypatch.setattr("maxmargin.tuning.auto.classifier.PROBABILITY_UPTO", 40)
+    monkeypatch.setattr("maxmargin.tuning.costs.SEARCH_SAMPLES", 40)
+    monkeypatch.setattr("maxmargin.tuning.costs.PROBABILITY_SAMPLES", 40)
     X, y = motifs(80)
     model = AutoSVC().fit(X, y)
     assert model.search_.samples == 40

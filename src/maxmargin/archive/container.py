@@ -27,8 +27,8 @@ from .stored_zip import Member, StoredZipWriter, ZipError, read_content, read_me
 MODEL, ONLINE, VERSION = "maxmargin model", "maxmargin online model", 1
 WRITERS = {MODEL: "`maxmargin train` or maxmargin.models.save", ONLINE: "OnlineSVC.save"}
 TEXT, DIGEST, SUFFIX = "model.json", "model.sha256", ".npy"
-# Limits of a model file: bytes of JSON, number of members.
-LARGEST_TEXT, MOST_MEMBERS = 1 << 25, 10_000
+# Bytes of JSON of a model file.
+LARGEST_TEXT = 1 << 25
 # Booleans, whole and real numbers, texts, bytes.
 KINDS = "biufUS"
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,200}")
@@ -117,7 +117,7 @@ def array_bytes(name: str, array: np.ndarray) -> bytes:
 
 def checked_members(stream: IO[bytes]) -> dict[str, Member]:
     """The members by name, those that each file has among them."""
-    members = read_members(stream, os.fstat(stream.fileno()).st_size, MOST_MEMBERS)
+    members = read_members(stream, os.fstat(stream.fileno()).st_size, most=10_000)
     for required in (TEXT, DIGEST):
         if required not in members:
             raise ModelFileError(f"it is no model file: member {required!r} is missing")

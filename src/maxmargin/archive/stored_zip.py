@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from enum import IntEnum
 from typing import IO, NamedTuple
 
 LOCAL, ENTRY = struct.Struct("<4s2B4H3L2H"), struct.Struct("<4s4B4H3L5H2L")
@@ -23,13 +24,13 @@ END_64_MARK, LOCATOR_MARK = b"PK\x06\x06", b"PK\x06\x07"
 VERSION, VERSION_64, DATE = 20, 45, 0x21
 # Larger sizes and offsets are in 64-bit fields, and this is in their place.
 LARGEST, ELSEWHERE = (1 << 31) - 1, 0xFFFFFFFF
-# zip64 fields are made ready for a content that is nearly as long.
-MARGIN = 1.05
-# Systems on which files were written (all are now said to be of the first), and readable by their
-# owner.
-UNIX, WINDOWS = 3, 0
-PERMISSIONS = 0o600 << 16
-LONGEST_NAME = 255
+
+
+class System(IntEnum):
+    """Systems on which files were written; the writer names the first everywhere."""
+
+    UNIX = 3
+    WINDOWS = 0
 
 
 class ZipError(ValueError):
@@ -51,8 +52,8 @@ class Member(NamedTuple):
 
     @property
     def wide(self) -> bool:
-        """Whether its local header has 64-bit sizes."""
-        return self.size * MARGIN > LARGEST
+        """Whether its local header has 64-bit sizes, also of a content nearly as long."""
+        return self.size * 1.05 > LARGEST
 
 
 class StoredZipWriter:
@@ -69,7 +70,7 @@ class StoredZipWriter:
         self._write(content)
 
     def close(self) -> None:
-        self._write(directory(self.members, self.place, UNIX))
+        self._write(directory(self.members, self.place, System.UNIX))
 
     def _write(self, data: bytes) -> None:
         self.stream.write(data)
@@ -91,7 +92,7 @@ def read_members(stream: IO[bytes], size: int, most: int) -> dict[str, Member]:
     if not members:
         raise ZipError("it does not begin as one")
     listed = list(members.values())
-    expected = [directory(listed, place, system) for system in (UNIX, WINDOWS)]
+    expected = [directory(listed, place, system) for system in System]
     stream.seek(place)
     if size - place != len(expected[0]) or stream.read() not in expected:
         raise ZipError(f"it is cut or changed from byte {place:,} on")
@@ -119,7 +120,7 @@ def member_at(stream: IO[bytes], place: int, size: int) -> Member:
     _, _, _, _, method, _, _, crc, _, length, name_length, extra_length = LOCAL.unpack(head)
     if method:
         raise ZipError(f"the member at byte {place:,} is compressed; those of models never are")
-    if name_length > LONGEST_NAME or extra_length not in (0, 20):
+    if name_length > 255 or extra_length not in (0, 20):
         raise ZipError(f"the header at byte {place:,} is damaged")
     name, extra = stream.read(name_length), stream.read(extra_length)
     if len(extra) == 20:
@@ -165,7 +166,7 @@ def directory_entry(member: Member, system: int) -> bytes:
         len(name),
         len(extra),
         *(0, 0, 0),
-        PERMISSIONS,
+        0o600 << 16,  # readable by their owner
         offset,
     )
     return head + name + extra

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ import typer
 from . import arguments as a
 from . import watching
 from .commands.data import data_app
-from .errors import UNFINISHED, UsageError, explained, obey_termination
+from .errors import ExitCode, UsageError, came, explained, obey_termination
 from .options import MachineOptions
 from .screen import Screen
 
@@ -122,7 +123,7 @@ def train(
             screen.say("report", str(page))
         screen.result(as_json(model, model=str(place), report=None if page is None else str(page)))
         if not finished(model.estimator):
-            raise typer.Exit(UNFINISHED)
+            raise typer.Exit(ExitCode.UNFINISHED)
 
 
 @app.command()
@@ -346,7 +347,13 @@ app.command()(watching.trace)
 
 def run() -> None:
     obey_termination()
-    app()
+    try:
+        app()
+    except SystemExit as end:
+        # Typer ends with the code of Ctrl-C if a signal comes before or after the command itself.
+        if end.code == ExitCode.INTERRUPTED and signal.SIGTERM in came:
+            sys.exit(ExitCode.TERMINATED)
+        raise
 
 
 def default_output(data: str) -> Path:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestCentroid
 
-# Numeric targets with more distinct values than this are not classes.
-MOST_CLASSES = 20
+from ..tuning.auto.classifier import MOST_CLASSES
 
 
 def compared_with_baselines(X: Any, y: NDArray[Any], new: Any, target: NDArray[Any]) -> str:

@@ -9,16 +9,27 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import IntEnum
 from typing import Any
 
 import typer
 
 from .screen import Screen
 
-# Exit codes; the page on the command line lists them.
-UNEXPECTED, USAGE, DATA, MODEL, UNFINISHED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 130, 143
 # Signals received so far, of those that end the command cleanly.
 came: set[int] = set()
+
+
+class ExitCode(IntEnum):
+    """Exit codes; the page on the command line lists them."""
+
+    UNEXPECTED = 1
+    USAGE = 2
+    DATA = 3
+    MODEL = 4
+    UNFINISHED = 5
+    INTERRUPTED = 128 + signal.SIGINT
+    TERMINATED = 128 + signal.SIGTERM
 
 
 class UsageError(ValueError):
@@ -72,29 +83,30 @@ def explained(screen: Screen) -> Iterator[None]:
         raise typer.Exit(0) from None
     except (Exception, KeyboardInterrupt) as error:
         code = code_of(error)
-        if code == UNEXPECTED:
+        if code == ExitCode.UNEXPECTED:
             raise
         screen.close()
         screen.complain(said(error))
         raise typer.Exit(code) from None
 
 
-def code_of(error: BaseException) -> int:
-    """The exit code of an error; `UNEXPECTED` for bugs of ours."""
+def code_of(error: BaseException) -> ExitCode:
+    """The exit code of an error; `UNEXPECTED` for bugs of maxmargin."""
     if isinstance(error, Stopped | KeyboardInterrupt):
         # The signal may have arrived during an import: import nothing here.
-        return TERMINATED if signal.SIGTERM in came else INTERRUPTED
+        return ExitCode.TERMINATED if signal.SIGTERM in came else ExitCode.INTERRUPTED
     from ..archive import ModelFileError
     from ..data.sources import DataError
 
     codes = {
-        ModelFileError: MODEL,
-        UsageError: USAGE,
-        DataError: DATA,
-        OSError: DATA,
-        MemoryError: DATA,
+        ModelFileError: ExitCode.MODEL,
+        UsageError: ExitCode.USAGE,
+        DataError: ExitCode.DATA,
+        OSError: ExitCode.DATA,
+        MemoryError: ExitCode.DATA,
     }
-    return next((code for kind, code in codes.items() if isinstance(error, kind)), UNEXPECTED)
+    found = (code for kind, code in codes.items() if isinstance(error, kind))
+    return next(found, ExitCode.UNEXPECTED)
 
 
 def said(error: BaseException) -> str:

@@ -12,12 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..models.training import FitCurve
 
-# Seconds of the first slice and of the longest; each is twice as long as the one before.
-FIRST_SLICE, LAST_SLICE = 20.0, 600.0
-
-# Fewest entries of a convergence history that is worth plotting.
-FEWEST_POINTS = 8
-
 
 class Recorder:
     """A callback that keeps the convergence history of a fit with a single problem."""
@@ -36,7 +30,7 @@ class Recorder:
 
     def curve(self) -> FitCurve | None:
         """The history, if it is long enough to plot."""
-        if len(self.rows) < FEWEST_POINTS:
+        if len(self.rows) < 8:
             return None
         return FitCurve(*np.array(self.rows, dtype=np.float64).T)
 
@@ -62,8 +56,11 @@ def fitted(
     limit: float | None,
     callback: Callable[[Any], Any],
     keep: Callable[[Any], None],
+    first_slice: float = 20.0,
 ) -> Any:
     """Fit a machine, in time slices if it supports warm starts.
+
+    Each slice is twice as long as the one before, up to ten minutes.
 
     Parameters
     ----------
@@ -76,6 +73,8 @@ def fitted(
         Called with the progress of the solver.
     keep : callable
         Called with the machine after each slice that did not end the fit, and after Ctrl-C.
+    first_slice : float
+        Seconds of the first slice.
     """
     parameters = machine.get_params()
     deadline = np.inf if limit is None else time.perf_counter() + limit
@@ -87,7 +86,7 @@ def fitted(
     machine.set_params(warm_start=True, callback=callback)
     if likely:
         machine.set_params(probability=False)
-    seconds = FIRST_SLICE
+    seconds = first_slice
     while True:
         left = max(deadline - time.perf_counter(), 0.05)
         machine.set_params(max_seconds=min(seconds, left))
@@ -95,7 +94,7 @@ def fitted(
         if finished(machine) or time.perf_counter() >= deadline:
             break
         keep(machine)
-        seconds = min(2.0 * seconds, LAST_SLICE)
+        seconds = min(2.0 * seconds, 600.0)
     if likely:
         rest = None if limit is None else max(deadline - time.perf_counter(), 0.05)
         machine.set_params(probability=likely, max_seconds=rest, callback=None)

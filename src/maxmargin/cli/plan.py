@@ -9,16 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from .. import estimators
+from ..tuning.auto.classifier import MOST_CLASSES, TEXT_FEATURES
 from .errors import UsageError
 from .options import MachineOptions
 
-# Numeric targets with more distinct values than this are measurements, not classes.
-MOST_CLASSES = 20
-# Number of sparse features from which a linear machine is the better start, and number of samples
-# from which both machines are tried on a subsample.
-MANY_FEATURES, MANY_SAMPLES = 1000, 20_000
-# Samples up to which probabilities, which take five more fits, are computed by default.
-PROBABILITY_UPTO = 10_000
+# Number of samples from which both machines are tried on a subsample.
+MANY_SAMPLES = 20_000
 
 
 @dataclass(frozen=True)
@@ -198,7 +194,7 @@ def prefers_linear(
 ) -> tuple[bool, list[str]]:
     """Whether a linear machine is the better start, and why."""
     samples, features = X.shape
-    if sparse.issparse(X) and features > MANY_FEATURES:
+    if sparse.issparse(X) and features > TEXT_FEATURES:
         return True, [f"linear, since {features:,} sparse features rarely need a kernel"]
     if samples <= MANY_SAMPLES or options.nu is not None:
         return False, []
@@ -210,10 +206,10 @@ def prefers_linear(
 
 
 def likely(options: MachineOptions, X: Any, reasons: list[str]) -> bool:
-    """Whether to fit probabilities."""
+    """Whether to fit probabilities, by default of up to 10,000 samples."""
     if options.probability is not None:
         return options.probability
-    if X.shape[0] > PROBABILITY_UPTO:
+    if X.shape[0] > 10_000:
         reasons.append("without probabilities, which take five more fits; --probability adds them")
         return False
     return True

@@ -14,14 +14,15 @@ import numpy as np
 from scipy import sparse
 
 from .. import __version__
+from ..estimators.progress import LINE_EVERY
 from ..models import Checkpoint, ModelFileError, load_checkpoint, save_checkpoint
 from ..tuning import Journal, JournalError, SearchProgress, StageNotes
 from .errors import Stopped
 from .options import MachineOptions
 from .screen import Screen
 
-# Seconds between two checkpoints of a search, and between two updates of its progress bar.
-KEEP_EVERY, SHOW_EVERY = 2.0, 0.1
+# Seconds between two checkpoints of a search.
+KEEP_EVERY = 2.0
 
 
 def fingerprint_of(X: Any, y: Any, options: MachineOptions, **more: Any) -> str:
@@ -153,7 +154,7 @@ class Course:
 
     def show(self, fraction: float, note: str) -> None:
         now = time.perf_counter()
-        if now - self.shown > SHOW_EVERY:
+        if now - self.shown > LINE_EVERY:
             self.shown = now
             self.tell(fraction, note)
         if now - self.saved > KEEP_EVERY:

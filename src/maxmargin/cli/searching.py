@@ -15,14 +15,9 @@ from .options import MachineOptions
 from .plan import Plan
 from .resuming import Course
 
-# Samples that a cross-validated search uses, and its folds.
-SAMPLES, FOLDS = 1000, 3
-LINEAR_SAMPLES, LINEAR_FOLDS = 10_000, 5
 # The grid: factors on the median γ, and C in units of the spread of the targets.
 GAMMA, PRICE = 4.0 ** np.arange(-3, 3), 10.0 ** np.arange(-1, 3)
 LINEAR_PRICE = 10.0 ** np.arange(-4.0, 4.0)
-# Time limit in seconds of a search for which none was given.
-LONGEST = 60.0
 
 
 class Found(NamedTuple):
@@ -78,7 +73,7 @@ def by_regression(options: MachineOptions, X: Any, y: Any, course: Course) -> Fo
 
 def by_path(plan: Plan, options: MachineOptions, X: Any, y: Any, course: Course) -> Found:
     """C of a linear machine by cross-validation."""
-    trial = Trial(plan, options, X, y, LINEAR_SAMPLES, LINEAR_FOLDS, course)
+    trial = Trial(plan, options, X, y, samples=10_000, k=5, course=course)
     # With the loss |y − f|, C grows with the targets.
     unit = 1.0 if trial.classes else trial.spread / trial.X.shape[1]
     points = [{"C": float(C * unit)} for C in LINEAR_PRICE]
@@ -89,7 +84,7 @@ def by_path(plan: Plan, options: MachineOptions, X: Any, y: Any, course: Course)
 
 def by_grid(plan: Plan, options: MachineOptions, X: Any, y: Any, course: Course) -> Found:
     """γ and C of a regression by cross-validation, where ν or ε is given."""
-    trial = Trial(plan, options, X, y, SAMPLES, FOLDS, course)
+    trial = Trial(plan, options, X, y, samples=1000, k=3, course=course)
     gamma = median_gamma(trial.X, trial.y > np.median(trial.y))
     points = [
         {"gamma": float(g * gamma), "C": float(C * trial.spread)} for g in GAMMA for C in PRICE
@@ -100,7 +95,7 @@ def by_grid(plan: Plan, options: MachineOptions, X: Any, y: Any, course: Course)
 
 
 class Trial:
-    """Points tried by cross-validation on a part of the samples.
+    """Points tried by cross-validation on a part of the samples, by default for a minute.
 
     Attributes
     ----------
@@ -132,7 +127,7 @@ class Trial:
         self.began = time.perf_counter() - course.journal.seconds
         allowed_seconds = options.max_seconds
         self.limit = (
-            LONGEST if allowed_seconds is None else course.journal.seconds + 0.4 * allowed_seconds
+            60.0 if allowed_seconds is None else course.journal.seconds + 0.4 * allowed_seconds
         )
         self.rows: list[tuple[dict[str, float], float]] = []
 

@@ -9,10 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
-# Largest fraction of test rows that are moved for being copies of training rows; where there are
-# more, values are coarse and copies are coincidence.
-FEW_COPIES = 0.2
-
 
 def split_for_test(
     X: Any, y: NDArray[Any], holdout: float, seed: int, classifies: bool
@@ -37,7 +33,8 @@ def split_for_test(
     copies = repeated(X, y, train, test)
     if copies.any():
         share = copies.mean()
-        if share <= FEW_COPIES and not copies.all():
+        # If there are many, values are coarse and copies are coincidence.
+        if share <= 0.2 and not copies.all():
             notes.append(
                 f"{int(copies.sum()):,} rows that repeat training rows are not used for the test"
             )

@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..runtime.sizes import CHUNK_BYTES
 from .svmlight import SvmlightText, parsed
-
-# Bytes of a chunk: of text, and of float64 values.
-CHUNK_BYTES = 1 << 26
 
 
 class SvmlightChunks:

@@ -24,7 +24,6 @@ NAMES, SUFFIX = "feature_names", ".npy"
 SPARSE = ("data", "indices", "indptr", "shape")
 # What a member can be: numbers, texts.
 KINDS = "biufUS"
-LARGEST_HEADER = 10_000
 # What damaged archives lead to.
 ERRORS = (
     *(ValueError, KeyError, TypeError, SyntaxError, EOFError, OverflowError, RecursionError),
@@ -83,7 +82,7 @@ class Members:
         }
         if version not in readers:
             raise DataError(f"{self.name}: {key} has version {version} of NumPy's format")
-        shape, by_columns, dtype = readers[version](stream, max_header_size=LARGEST_HEADER)
+        shape, by_columns, dtype = readers[version](stream)
         if dtype.kind not in KINDS or dtype.hasobject:
             raise DataError(
                 f"{self.name}: {key} must hold numbers or texts, got dtype {dtype}, which may hold "

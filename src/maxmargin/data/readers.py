@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 # What stands for a missing value in a text.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?")
-# Tables say how many rows they have; this many bytes for each of the file are believed.
-LARGEST_TABLE_RATIO = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +129,10 @@ def _read_binary(source: Source, content: bytes) -> polars.DataFrame:
     lazy = (library.scan_parquet if parquet else library.scan_ipc)(io.BytesIO(content))
     rows = lazy.select(library.len()).collect().item()
     size = 8 * rows * max(1, len(lazy.collect_schema()))
-    if size > max(ALWAYS_ALLOWED, LARGEST_TABLE_RATIO * len(content)):
+    if size > max(ALWAYS_ALLOWED, 1000 * len(content)):
         raise DataError(
             f"{source.name} says that it holds {rows:,} rows, which is more than "
-            f"{LARGEST_TABLE_RATIO} times its size: write it as CSV if you trust it"
+            "1000 times its size: write it as CSV if you trust it"
         )
     table: polars.DataFrame
     table = (library.read_parquet if parquet else library.read_ipc)(io.BytesIO(content))

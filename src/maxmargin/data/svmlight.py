@@ -30,13 +30,11 @@ Float = NDArray[np.float64]
 CHUNK = 1 << 20
 # Indices are int32.
 LARGEST_INDEX = 2**31 - 2
-# Powers of ten: exact ones, and those in twice the precision of float64, 10^q = HIGH + LOW.
-EXACT, FARTHEST = 22, 60
+# Powers of ten in twice the precision of float64, 10^q = HIGH + LOW for |q| up to this.
+FARTHEST = 60
 _TENS = [Fraction(10) ** q for q in range(-FARTHEST, FARTHEST + 1)]
 HIGH = np.array([float(ten) for ten in _TENS])
 LOW = np.array([float(ten - Fraction(float(ten))) for ten in _TENS])
-# Digits of w that int64 holds, and a power of ten that no exponent in a file exceeds.
-DIGITS, ENDLESS = 18, 100_000
 
 # Codes of bytes.
 TAB, NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, DOT, ZERO, NINE, COLON = b"\t\n\r #+-.09:"
@@ -307,7 +305,7 @@ def parse_number(text: Bytes, place: int) -> tuple[float, int, int]:
         if ZERO <= text[place] <= NINE:
             digits += 1
             digit = np.int64(text[place]) - ZERO
-            if kept < DIGITS:
+            if kept < 18:  # digits that int64 holds
                 w = 10 * w + digit
                 kept += w > 0
                 q -= fraction
@@ -342,7 +340,8 @@ def parse_exponent(text: Bytes, place: int) -> tuple[Any, int]:
         return np.int64(0), -place
     exponent: Any = np.int64(0)
     while ZERO <= text[place] <= NINE:
-        exponent = min(10 * exponent + (np.int64(text[place]) - ZERO), ENDLESS)
+        # Limited to a power of ten that exceeds all numbers, so that it does not overflow.
+        exponent = min(10 * exponent + (np.int64(text[place]) - ZERO), 100_000)
         place += 1
     return -exponent if down else exponent, place
 
@@ -354,9 +353,10 @@ def scaled(w: Any, q: Any, cut: Any) -> tuple[float, bool]:
     if w == 0 and not cut:
         return 0.0, True
     if not cut and w <= 2**53:
-        if 0 <= q <= EXACT:
+        # Powers of ten up to 10^22 are exact.
+        if 0 <= q <= 22:
             return float(w) * HIGH[FARTHEST + q], True
-        if -EXACT <= q < 0:
+        if -22 <= q < 0:
             return float(w) / HIGH[FARTHEST - q], True
     if not -FARTHEST <= q <= FARTHEST:
         return 0.0, False

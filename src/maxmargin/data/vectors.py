@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 
-# Sparse inputs fuller than this become dense, unless they are larger than so many bytes.
-DENSE_FROM, LARGEST_DENSE = 0.3, 1 << 30
-
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
@@ -46,9 +43,12 @@ class Vectors:
 
 
 def fitting_form(X: Any) -> tuple[Any, tuple[str, ...]]:
-    """Sparse inputs in the form in which they are cheaper to compute with."""
+    """Sparse inputs in the form in which they are cheaper to compute with.
+
+    They become dense if more than 30 % of the entries are not 0, and if that takes at most 1 GB.
+    """
     entries = X.shape[0] * X.shape[1]
-    if entries and X.nnz > DENSE_FROM * entries and 8 * entries <= LARGEST_DENSE:
+    if entries and X.nnz > 0.3 * entries and 8 * entries <= 1 << 30:
         return X.toarray(), (f"kept dense: {X.nnz / entries:.0%} of the entries are not 0",)
     return X, ()
 

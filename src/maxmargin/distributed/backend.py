@@ -21,21 +21,14 @@ from ..dual.problem import Float, Int
 from ..kernels.base import count
 from ..solvers.sharded import shard
 from ..solvers.sharded.backend import Backend, Pause, Session
-from ..solvers.sharded.shard import Members, Part, Proposal, ShardTask, Step, Taken, in_bytes
+from ..solvers.sharded.inputs import in_bytes
+from ..solvers.sharded.shard import Members, Part, Proposal, ShardTask, Step, Taken
 from ..solvers.sharded.summary import Summary, summary
 
 # Seconds between two checks of the time limit and of Ctrl-C while workers compute.
 LOOK_EVERY = 0.2
 # Seconds without a result after which it is checked that there are workers.
 LONELY_AFTER = 10.0
-# States are rebuilt after this many changes.
-REROOT_EVERY = 16
-# Number of retries of tasks whose workers were killed repeatedly.
-MOST_RETRIES = 5
-# Number of retries of tasks that raise.
-RETRIES = 3
-# Inputs are sent to the cluster in pieces of at most this many bytes.
-PIECE_BYTES = 1 << 22
 # Errors by which a lost scheduler shows.
 LOST = (CommClosedError, CancelledError, ClosedClientError, OSError, TimeoutError)
 
@@ -85,9 +78,9 @@ class DaskBackend(Backend):
     def __init__(self, client: Client, parts: list[Any], feature_names: Any = None) -> None:
         self.client, self.parts, self.feature_names = client, parts, feature_names
 
-    def keep(self, nbytes: int = 0, share: float = 1.0) -> None:
-        """Let the workers keep parts that are read, unless so many bytes exceed this share of their
-        memory."""
+    def keep(self, nbytes: int = 0, share: float = 0.4) -> None:
+        """Let the workers keep parts that are read, unless `nbytes` exceed this share of their
+        memory: then files are read in every pass."""
         if nbytes > share * memory_of(self.client):
             return
         self.parts = [
@@ -116,7 +109,7 @@ class Piece(NamedTuple):
 class DaskSession(Session):
     """A session on a cluster."""
 
-    reroot_every = REROOT_EVERY
+    reroot_every = 16
 
     def __init__(
         self, client: Client, parts: list[Future[Any]], task: ShardTask, pause: Pause
@@ -146,7 +139,8 @@ class DaskSession(Session):
         return self._results(jobs)
 
     def send(self, X: Any) -> None:
-        rows = max(1, int(PIECE_BYTES * count(X) / max(1, in_bytes(X))))
+        # Pieces of at most 4 MB.
+        rows = max(1, int((4 << 20) * count(X) / max(1, in_bytes(X))))
         self.blocks.append(
             [
                 Piece(slice(start, start + rows), self._submit(same, X[start : start + rows]))
@@ -213,14 +207,19 @@ class DaskSession(Session):
 def submitted(client: Client, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
     """The future of a task that may be run again on another worker."""
     try:
-        return client.submit(function, *arguments, pure=False, retries=RETRIES)
+        return client.submit(function, *arguments, pure=False, retries=3)
     except LOST as error:
         raise LostCluster(LOST_MESSAGE) from error
 
 
-def results(client: Client, futures: list[Future[Any]], pause: Pause) -> list[Any]:
-    """The results of tasks; `pause` is called while waiting for them, and may raise."""
-    for last in (*[False] * MOST_RETRIES, True):
+def results(
+    client: Client, futures: list[Future[Any]], pause: Pause, retries: int = 5
+) -> list[Any]:
+    """The results of tasks; `pause` is called while waiting for them, and may raise.
+
+    Tasks that Dask gives up because their workers were killed are retried `retries` times.
+    """
+    for last in (*[False] * retries, True):
         try:
             wait_for(client, futures, pause)
             return [received(client, future, pause) for future in futures]

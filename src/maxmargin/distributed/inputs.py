@@ -12,8 +12,6 @@ from scipy import sparse
 
 from ..solvers.sharded import Part
 
-# Columns are written into rows in blocks of this many, which stay in the processor's cache.
-TRANSPOSED_ROWS = 1024
 SUFFIXES = (".npy", ".parquet", ".pq")
 
 
@@ -147,8 +145,9 @@ class ParquetFile(NamedTuple):
         columns = [table[name].to_numpy(zero_copy_only=False) for name in others]
         kind = np.result_type(*columns)
         X = np.empty((table.num_rows, len(columns)), dtype=kind)
-        for start in range(0, len(X), TRANSPOSED_ROWS):
-            rows = slice(start, start + TRANSPOSED_ROWS)
+        step = 1024  # rows that stay in the processor's cache
+        for start in range(0, len(X), step):
+            rows = slice(start, start + step)
             for k, column in enumerate(columns):
                 X[rows, k] = column[rows]
         vectors = [

@@ -13,19 +13,12 @@ from ..estimators.kernel.sharded import check
 from ..estimators.linear import glm, svm
 from ..estimators.linear.base import Task
 from ..estimators.targets import class_targets
+from ..solvers.linear.costs import COSTS
 from ..solvers.linear.sums import LinearTask, SumsSettings, fit_sums
 from .backend import results
 from .matrix import DaskMatrix, matrix_of
 from .mixin import OnDask, with_parameters_of
 from .sums import DaskSums
-
-# With more features Newton systems are too large to send, and products with the samples are tasks.
-MOST_FEATURES = 3000
-# Files are read in every pass if they would fill more than this share of the workers' memory.
-KEPT_SHARE = 0.4
-# With the first pull of a loss with kinks β goes from bound to bound within a band of outputs that
-# is this multiple of the size of the targets.
-FIRST_BAND = 1.5
 
 
 class LinearOnDask(OnDask):
@@ -61,12 +54,12 @@ class LinearOnDask(OnDask):
         summaries = backend.summaries(isinstance(self, ClassifierMixin))
         check(self, summaries)
         d = max(s.features for s in summaries)
-        if d > MOST_FEATURES:
+        if d > COSTS.most_features:
             return False
         self.n_features_in_ = d
         if backend.feature_names:
             self.feature_names_in_ = np.array(backend.feature_names, dtype=object)
-        backend.keep(sum(s.nbytes for s in summaries), KEPT_SHARE)
+        backend.keep(sum(s.nbytes for s in summaries))
         tasks = self._sums_tasks(summaries)
         reporter.begin(len(tasks), **data)
         solutions, passes, moved = [], 1, 0
@@ -117,7 +110,7 @@ class LinearOnDask(OnDask):
 
     def _gathered(self, backend: Any) -> tuple[Any, Any, Any]:
         """The matrix of the cluster, with targets and weights in memory."""
-        backend.keep(0, KEPT_SHARE)
+        backend.keep()
         client, parts = backend.client, backend.parts
         rest = results(client, [client.submit(_without_inputs, part) for part in parts], _nothing)
         shapes, targets, weights = zip(*rest)
@@ -159,14 +152,14 @@ def _nothing() -> None:
 
 
 def first_pull(task: LinearTask, summaries: Any) -> float:
-    """The first 1/σ."""
+    """The first 1/σ: β goes from bound to bound in a band of 1.5 times the size of the targets."""
     weight, samples = sum(s.weight for s in summaries), sum(s.samples for s in summaries)
     size = 1.0
     if task.positive is None:
         low, high = min(s.least for s in summaries), max(s.most for s in summaries)
         size = 0.25 * (high - low) or 1.0
     height = task.C * weight / samples * (1.0 if task.positive is not None else 2.0)
-    return float(FIRST_BAND * size / height)
+    return float(1.5 * size / height)
 
 
 @with_parameters_of(svm.LinearSVC)

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from distributed import Client, Future
 
+from ..runtime.sizes import KEPT_BYTES
 from ..solvers.linear import ChunkedMatrix
-from ..solvers.linear.data.chunked import MEMORY, joined
+from ..solvers.linear.data.chunked import joined
 from ..solvers.linear.data.matrix import Cost, Matrix, as_matrix
 from ..solvers.linear.losses import Float
 from ..solvers.sharded.shard import Part as ShardPart
@@ -41,7 +42,7 @@ class DaskMatrix(ChunkedMatrix):
         self.client, self.matrices = client, matrices
         self.n, self.d = int(sum(sizes)), d
         self.edges = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        self.memory, self.passes = MEMORY, 0
+        self.memory, self.passes = KEPT_BYTES, 0
         self.check = _nothing
 
     def chunk(self, k: int) -> Any:

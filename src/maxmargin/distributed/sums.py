@@ -11,7 +11,7 @@ from distributed import Client, Future
 from ..solvers.linear.losses import Float
 from ..solvers.linear.sums import LinearTask, SumsSession, shard
 from ..solvers.linear.sums.shard import Pass, Sums
-from ..solvers.sharded.shard import in_bytes
+from ..solvers.sharded.inputs import in_bytes
 from .backend import results, submitted, workers_of
 
 

@@ -8,23 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runtime.jit import compiled_strict
-from .passes import (
-    SOUND,
-    ZERO_FEASIBLE,
-    ZERO_TOTALS,
-    gap_and_infeasibility,
-    gradient_and_value,
-    meeting,
-)
-from .problem import DualProblem, Float, Int
+from .certificate import gap_and_infeasibility, gradient_and_value
+from .problem import DualProblem, Float, Int, meeting
 
 # Columns of the facts that `certify_parts` writes for each problem.
 BIAS, VIOLATION, DUAL, GAP, INFEASIBILITY, FACTS = range(6)
 
 
 class Parts(NamedTuple):
-    """The concatenated arrays of all problems; each has one group, with sum 0, and one variable per
-    sample.
+    """The concatenated arrays of all problems, each of the common form (`DualProblem.is_common`).
 
     Either the Gram matrix of all samples is given, or the points of a Gaussian, one column each
     (`Gram.transposed_points`); the other is empty.
@@ -84,12 +76,6 @@ class Parts(NamedTuple):
             matrix=self.matrix,
             points=self.points,
         )
-
-
-def can_be_part(problem: DualProblem) -> bool:
-    """Whether a problem has the form that `Parts` require, and α = 0 is feasible."""
-    plain = problem.traits == SOUND + ZERO_FEASIBLE + ZERO_TOTALS
-    return plain and problem.biased and problem.totals.size == 1 and problem.copies == 1
 
 
 @compiled_strict

@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dnrm2
 
 from ..kernels.base import Gram
+from ..runtime.jit import borrowing_strict
 from .kernel_sums import kernel_expansion
-from .passes import gap_and_infeasibility, gradient_and_value
-from .problem import ROUNDING, DualProblem, Float
+from .problem import ROUNDING, DualProblem, Float, Int
 
 NOTHING_PROVEN = (
     ("primal", np.inf),
@@ -71,10 +71,12 @@ class Certificate:
     infeasibility: float
 
     def __post_init__(self) -> None:
-        # What overflow has made of a number proves nothing.
+        # What overflow has made of a number proves nothing, and no gap is known beside it.
         for name, worst in NOTHING_PROVEN:
             if getattr(self, name) != getattr(self, name):
                 object.__setattr__(self, name, worst)
+        if np.isinf(self.primal) or np.isinf(self.dual):
+            object.__setattr__(self, "gap", np.inf)
 
     @property
     def magnitude(self) -> float:
@@ -160,10 +162,14 @@ def certify_expansion(
 
 
 def certificate_and_bias(
-    problem: DualProblem, alpha: Float, kernel_alpha: Float, bias: Float | None = None
+    problem: DualProblem,
+    alpha: Float,
+    kernel_alpha: Float,
+    bias: Float | None = None,
+    gradient: Float | None = None,
 ) -> tuple[Certificate, Float]:
-    """The certificate, and the bias that it uses."""
-    gradient = np.empty(problem.size)
+    """The certificate, and the bias that it uses; the gradient is written to the array given."""
+    gradient = np.empty(problem.size) if gradient is None else gradient
     dual = gradient_and_value(problem.linear, problem.ridge, alpha, kernel_alpha, gradient)
     own_bias, violation = problem.bias_and_violation(alpha, gradient)
     if bias is None:
@@ -185,14 +191,15 @@ def certificate_and_bias(
 
 
 def gap_resolution(problem: DualProblem, alpha: Float, bias: Float, largest: float) -> float:
-    """The duality gap that rounding alone may leave, from the terms that cancel in it.
+    """The duality gap that rounding alone may leave, from the terms that cancel in it:
+    1e-14 · Σ_a |α_a| (|linear_a| + 2|b_a| + ‖α‖·largest).
 
-    Kα is a sum of entries up to `largest`, whose rounding has either sign.
+    Kα is a sum of entries up to `largest`, whose rounding has either sign. Every b occurs in the
+    losses and, times the sum of its group, beside them.
     """
     expansion = largest * float(dnrm2(alpha))
-    terms = np.abs(problem.linear) + np.abs(bias)[problem.group] + expansion
-    size = np.abs(alpha) @ terms + np.abs(bias) @ np.abs(problem.totals)
-    return ROUNDING * float(size)
+    terms = np.abs(problem.linear) + 2.0 * np.abs(bias)[problem.group] + expansion
+    return ROUNDING * float(np.abs(alpha) @ terms)
 
 
 class _Constraints(NamedTuple):
@@ -281,3 +288,65 @@ def rounding_is_small(problem: DualProblem, alpha: Float, rounding: float, allow
     boxed, squared = free & np.isfinite(boxes), free & (problem.ridge > 0.0)
     squares = rounding * np.abs(alpha[squared]) + 0.5 * rounding**2 / problem.ridge[squared]
     return rounding * float(boxes[boxed].sum()) + float(squares.sum()) <= allowed
+
+
+@borrowing_strict
+def gradient_and_value(
+    linear: Float, ridge: Float, alpha: Float, kernel_alpha: Float, gradient: Float
+) -> float:
+    """gradient ← linear − Kα − ridge·α; returns the dual value ½ α·(linear + gradient)."""
+    samples, total, lost = kernel_alpha.size, 0.0, 0.0
+    for a in range(alpha.size):
+        gradient[a] = linear[a] - kernel_alpha[a % samples] - ridge[a] * alpha[a]
+        term = alpha[a] * (linear[a] + gradient[a]) - lost
+        after = total + term
+        lost = (after - total) - term
+        total = after
+    return 0.5 * total
+
+
+@borrowing_strict
+def gap_and_infeasibility(
+    linear: Float,
+    lower: Float,
+    upper: Float,
+    ridge: Float,
+    group: Int,
+    totals: Float,
+    alpha: Float,
+    kernel_alpha: Float,
+    bias: Float,
+) -> tuple[float, float]:
+    """The sum of `certificate`, and the largest excess over a bound or a sum as a part of Σ|α|."""
+    samples = kernel_alpha.size
+    gap, excess, size = 0.0, 0.0, 0.0
+    for a in range(alpha.size):
+        value, bend, low, high = alpha[a], ridge[a], lower[a], upper[a]
+        if low - value > excess:
+            excess = low - value
+        if value - high > excess:
+            excess = value - high
+        size += abs(value)
+        # The best response t maximises e·t − ½ridge·t² in the box.
+        error = linear[a] - kernel_alpha[a % samples] - bias[group[a]]
+        best, other = (high, low) if error > 0.0 else (low, high)
+        if bend > 0.0:
+            best = error / bend
+            best = low if best < low else high if best > high else best
+        elif abs(best) == np.inf:  # a constraint contributes nothing when it holds
+            best = 0.0 if abs(other) == np.inf else other
+        gap += (best - value) * (error - 0.5 * bend * (best + value))
+    for g in range(totals.size):
+        # Compensated summation, so that rounding of the sums does not show in the gap.
+        total, lost = 0.0, 0.0
+        for a in range(alpha.size):
+            if group[a] == g:
+                term = alpha[a] - lost
+                after = total + term
+                lost = (after - total) - term
+                total = after
+        gap += bias[g] * (totals[g] - total)
+        off = abs(totals[g] - total)
+        excess = off if off > excess else excess
+        size = abs(totals[g]) if abs(totals[g]) > size else size
+    return gap, excess / size if size > 0.0 else 0.0

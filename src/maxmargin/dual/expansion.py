@@ -1,10 +1,10 @@
-"""The function that a solution of a dual problem stands for, and how it is read back."""
+"""The function that a solution of a dual problem stands for."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from .problem import DualProblem, Float
+from .problem import Float
 
 
 class Expansion(NamedTuple):
@@ -33,18 +33,3 @@ class Expansion(NamedTuple):
     intercept: float
     rho: float = 1.0
     epsilon: float = 0.0
-
-
-def read_plain(problem: DualProblem, alpha: Float, bias: Float, epsilon: float = 0.0) -> Expansion:
-    return Expansion(problem.per_sample(alpha), float(bias[0]), epsilon=epsilon)
-
-
-def read_rescaled(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
-    middle, rho = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[1] - bias[0])
-    divisor = rho if rho > 0 else 1.0
-    return Expansion(problem.per_sample(alpha) / divisor, float(middle / divisor), rho=float(rho))
-
-
-def read_tube(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
-    middle, epsilon = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[0] - bias[1])
-    return Expansion(problem.per_sample(alpha), float(middle), epsilon=float(epsilon))

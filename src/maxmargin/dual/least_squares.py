@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 
 from .arguments import as_penalties, as_vector
 from .certificate import Certificate
-from .expansion import read_plain
-from .machines import Machine, _one_group
+from .machines import Machine, _one_group, read_plain
 from .problem import Float
 
 

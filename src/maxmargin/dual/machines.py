@@ -28,8 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arguments import as_fraction, as_labels, as_penalties, as_vector, require_both_classes
-from .expansion import Expansion, read_plain, read_rescaled, read_tube
-from .passes import are_two_classes
+from .expansion import Expansion
 from .problem import ROUNDING, DualProblem, Float
 
 
@@ -64,6 +63,21 @@ class Machine:
     def read(self, alpha: Float, bias: Float) -> Expansion:
         """The function of a solution, given `DualProblem.bias` of it."""
         return self.reader(self.problem, alpha, bias)
+
+
+def read_plain(problem: DualProblem, alpha: Float, bias: Float, epsilon: float = 0.0) -> Expansion:
+    return Expansion(problem.per_sample(alpha), float(bias[0]), epsilon=epsilon)
+
+
+def read_rescaled(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
+    middle, rho = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[1] - bias[0])
+    divisor = rho if rho > 0 else 1.0
+    return Expansion(problem.per_sample(alpha) / divisor, float(middle / divisor), rho=float(rho))
+
+
+def read_tube(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
+    middle, epsilon = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[0] - bias[1])
+    return Expansion(problem.per_sample(alpha), float(middle), epsilon=float(epsilon))
 
 
 def hinge(y: ArrayLike, C: ArrayLike, intercept: bool = True) -> Machine:
@@ -394,39 +408,26 @@ def _one_group(
     total: float = 0.0,
     biased: bool = True,
 ) -> DualProblem:
-    return DualProblem(
-        linear=linear,
-        lower=lower,
-        upper=upper,
-        ridge=np.zeros(linear.size) if ridge is None else ridge,
-        group=np.zeros(linear.size, dtype=np.int64),
-        totals=np.array([total]),
-        samples=linear.size,
-        biased=biased,
-    )
+    n = linear.size
+    ridge, group = np.zeros(n) if ridge is None else ridge, np.zeros(n, dtype=np.int64)
+    return DualProblem(linear, lower, upper, ridge, group, np.array([total]), n, biased)
 
 
 def _two_copies(
     linear: Float, penalty: Float, group: Any, totals: Float, biased: bool = True
 ) -> DualProblem:
-    zeros = np.zeros(penalty.size)
-    return DualProblem(
-        linear=linear,
-        lower=np.concatenate([zeros, zeros - penalty]),
-        upper=np.concatenate([penalty, zeros]),
-        ridge=np.zeros(2 * penalty.size),
-        group=group,
-        totals=totals,
-        samples=penalty.size,
-        biased=biased,
-    )
+    n, zeros = penalty.size, np.zeros(penalty.size)
+    lower, upper = np.concatenate([zeros, zeros - penalty]), np.concatenate([penalty, zeros])
+    return DualProblem(linear, lower, upper, np.zeros(2 * n), group, totals, n, biased)
 
 
 def _two_classes(y: ArrayLike, C: ArrayLike) -> tuple[Float, Float]:
     """Labels and penalties of two classes, both present."""
     labels, penalty = np.asarray(y, dtype=np.float64), np.asarray(C, dtype=np.float64)
     plain = labels.ndim == 1 and labels.shape == penalty.shape
-    if not (plain and are_two_classes(labels, penalty)):
+    plain = plain and bool((penalty >= 0.0).all() and (np.abs(labels) == 1.0).all())
+    first = (labels > 0.0)[penalty > 0.0] if plain else labels[:0]
+    if not first.any() or first.all():
         labels = as_labels(y)
         penalty = as_penalties("C", C, labels.size)
         require_both_classes(labels, penalty)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .passes import CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS, meeting, traits
+from ..runtime.jit import borrowing_fused
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -26,6 +26,9 @@ Int = NDArray[np.int64]
 ROUNDING = 1e-14
 # Array types covered by the fast check: linear, lower, upper, ridge, group, totals.
 PLAIN = [np.dtype(kind) for kind in ("f8", "f8", "f8", "f8", "i8", "f8")]
+# Flags returned by `traits`: all arrays are valid; a loss is a constraint (an infinite bound
+# without ridge); α = 0 is feasible; all totals are 0.
+SOUND, CONSTRAINED, ZERO_FEASIBLE, ZERO_TOTALS = 1, 2, 4, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,25 +76,22 @@ class DualProblem:
 
     def _is_sound(self) -> bool:
         """Fast check that the arrays are valid; false if it needs the thorough one."""
-        arrays = self._arrays
-        if [array.dtype for array in arrays] != PLAIN or self.linear.ndim != 1:
-            return False
-        if [array.shape for array in arrays[1:5]] != 4 * [self.linear.shape]:
-            return False
-        if self.samples <= 0 or self.size % self.samples:
+        arrays = self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
+        shape = (self.linear.size,)
+        for array, kind in zip(arrays, PLAIN):
+            if array.dtype != kind or (array.shape != shape and array is not self.totals):
+                return False
+        if self.samples <= 0 or self.linear.size % self.samples:
             return False
         vars(self)["traits"] = traits(*arrays, ROUNDING)
         return bool(self.traits)
 
-    @property
-    def _arrays(self) -> tuple[Float, Float, Float, Float, Int, Float]:
-        return self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
-
     @cached_property
     def traits(self) -> int:
-        """The flags of `passes.traits`."""
+        """The flags that the function `traits` finds."""
+        arrays = self.linear, self.lower, self.upper, self.ridge, self.group, self.totals
         linear, lower, upper, ridge, group, totals = (
-            np.asarray(array, kind) for array, kind in zip(self._arrays, PLAIN)
+            np.asarray(array, kind) for array, kind in zip(arrays, PLAIN)
         )
         return int(traits(linear, lower, upper, ridge, group, totals, ROUNDING))
 
@@ -132,14 +132,22 @@ class DualProblem:
                     f"{high:g}, but totals[{g}] = {total:g}"
                 )
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of variables."""
         return self.linear.size
 
-    @property
+    @cached_property
     def copies(self) -> int:
-        return self.size // self.samples
+        """Variables of each sample."""
+        return self.linear.size // self.samples
+
+    @property
+    def is_common(self) -> bool:
+        """Whether there is one group, with sum 0, and one variable per sample, in a finite box that
+        contains 0 or with a ridge: classification with a bias."""
+        one = self.biased and self.totals.size == 1 and self.copies == 1
+        return one and self.traits == SOUND + ZERO_FEASIBLE + ZERO_TOTALS
 
     @property
     def folds(self) -> bool:
@@ -305,3 +313,73 @@ def _with_sum(alpha: Float, lower: Float, upper: Float, total: float) -> Float:
         alpha[spent] = limit[spent]
         alpha[last] = np.clip(alpha[last] + (total - alpha.sum()), lower[last], upper[last])
     return alpha
+
+
+@borrowing_fused
+def traits(
+    linear: Float, lower: Float, upper: Float, ridge: Float, group: Int, totals: Float, slack: float
+) -> int:
+    """The flags of a problem; without `SOUND` if these arrays do not form a feasible problem (NaN,
+    infinite values other than bounds)."""
+    constrained, inside, plain = False, True, True
+    for a in range(linear.size):
+        low, high, bend = lower[a], upper[a], ridge[a]
+        if not (abs(linear[a]) < np.inf and 0.0 <= bend < np.inf):
+            return 0
+        if not (low <= high and low < np.inf and high > -np.inf):
+            return 0
+        if not 0 <= group[a] < totals.size:
+            return 0
+        constrained |= bend == 0.0 and (low == -np.inf or high == np.inf)
+        inside &= low <= 0.0 <= high
+    for g in range(totals.size):
+        total = totals[g]
+        least, most, size = 0.0, 0.0, abs(total)
+        for a in range(linear.size):
+            if group[a] == g:
+                least += lower[a]
+                most += upper[a]
+                size += abs(lower[a]) if lower[a] > -np.inf else 0.0
+                size += abs(upper[a]) if upper[a] < np.inf else 0.0
+        if not (abs(total) < np.inf and least - slack * size <= total <= most + slack * size):
+            return 0
+        plain &= total == 0.0
+    known = SOUND + (CONSTRAINED if constrained else 0) + (ZERO_TOTALS if plain else 0)
+    return known + (ZERO_FEASIBLE if plain and inside else 0)
+
+
+@borrowing_fused
+def meeting(
+    alpha: Float, gradient: Float, lower: Float, upper: Float, group: Int, bias: Float
+) -> float:
+    """Compute the bias of each group (`DualProblem.bias`); returns the violation ψ(α) of the worst
+    group."""
+    violation = 0.0
+    for g in range(bias.size):
+        top, bottom, total, count, level = -np.inf, np.inf, 0.0, 0, 0.0
+        for a in range(alpha.size):
+            if group[a] != g:
+                continue
+            value = gradient[a]
+            rises, falls = alpha[a] < upper[a], alpha[a] > lower[a]
+            if rises and not value <= top:
+                top = value
+            if falls and not value >= bottom:
+                bottom = value
+            if rises and falls:
+                # Almost equal at the optimum, so that summing differences loses no digits.
+                if count == 0:
+                    level = value
+                total += value - level
+                count += 1
+        if not top - bottom <= violation:
+            violation = top - bottom
+        if count > 0:
+            bias[g] = level + total / count
+        elif abs(top) < np.inf and abs(bottom) < np.inf:
+            bias[g] = 0.5 * (top + bottom)
+        elif abs(top) < np.inf:
+            bias[g] = top
+        elif abs(bottom) < np.inf:
+            bias[g] = bottom
+    return violation

@@ -10,12 +10,13 @@ Rounding does: for inputs around 1e8, products are around 1e16 and their differe
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from ..kernels import Kernel, Linear, Precomputed
+from ..kernels import Kernel, Precomputed
 from ..kernels.vector.base import VectorKernel
 
 # Inputs are centred if that reduces their largest squared norm by this factor.
@@ -24,8 +25,6 @@ WORTH_CENTRING = 1e4
 LARGEST = 1e150
 # Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
 KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
-# Numbers in extended precision at a time.
-EXTENDED_BLOCK = 1 << 20
 
 
 def refuse_overflow(kernel: Kernel, X: Any) -> float:
@@ -50,13 +49,13 @@ def refuse_overflow(kernel: Kernel, X: Any) -> float:
     return top
 
 
-def offset_of(kernel: Kernel, X: Any) -> np.ndarray | None:
+def offset_of(X: Any) -> np.ndarray | None:
     """The offset c to subtract from the inputs of a linear machine, or None if not worthwhile.
 
     For sparse inputs it is nonzero only in features present in every sample, so that they stay
     sparse.
     """
-    if kernel != Linear() or not X.shape[0]:
+    if not X.shape[0]:
         return None
     if sparse.issparse(X):
         full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
@@ -106,7 +105,7 @@ def weights_of_features(coef: Any, support_vectors: Any) -> Any:
     other and far from 0, as Σ_i coef_i (x_i − c) + (Σ_i coef_i) c."""
     if sparse.issparse(support_vectors) and not sparse.issparse(coef):
         coef = type(support_vectors)(coef)
-    centre = offset_of(Linear(), support_vectors)
+    centre = offset_of(support_vectors)
     if centre is None:
         product = coef @ widened(support_vectors)
         return product if sparse.issparse(product) else np.asarray(product)
@@ -121,29 +120,52 @@ def widened(X: Any) -> Any:
     return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X
 
 
-def intercept_at_origin(
-    intercept: float, coef: np.ndarray, X: Any, centre: np.ndarray
-) -> np.longdouble:
-    """The intercept of f for the original inputs, from that for X − c, in extended precision.
+def intercept_at_origin(intercept: float, coef: np.ndarray, X: Any, centre: np.ndarray) -> Fraction:
+    """The intercept of f for the original inputs, from that for X − c: b − ⟨w, c⟩ with the weights
+    w = Σ_i coef_i x_i.
 
-    The sum of the coefficients is 0 only up to rounding, which c may magnify, so it is included.
+    The terms of w may be 1e30 times as large as w. Each weight is computed with twice the digits of
+    float64.
     """
-    support, wide = np.flatnonzero(coef), centre.astype(np.longdouble)
-    result = np.longdouble(intercept) - math.fsum(coef[support]) * np.longdouble(wide @ wide)
-    step = max(1, EXTENDED_BLOCK // centre.size)
-    for start in range(0, support.size, step):
-        some = support[start : start + step]
-        result -= np.longdouble(coef[some] @ pulls(X[some], wide))
-    return result
+    support, features = np.flatnonzero(coef), np.flatnonzero(centre)
+    coef, exponent = scaled(coef[support])
+    inputs = X[support][:, features]
+    if sparse.issparse(inputs):  # features with a centre are present in all inputs
+        inputs = inputs.toarray()
+    total = Fraction(0)
+    for column, c in zip(inputs.T, centre[features]):
+        column, of_column = scaled(column.astype(np.float64))
+        weight = sum_of_products(coef, column) * Fraction(2) ** (exponent + of_column)
+        total += weight * Fraction(float(c))
+    return Fraction(float(intercept)) - total
 
 
-def pulls(X: Any, centre: np.ndarray) -> np.ndarray:
-    """⟨x − c, c⟩ of every input, in the precision of c."""
-    if not sparse.issparse(X):
-        result: np.ndarray = (X.astype(centre.dtype) - centre) @ centre
-        return result
-    there = centre[X.indices]
-    terms = (X.data.astype(centre.dtype) - there) * there
-    result = np.zeros(X.shape[0], dtype=centre.dtype)
-    np.add.at(result, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), terms)
-    return result
+def scaled(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """The values divided by a power of 2, so that the largest is about 1, and its exponent."""
+    exponent = math.frexp(float(np.abs(values).max(initial=0.0)))[1]
+    result: np.ndarray = np.ldexp(values, -exponent)
+    return result, exponent
+
+
+def sum_of_products(a: np.ndarray, b: np.ndarray) -> Fraction:
+    """Σ_i a_i b_i with about 32 digits, of numbers whose products do not underflow."""
+    products, rest = product_and_rest(a, b)
+    terms = [*products.tolist(), *rest.tolist()]
+    high = math.fsum(terms)
+    return Fraction(high) + Fraction(math.fsum([*terms, -high]))
+
+
+def product_and_rest(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """a·b rounded, and what rounding took from it (Dekker, A floating-point technique for
+    extending the available precision, 1971)."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = halves(a), halves(b)
+    rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return product, rest
+
+
+def halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values as sums of two with half the digits each, whose products are exact."""
+    spread = (2.0**27 + 1.0) * values  # half of the 53 bits
+    high = spread - (spread - values)
+    return high, values - high

@@ -23,10 +23,8 @@ from ..kernels import (
 )
 from ..kernels.sequence.encoding import as_strings
 from ..kernels.sequence.oligo import SequenceKernel
+from ..runtime.sizes import BLOCK_ENTRIES
 from .distinct import in_usual_layout
-
-# Number of entries per block in the computation of the variance.
-VARIANCE_BLOCK = 1 << 20
 
 
 def is_precomputed(kernel: Any) -> bool:
@@ -93,14 +91,15 @@ def _is_thing(x: Any) -> bool:
 def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """X and y of `fit`; sets `n_features_in_` and `feature_names_in_` of the estimator."""
     kernel = estimator.kernel
-    if is_precomputed(kernel) and sparse.issparse(X):
+    square, named = is_precomputed(kernel), isinstance(kernel, str)
+    if square and sparse.issparse(X):
         raise TypeError(
             "Sparse precomputed kernels are not supported: X must be a dense Gram matrix, "
             "use X.toarray()"
         )
-    if takes_strings(kernel):
+    if not named and takes_strings(kernel):
         _check_strings(estimator, X)
-    if not isinstance(kernel, str) and is_structured(X):
+    if not named and is_structured(X):
         if y is not None:
             check_consistent_length(X, y)
         return _sequence(X), y
@@ -118,12 +117,13 @@ def training_inputs(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
             y_numeric=False,
             **_format(kernel, X),
         )
-    if is_precomputed(kernel) and X.shape[0] != X.shape[1]:
+    if square and X.shape[0] != X.shape[1]:
         raise ValueError(
             "Precomputed matrix must be a square matrix. X is a "
             f"{X.shape[0]}x{X.shape[1]} matrix: give the kernel of all training samples with all"
         )
-    return _for_kernel(kernel, raw, canonical(X)), y
+    X = canonical(X)
+    return X if named else _for_kernel(kernel, raw, X), y
 
 
 def canonical(X: Any) -> Any:
@@ -252,10 +252,10 @@ def resolved_kernel(estimator: Any, X: Any, weight: np.ndarray) -> Kernel:
 def kernel_with(estimator: Any, resolve_gamma: Callable[[], float]) -> Kernel:
     """As `resolved_kernel`, with γ from a function that is called only if the kernel has one."""
     kernel = estimator.kernel
-    if is_function(kernel) or is_precomputed(kernel):
-        return Precomputed()
-    if isinstance(kernel, Kernel):
+    if isinstance(kernel, Kernel) and not isinstance(kernel, Precomputed):
         return kernel
+    if not isinstance(kernel, str) or kernel == "precomputed":
+        return Precomputed()
     if kernel == "linear":
         return Linear()
     gamma = resolve_gamma()
@@ -294,13 +294,16 @@ def weighted_variance(X: Any, weight: np.ndarray) -> float:
         mean = (weight @ X).sum() / total
         variance = (weight @ X.power(2)).sum() / total - mean**2
         return _without_rounding(variance, 1e-15 * mean**2)
-    step = max(1, VARIANCE_BLOCK // X.shape[1])
-    parts = [slice(start, start + step) for start in range(0, X.shape[0], step)]
-    mean = sum((weight[p] @ X[p]).sum() for p in parts) / total
-    squares = 0.0
-    for p in parts:
-        centred = X[p].astype(np.float64) - mean
-        squares += weight[p] @ np.vecdot(centred, centred)
+    step = max(1, BLOCK_ENTRIES // X.shape[1])
+    mean = squares = 0.0
+    for start in range(0, X.shape[0], step):
+        part = slice(start, start + step)
+        mean += (weight[part] @ X[part]).sum()
+    mean /= total
+    for start in range(0, X.shape[0], step):
+        part = slice(start, start + step)
+        centred = X[part].astype(np.float64) - mean
+        squares += weight[part] @ np.vecdot(centred, centred)
     return _without_rounding(squares / total, 1e-30 * mean**2)
 
 

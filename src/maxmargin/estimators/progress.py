@@ -1,4 +1,4 @@
-"""Progress of a running fit: the live line, a plain callback, scikit-learn's callbacks."""
+"""A running fit: its time limit, and its progress on a live line and in callbacks."""
 
 from __future__ import annotations
 
@@ -23,9 +23,30 @@ except ImportError:  # scikit-learn before its callback protocol
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Reporter", "screen_for", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Clock", "OutOfTime", "Reporter", "screen_for", "with_callbacks"]
 # Seconds between two updates of the line, and between two calls of scikit-learn's callbacks.
 LINE_EVERY, HOOK_EVERY = 0.1, 0.1
+
+
+class OutOfTime(Exception):
+    """The time limit ran out during optional work."""
+
+
+class Clock:
+    """The time that is left of `max_seconds`."""
+
+    def __init__(self, max_seconds: float | None) -> None:
+        self.limit = np.inf if max_seconds is None else float(max_seconds)
+        self.began = time.perf_counter()
+
+    def left(self) -> float:
+        return max(0.0, self.limit - (time.perf_counter() - self.began))
+
+    def overtime(self) -> None:
+        """Raise `OutOfTime` if a certificate would exceed the limit by more than is documented."""
+        grace = min(0.25, 0.05 * self.limit) if np.isfinite(self.limit) else 0.0
+        if time.perf_counter() - self.began > self.limit + grace:
+            raise OutOfTime
 
 
 class Reporter:
@@ -38,7 +59,7 @@ class Reporter:
     """
 
     def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
+        self.estimator, self.clock = estimator, Clock(estimator.max_seconds)
         self.line: Line | None = None
         self.hooks: Hooks | None = None
 

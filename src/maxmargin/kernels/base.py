@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from ..runtime.buffers import buffer
 from .row_sums import KnownSums, StoredRows
-from .vector.strides import mirror
+from .vector.strides import as_slice, mirror
 
 Array = NDArray[Any]
 Float = NDArray[np.float64]
@@ -183,7 +184,7 @@ class Gram:
         if self.dtype not in (np.float32, np.float64):
             raise ValueError(f"dtype must be float32 or float64, got {self.dtype}")
         self.X = self.points = X
-        self.n = count(X)
+        self.n = int(X.shape[0]) if hasattr(X, "shape") else len(X)
         self._prepared_columns: tuple[PreparedColumns, ...] = ()
 
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:
@@ -204,9 +205,9 @@ class Gram:
             left = self._select(self.points, indices)
             self._block(left, left, out)
             mirror(out)
-            np.fill_diagonal(out, self._cached_diagonal()[indices])
+            np.fill_diagonal(out, self._diagonal[indices])
             return out
-        right = self._restricted(columns)
+        right = self.points if columns is None else self._prepared(columns).points
         if indices.size:
             self._compute(indices, right, out)
             self._put_diagonal(out, indices, columns)
@@ -219,7 +220,7 @@ class Gram:
     @property
     def rounding(self) -> float:
         """Approximate largest rounding error of an entry of a block."""
-        return float(np.finfo(self.dtype).eps * np.abs(self._cached_diagonal()).max(initial=0.0))
+        return float(np.finfo(self.dtype).eps * np.abs(self._diagonal).max(initial=0.0))
 
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         """The whole matrix, exactly symmetric; `pause` is called between blocks and may raise."""
@@ -231,7 +232,7 @@ class Gram:
             mirror(matrix, stripe.start, stripe.stop)
             if pause is not None:
                 pause()
-        np.fill_diagonal(matrix, self._cached_diagonal())
+        np.fill_diagonal(matrix, self._diagonal)
         return matrix
 
     def transposed_points(self) -> Array | None:
@@ -260,6 +261,11 @@ class Gram:
     def release(self) -> None:
         """Drop rows and sums that were kept."""
 
+    @property
+    def source(self) -> Gram:
+        """The matrix that computes values: this one, unless it keeps those of another."""
+        return self
+
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
         """Write the rows `indices` over the columns selected by `_select`."""
         self._block(self._select(self.points, indices), right, out)
@@ -271,9 +277,6 @@ class Gram:
     def _block(self, left: Any, right: Any, out: Array) -> None:
         """Write the Gram block of two selections into `out`."""
         out[...] = self.kernel(left, right)
-
-    def _restricted(self, columns: Array | None) -> Any:
-        return self.points if columns is None else self._prepared(columns).points
 
     def _prepared(self, columns: Array) -> PreparedColumns:
         """The prepared points of some columns, from the cache of the last few."""
@@ -297,7 +300,7 @@ class Gram:
 
     def _put_diagonal(self, block: Array, indices: Array, columns: Array | None) -> None:
         """Overwrite K_ii, so that it is the same number in every batch."""
-        diagonal = self._cached_diagonal()
+        diagonal = self._diagonal
         if columns is None:
             block[np.arange(len(indices)), indices] = diagonal[indices]
             return
@@ -314,10 +317,9 @@ class Gram:
         position[columns] = np.arange(columns.size)
         return position
 
-    def _cached_diagonal(self) -> Float:
-        if not hasattr(self, "_diagonal"):
-            self._diagonal = self.diagonal()
-        return self._diagonal
+    @cached_property
+    def _diagonal(self) -> Float:
+        return self.diagonal()
 
 
 def count(X: Inputs) -> int:
@@ -330,16 +332,6 @@ def take(X: Inputs, indices: Array | slice) -> Inputs:
     if hasattr(X, "shape") or isinstance(indices, slice):
         return X[indices]
     return [X[i] for i in indices]
-
-
-def as_slice(indices: Array | slice) -> Array | slice:
-    """Consecutive indices as a slice, so that indexing with it copies nothing."""
-    if isinstance(indices, slice) or len(indices) < 2:
-        return indices
-    first, last = int(indices[0]), int(indices[-1])
-    if last - first != len(indices) - 1 or first < 0 or not (np.diff(indices) == 1).all():
-        return indices
-    return slice(first, last + 1)
 
 
 def checked_weights(W: Any, rows: int, columns: int) -> Float:

@@ -89,7 +89,7 @@ class CompositionGram(Gram):
 
     @property
     def rounding(self) -> float:
-        sizes = [np.abs(part._cached_diagonal()).max(initial=0.0) for part in self.parts]
+        sizes = [np.abs(part._diagonal).max(initial=0.0) for part in self.parts]
         return self.kernel._rounding([part.rounding for part in self.parts], sizes)
 
     def rows(self, indices: Array, columns: Array | None = None, out: Array | None = None) -> Array:

@@ -12,9 +12,6 @@ from scipy import sparse
 from .base import DIAGONAL_BATCH, STRIPE, Array, Float, Gram, Inputs, Kernel, count, take
 from .vector.strides import mirror
 
-# Allowed difference of K_ij and K_ji relative to the largest entry: rounding in float32.
-ASYMMETRY = 1e-5
-
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
@@ -157,8 +154,8 @@ def check_symmetric(
     demand: str = "X must be a symmetric Gram matrix for a precomputed kernel",
     name: str = "X",
 ) -> None:
-    """Raise ValueError if entries across the diagonal differ by more than rounding."""
-    allowed = ASYMMETRY * float(np.abs(matrix).max(initial=0.0))
+    """Raise ValueError if entries across the diagonal differ by more than rounding of float32."""
+    allowed = 1e-5 * float(np.abs(matrix).max(initial=0.0))
     for top in range(0, len(matrix), STRIPE):
         rows = slice(top, top + STRIPE)
         for left in range(top, len(matrix), STRIPE):

@@ -12,8 +12,6 @@ from ..runtime.parallel import in_parts
 
 # Columns summed at a time: their totals stay in the first-level cache.
 STRIPE = 2048
-# Entries added in the time in which one is computed elsewhere.
-ENTRIES_A_PASS = 4
 
 
 class StoredRows(NamedTuple):
@@ -99,4 +97,5 @@ def add_rows(
     def some_columns(start: int, stop: int) -> None:
         sum_rows(total, values, slots, coefficients, first + start, first + stop)
 
-    in_parts(some_columns, width, width * slots.size // ENTRIES_A_PASS)
+    # Four entries are added in the time in which one is computed elsewhere.
+    in_parts(some_columns, width, width * slots.size // 4)

@@ -10,9 +10,6 @@ import numpy as np
 from ..data import chess_board, two_blobs
 from .rooms.fields import Float, Request
 
-# Digits of a coordinate: addresses stay short, and code shows what was solved.
-DIGITS = 3
-
 
 class Example(NamedTuple):
     """A set of points and the fields of a request that go with it."""
@@ -122,6 +119,11 @@ def example(name: str, size: int | None = None) -> Request:
     chosen = EXAMPLES[name]
     X, label = chosen.points(chosen.size if size is None else size)
     # Four points are exact, so that the matrix is that of the text.
-    digits = 15 if name == "four" else DIGITS
-    points = np.column_stack([np.round(X, digits), label])
-    return {**chosen.fields, "example": name, "points": points.tolist()}
+    points = rows_of(X, label, digits=15) if name == "four" else rows_of(X, label)
+    return {**chosen.fields, "example": name, "points": points}
+
+
+def rows_of(X: Float, label: Any, digits: int = 3) -> list[list[float]]:
+    """Points with few digits: addresses stay short, and code shows what was solved."""
+    rows: list[list[float]] = np.column_stack([np.round(X, digits), label]).tolist()
+    return rows

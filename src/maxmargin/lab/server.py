@@ -27,6 +27,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
+from starlette.status import WS_1008_POLICY_VIOLATION
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -34,12 +35,6 @@ from .rooms import RequestError, rooms
 from .workers import Workers
 
 STATIC = Path(__file__).parent / "static"
-# Bytes of a message; 100,000 rows of a CSV file fit.
-LARGEST_MESSAGE = 8 << 20
-# Messages a second, and how many may come at once; requests of one page under way.
-RATE, BURST, UNDER_WAY = 60.0, 120.0, 8
-# Close codes of the socket: not allowed; too much.
-FORBIDDEN, TOO_MUCH = 1008, 1008
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -98,23 +93,23 @@ class Lab:
 
     async def converse(self, socket: WebSocket) -> None:
         await socket.accept()
-        bucket = Bucket(RATE, BURST)
+        bucket = Bucket(rate=60.0, burst=120.0)
         tasks: set[asyncio.Task[None]] = set()
         try:
             while True:
                 message = await socket.receive_text()
                 if not bucket.take():
-                    await socket.close(TOO_MUCH, "too many messages")
+                    await socket.close(WS_1008_POLICY_VIOLATION, "too many messages")
                     return
                 number, room, request = read_message(message)
-                if len(tasks) >= UNDER_WAY:
+                if len(tasks) >= 8:  # of one page
                     await say(socket, number, error="the lab is busy with earlier requests: wait")
                     continue
                 task = asyncio.create_task(self.reply(socket, number, room, request))
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
         except RequestError as error:
-            await socket.close(FORBIDDEN, str(error)[:100])
+            await socket.close(WS_1008_POLICY_VIOLATION, str(error)[:100])
         except WebSocketDisconnect:
             pass
         finally:
@@ -148,7 +143,7 @@ class OwnPagesOnly:
         if headers.get("host") not in self.hosts or not own:
             if scope["type"] == "websocket":
                 await receive()
-                return await send({"type": "websocket.close", "code": FORBIDDEN})
+                return await send({"type": "websocket.close", "code": WS_1008_POLICY_VIOLATION})
             return await PlainTextResponse("not a page of this lab", 403)(scope, receive, send)
 
         async def with_headers(message: Any) -> None:
@@ -161,7 +156,7 @@ class OwnPagesOnly:
 
 
 class Bucket:
-    """So many messages a second on average, and so many at once."""
+    """A limit of messages: `rate` a second on average, `burst` at once."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self.rate, self.burst, self.tokens, self.at = rate, burst, burst, time.monotonic()
@@ -209,7 +204,7 @@ def serve(lab: Lab, bound: socket.socket) -> None:
         log_level="warning",
         access_log=False,
         ws="websockets-sansio",
-        ws_max_size=LARGEST_MESSAGE,
+        ws_max_size=8 << 20,  # 100,000 rows of a CSV file fit
         timeout_graceful_shutdown=1,
         server_header=False,
     )

@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .examples import DIGITS
+from .examples import rows_of
 from .rooms.fields import RequestError
 
 DELIMITERS = ",;\t"
-LONGEST_NAME = 60
-MOST_COLUMNS = 500
 
 
 class Columns(NamedTuple):
@@ -28,8 +26,8 @@ class Columns(NamedTuple):
         return len(self.cells[0])
 
 
-def read_columns(text: str) -> Columns:
-    """Cells of a CSV text, checked to be a table."""
+def read_columns(text: str, most: int = 500) -> Columns:
+    """Cells of a CSV text, checked to be a table of up to `most` columns."""
     lines = [line for line in text.lstrip("\ufeff").splitlines() if line.strip()]
     if not lines:
         raise RequestError("the file is empty: a table with two columns of numbers is needed")
@@ -42,9 +40,9 @@ def read_columns(text: str) -> Columns:
     except csv.Error as error:
         raise RequestError(f"the file is not a CSV table: {error}") from None
     width = len(rows[0])
-    if not 2 <= width <= MOST_COLUMNS:
+    if not 2 <= width <= most:
         raise RequestError(
-            f"the table must have 2 to {MOST_COLUMNS} columns, got {width}: separate them by "
+            f"the table must have 2 to {most} columns, got {width}: separate them by "
             "commas, semicolons or tabs"
         )
     for number, row in enumerate(rows, 1):
@@ -55,7 +53,7 @@ def read_columns(text: str) -> Columns:
     body = rows[1:] if named else rows
     if not body:
         raise RequestError("the table has a header and no rows")
-    return Columns([name[:LONGEST_NAME] for name in names], [list(c) for c in zip(*body)])
+    return Columns([name[:60] for name in names], [list(c) for c in zip(*body)])
 
 
 def numeric_columns(table: Columns) -> list[int]:
@@ -103,7 +101,7 @@ def points_from(
             "choose another"
         )
     codes = [kinds.index(cell) for cell in cells]
-    points = np.column_stack([np.round(X, DIGITS), codes]).tolist()
+    points = rows_of(X, codes)
     return points, kinds, notes
 
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from .rooms import NAMES, RequestError, answer, example
 
-# Seconds that an answer may take, and processes there may be.
-LONGEST, MOST = 30.0, 4
 # Seconds until a process is ready, and for the first answer of a room: on a new machine both
 # compile parts of the library, once.
 STARTING = 300.0
@@ -51,9 +49,12 @@ class Worker:
 
 
 class Workers:
-    """A few processes; those who find all of them busy wait in turn."""
+    """At most `most` processes; requests wait their turn while all are busy.
 
-    def __init__(self, most: int = MOST, seconds: float = LONGEST) -> None:
+    An answer may take `seconds`.
+    """
+
+    def __init__(self, most: int = 4, seconds: float = 30.0) -> None:
         self.most, self.seconds = most, seconds
         self.free = asyncio.Semaphore(most)
         self.idle: list[Worker] = []

@@ -12,8 +12,6 @@ Float = NDArray[np.float64]
 # Relative shifts of the diagonal, tried in this order; with the last one only a matrix with
 # non-finite entries has no factor.
 LIFTS = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e8, 1e16)
-# Diagonal entries count as at least this fraction of the largest one.
-LEAST_SHARE = 1e-16
 
 
 def factor(A: Float) -> Float:
@@ -28,7 +26,7 @@ def factor(A: Float) -> Float:
             return result
         lifted = A.copy(order="F")
         size = np.abs(np.diag(A))
-        lifted[np.diag_indices_from(A)] += lift * (size + LEAST_SHARE * size.max())
+        lifted[np.diag_indices_from(A)] += lift * (size + 1e-16 * size.max())
         result, info = lapack.dpotrf(lifted, lower=1, clean=0, overwrite_a=1)
     return result if info == 0 else np.eye(A.shape[0], order="F")
 

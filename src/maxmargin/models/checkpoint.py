@@ -17,8 +17,6 @@ from .training import HeldOut, Measure, SearchTable
 from .values import Decoder, Encoder
 
 STAGES = ("search", "test", "all")
-# Squares of larger numbers may overflow, so that no fit can resume from there.
-FARTHEST = 1e100
 # Exceptions caused by invalid files.
 ERRORS = (
     ValueError,
@@ -155,7 +153,8 @@ def _has_point(solution: Any) -> bool:
             parts = (solution.w, solution.beta, solution.b)
         case _:
             return False
-    return all(bool((np.abs(part) < FARTHEST).all()) for part in parts)
+    # Squares of larger numbers may overflow.
+    return all(bool((np.abs(part) < 1e100).all()) for part in parts)
 
 
 def _readable(journal: Journal | None) -> bool:

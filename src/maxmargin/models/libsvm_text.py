@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..archive import ModelFileError, replacing
+from ..data.svmlight import LARGEST_INDEX
 from ..estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from ..kernels import Gaussian, Kernel, Linear, Polynomial, Sigmoid
 from .files import chosen_machine
@@ -29,11 +30,6 @@ MACHINES = {
 }
 CLASSIFIERS = ("c_svc", "nu_svc")
 KERNELS = {"linear": "linear", "polynomial": "poly", "rbf": "rbf", "sigmoid": "sigmoid"}
-# Largest numbers that a file may state.
-LARGEST_INDEX = 2**31 - 2
-MOST_CLASSES = 10_000
-# Support vectors fuller than this become dense.
-DENSE_FROM = 0.5
 
 
 class Head(NamedTuple):
@@ -200,7 +196,7 @@ def read_head(stream: Any) -> Head:
         raise ModelFileError(f"svm_type must be one of {', '.join(MACHINES)}, got {machine!r}")
     if kernel not in KERNELS:
         raise ModelFileError(f"kernel_type must be one of {', '.join(KERNELS)}, got {kernel!r}")
-    classes = _count(values, "nr_class", MOST_CLASSES)
+    classes = _count(values, "nr_class", 10_000)
     pairs = classes * (classes - 1) // 2
     none = np.empty(0)
     label = n_support = np.empty(0, dtype=np.int64)
@@ -267,7 +263,7 @@ def read_vectors(stream: Any, head: Head, n_features: int | None) -> tuple[np.nd
         raise ModelFileError("it contains NaN or infinity")
     parts = (data, np.array(indices, dtype=np.int32), np.array(ends, dtype=np.int32))
     vectors = sparse.csr_array(parts, shape=(len(coef), width))
-    full = data.size > DENSE_FROM * len(coef) * width
+    full = data.size > 0.5 * len(coef) * width
     return table.T.copy(), vectors.toarray() if full else vectors
 
 

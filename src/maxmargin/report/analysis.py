@@ -11,10 +11,6 @@ from ..models.training import HeldOut
 from .display import dense
 from .measures import absolute_error, square_error
 
-# Samples and features up to which features are permuted, and how often each is.
-MOST_SAMPLES, MOST_FEATURES, REPEATS = 1000, 200, 3
-MOST_ERRORS, MOST_SHOWN = 8, 12
-
 
 class Table(NamedTuple):
     """A table of texts, and a sentence above it."""
@@ -48,10 +44,10 @@ def baselines(tested: HeldOut, classes: np.ndarray | None) -> Table:
     return Table(lead, ("", "accuracy"), lines)
 
 
-def by_class(tested: HeldOut, classes: np.ndarray) -> Table:
-    """Precision, recall and F1 of every class."""
+def by_class(tested: HeldOut, classes: np.ndarray, *, most: int = 48) -> Table:
+    """Precision, recall and F1 of every class, or of the first `most`."""
     lines = []
-    for label in classes[: 4 * MOST_SHOWN]:
+    for label in classes[:most]:
         true, said = tested.target == label, tested.predicted == label
         hits = int(np.sum(true & said))
         precision = hits / said.sum() if said.any() else np.nan
@@ -67,11 +63,11 @@ def by_class(tested: HeldOut, classes: np.ndarray) -> Table:
     return Table(lead, ("class", "precision", "recall", "F1", "samples"), lines)
 
 
-def worst_errors(tested: HeldOut, classes: np.ndarray | None) -> Table | None:
+def worst_errors(tested: HeldOut, classes: np.ndarray | None, *, most: int = 8) -> Table | None:
     """The most confident errors of a classifier, or the largest errors of a regression."""
     if classes is None:
         true, said = np.asarray(tested.target, float), np.asarray(tested.predicted, float)
-        order = np.argsort(-np.abs(true - said), kind="stable")[:MOST_ERRORS]
+        order = np.argsort(-np.abs(true - said), kind="stable")[:most]
         lines: list[tuple[str, ...]] = [
             (f"{i + 1:,}", f"{true[i]:.4g}", f"{said[i]:.4g}", f"{true[i] - said[i]:+.4g}")
             for i in order
@@ -82,7 +78,7 @@ def worst_errors(tested: HeldOut, classes: np.ndarray | None) -> Table | None:
     if not wrong.size:
         return None
     sure = _sureness(tested, classes)
-    order = wrong[np.argsort(-sure[wrong], kind="stable")][:MOST_ERRORS]
+    order = wrong[np.argsort(-sure[wrong], kind="stable")][:most]
     told = tested.probability.size > 0
     lines = [
         (
@@ -114,23 +110,28 @@ def _sureness(tested: HeldOut, classes: np.ndarray) -> np.ndarray:
     return np.zeros(tested.target.size)
 
 
-def importance(estimator: Any, X: Any, y: Any, names: Any) -> Table | None:
-    """How much worse predictions become when one feature is shuffled."""
-    if not hasattr(X, "shape") or len(X.shape) != 2 or not 2 <= X.shape[1] <= MOST_FEATURES:
+def importance(
+    estimator: Any, X: Any, y: Any, names: Any, *, repeats: int = 3, most: int = 12
+) -> Table | None:
+    """How much worse predictions become when one feature is shuffled, `repeats` times.
+
+    The `most` important features are listed. Of more than 200 features none is shuffled.
+    """
+    if not hasattr(X, "shape") or len(X.shape) != 2 or not 2 <= X.shape[1] <= 200:
         return None
     random = np.random.default_rng(0)
-    rows = random.permutation(X.shape[0])[:MOST_SAMPLES]
+    rows = random.permutation(X.shape[0])[:1000]
     inputs, target = dense(X[rows]), np.asarray(y)[rows]
     counts = hasattr(estimator, "classes_")
     before = _quality(estimator, inputs, target, counts)
-    drops = np.empty((inputs.shape[1], REPEATS))
+    drops = np.empty((inputs.shape[1], repeats))
     for feature in range(inputs.shape[1]):
-        for repeat in range(REPEATS):
+        for repeat in range(repeats):
             shuffled = inputs.copy()
             shuffled[:, feature] = shuffled[random.permutation(rows.size), feature]
             drops[feature, repeat] = before - _quality(estimator, shuffled, target, counts)
     mean = drops.mean(axis=1)
-    order = np.argsort(-mean, kind="stable")[:MOST_SHOWN]
+    order = np.argsort(-mean, kind="stable")[:most]
     names = [f"x{i + 1}" for i in range(inputs.shape[1])] if names is None else names
     losses = [f"{100 * mean[i]:.1f} points" if counts else f"{mean[i]:.3g}" for i in order]
     lines: list[tuple[str, ...]] = [(str(names[i]), loss) for i, loss in zip(order, losses)]

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .display import BLACK, COLOURS, Display, colour_of, dense, marker_of
+from .display import BLACK, COLOURS, Display, colour_of, dense, marker_of, thinned
 
-# Points of the grid along each axis, and samples that are drawn at most.
-GRID, FINE_GRID, MOST_POINTS = 160, 320, 2000
 # Classes up to which each has a colour of its own; more are written into the picture.
 MOST_NAMED = len(COLOURS)
 
@@ -152,7 +150,8 @@ class DecisionBoundaryDisplay(Display):
         pad = 0.06 * np.where(high > low, high - low, 1.0)
         classes = getattr(estimator, "classes_", np.array([-1, 1]))
         margins = classes.size == 2
-        count = GRID if margins else FINE_GRID
+        # Margins are contours and interpolated; borders between classes are not.
+        count = 160 if margins else 320
         sides = [np.linspace(low[k] - pad[k], high[k] + pad[k], count) for k in range(2)]
         horizontal, vertical = np.meshgrid(*sides)
         ground = plane.points(np.column_stack([horizontal.ravel(), vertical.ravel()]))
@@ -228,9 +227,7 @@ class DecisionBoundaryDisplay(Display):
         ax.contour(*ground, self.response, levels=levels[1:-1], colors=BLACK, linewidths=1.2)
 
     def _draw_points(self, ax: Any) -> None:
-        shown = np.arange(len(self.points))
-        if shown.size > MOST_POINTS:
-            shown = np.sort(np.random.default_rng(0).permutation(shown.size)[:MOST_POINTS])
+        shown = thinned(len(self.points))
         size = 28 if shown.size < 300 else 14
         for place, label in enumerate(self.labels):
             rows = shown[self.codes[shown] == place]

@@ -15,11 +15,7 @@ from ..solvers import Solution
 from .display import BLUE, GREEN, VERMILLION, Display
 from .pictures.certificate import stopped_fits, values_of
 
-# Entries of a course whose first tenth may be left out of the picture.
-MANY = 20
 AXES = ("seconds", "steps")
-# Entries of a course that each have a marker.
-MOST_MARKERS = 60
 
 
 class ConvergenceDisplay(Display):
@@ -150,7 +146,7 @@ class ConvergenceDisplay(Display):
         curve, style = self.curve, {"marker": "o", "markersize": 4}
         across = curve.seconds if self.against == "seconds" else self.steps
         assert across is not None
-        if across.size > MOST_MARKERS:
+        if across.size > 60:  # markers would touch
             style = {"linewidth": 1.2}
         elif self.against == "steps":
             left.set_xscale("log")
@@ -186,12 +182,12 @@ class ConvergenceDisplay(Display):
         right.legend()
 
     def _zoom(self, axes: Any, both: np.ndarray) -> None:
-        """Leave out first values that are far off, so that the end is visible."""
+        """Leave out first values (of 20 or more, a tenth) that hide the end by their size."""
         if both.sum() < 3:
             return
         primal, dual = self.curve.primal[both], self.curve.dual[both]
         end = primal[-1]
-        low = float(np.quantile(dual, 0.1)) if dual.size >= MANY else dual.min()
+        low = float(np.quantile(dual, 0.1)) if dual.size >= 20 else dual.min()
         height = max(end - low, 1e-12 * abs(end))
         top = min(primal.max(), end + 1.5 * height)
         if top > low:

@@ -15,7 +15,6 @@ BLUE, VERMILLION, GREEN, ORANGE = "#0072B2", "#D55E00", "#009E73", "#E69F00"
 PURPLE, SKY, YELLOW, BLACK, GREY = "#CC79A7", "#56B4E9", "#F0E442", "#000000", "#8C8C8C"
 COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, YELLOW, BLACK)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-SIZE, DPI = (6.4, 4.4), 150
 STYLE: dict[Any, object] = {
     "font.size": 12,
     "axes.titlesize": 13,
@@ -29,6 +28,7 @@ STYLE: dict[Any, object] = {
     "legend.frameon": False,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
+    "savefig.dpi": 150,
 }
 
 
@@ -42,7 +42,7 @@ class Display:
     """
 
     panels: tuple[int, int] = (1, 1)
-    size: tuple[float, float] = SIZE
+    size: tuple[float, float] = (6.4, 4.4)
 
     ax_: Any
     figure_: Any
@@ -76,14 +76,14 @@ class Display:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the figure to a file and close it."""
         with styled() as pyplot:
-            self.figure_.savefig(path, dpi=DPI)
+            self.figure_.savefig(path)
             pyplot.close(self.figure_)
 
     def image(self, format: str = "png") -> bytes:
         """The figure as a picture; the figure is closed."""
         stream = io.BytesIO()
         with styled() as pyplot:
-            self.figure_.savefig(stream, dpi=DPI, format=format)
+            self.figure_.savefig(stream, format=format)
             pyplot.close(self.figure_)
         return stream.getvalue()
 
@@ -110,6 +110,13 @@ def marker_of(place: int) -> str:
     return (
         MARKERS[place // len(COLOURS) % len(MARKERS)] if place >= len(COLOURS) else MARKERS[place]
     )
+
+
+def thinned(count: int, most: int = 2000) -> np.ndarray:
+    """The numbers of the samples to draw: all, or a random choice of `most`."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).permutation(count)[:most])
 
 
 def dense(X: Any) -> np.ndarray:

@@ -39,9 +39,6 @@ from .tree_plots import PartitionDisplay, TreeDisplay
 from .tuning_plot import TuningDisplay
 from .words import certificate_lines, gap_in_words
 
-# Entries of inputs up to which a decision boundary is drawn, and classes of a confusion matrix.
-LARGEST_DRAWN, MOST_CLASSES = 20_000_000, 40
-
 
 def write_report(
     model: Model,
@@ -321,7 +318,7 @@ class Report:
                 + ("; errors inside the tube cost nothing." if epsilon else "."),
             )
             return
-        if self.classes.size <= MOST_CLASSES:
+        if self.classes.size <= 40:  # a larger confusion matrix is not readable
             add(
                 lambda: ConfusionDisplay.from_predictions(
                     tested.target, tested.predicted, labels=self.classes
@@ -359,7 +356,8 @@ class Report:
         if not hasattr(self.machine, "n_features_in_") or hasattr(self.machine, "epsilon"):
             return False
         samples, features = self.X.shape
-        return bool(features >= 2 and samples * features <= LARGEST_DRAWN)
+        # The plane of the picture is found from all inputs: larger ones take seconds.
+        return bool(features >= 2 and samples * features <= 20_000_000)
 
     def _has_metric(self) -> bool:
         kernel = getattr(self.machine, "kernel_", None)

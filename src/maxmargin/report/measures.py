@@ -10,10 +10,6 @@ from scipy.stats import rankdata
 
 from ..models.training import HeldOut, Measure
 
-# The normal deviate of 95 %.
-DEVIATE = 1.959963984540054
-RESAMPLES, LARGEST_RESAMPLED = 500, 20_000
-
 
 def share(name: str, hits: int, count: int) -> Measure:
     """A share of successes, with Wilson's interval.
@@ -24,36 +20,45 @@ def share(name: str, hits: int, count: int) -> Measure:
     >>> share("accuracy", 90, 100)
     Measure(name='accuracy', value=0.9, low=0.825..., high=0.944...)
     """
-    p, z2 = hits / count, DEVIATE**2
+    z = 1.959963984540054  # the normal deviate of 95 %
+    p, z2 = hits / count, z**2
     middle = (p + z2 / (2 * count)) / (1 + z2 / count)
-    half = DEVIATE * np.sqrt(p * (1 - p) / count + z2 / (4 * count**2)) / (1 + z2 / count)
+    half = z * np.sqrt(p * (1 - p) / count + z2 / (4 * count**2)) / (1 + z2 / count)
     return Measure(name, p, max(0.0, float(middle - half)), min(1.0, float(middle + half)))
 
 
 def resampled(
-    name: str, function: Callable[..., float], *columns: np.ndarray, bounded: bool = False
+    name: str,
+    function: Callable[..., float],
+    *columns: np.ndarray,
+    bounded: bool = False,
+    resamples: int = 500,
+    largest: int = 20_000,
 ) -> Measure:
-    """A measure with percentiles of its bootstrap distribution; `bounded` limits it to 1."""
+    """A measure with percentiles of its bootstrap distribution; `bounded` limits it to 1.
+
+    There are `resamples` of at most `largest` samples each.
+    """
     value = float(function(*columns))
     random = np.random.default_rng(0)
     count = len(columns[0])
     drawn = []
-    for _ in range(RESAMPLES):
-        rows = random.integers(count, size=min(count, LARGEST_RESAMPLED))
+    for _ in range(resamples):
+        rows = random.integers(count, size=min(count, largest))
         try:
             drawn.append(float(function(*(column[rows] for column in columns))))
         except ValueError:
             continue
     finite = np.array([x for x in drawn if np.isfinite(x)])
-    if finite.size < RESAMPLES // 2:
+    if finite.size < resamples // 2:
         return Measure(name, value, np.nan, np.nan)
-    # Fewer are drawn than there are where they are many; the interval shrinks accordingly.
-    factor = np.sqrt(min(1.0, LARGEST_RESAMPLED / count))
+    # The interval of all samples is shorter than that of resamples with fewer.
+    factor = np.sqrt(min(1.0, largest / count))
     low, high = np.percentile(finite, [2.5, 97.5])
     low, high = value + factor * (low - value), value + factor * (high - value)
     if bounded and high - low < 1.0 / count:
-        # Resamples of samples without an error have none: the bound that holds for a share of
-        # successes (Clopper and Pearson) holds for the mean of several as well as can be.
+        # Resamples of samples without an error have none: the bound of a share of successes
+        # (Clopper and Pearson) is the best approximation for the mean of several shares.
         low = min(low, 0.025 ** (1.0 / smallest_part(columns[0]))) if value > 0.5 else low
     return Measure(name, value, low, high)
 

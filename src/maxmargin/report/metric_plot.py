@@ -12,7 +12,6 @@ from .display import BLACK, VERMILLION, Display, colour_of, dense, marker_of
 
 # Ellipses on which the kernel has these values.
 LEVELS = (0.8, 0.4, 0.1)
-MOST_POINTS = 1000
 
 
 class MetricDisplay(Display):
@@ -100,7 +99,7 @@ class MetricDisplay(Display):
     def _draw(self, ax: Any) -> None:
         from matplotlib.patheffects import withStroke
 
-        shown = np.random.default_rng(0).permutation(len(self.points))[:MOST_POINTS]
+        shown = np.random.default_rng(0).permutation(len(self.points))[:1000]
         for place, label in enumerate(self.labels):
             rows = shown[self.codes[shown] == place]
             style = {"color": colour_of(place), "marker": marker_of(place), "s": 12}

@@ -9,11 +9,6 @@ from sklearn import metrics
 
 from .display import BLUE, GREEN, GREY, VERMILLION, Display
 
-# Classes up to which a confusion matrix has numbers in its cells.
-MOST_NUMBERS = 32
-# Bands of similar predictions whose mean residual is drawn.
-BANDS = 10
-
 
 class ConfusionDisplay(Display):
     """The confusion matrix: rows are true classes, columns predicted ones.
@@ -92,7 +87,7 @@ class ConfusionDisplay(Display):
 
     def _draw_numbers(self, ax: Any, shares: np.ndarray) -> None:
         count = len(self.labels)
-        if count > MOST_NUMBERS:
+        if count > 32:  # cells are too small for numbers
             return
         size = 12 if count <= 8 else 10 if count <= 20 else 8
         for (i, j), number in np.ndenumerate(self.matrix):
@@ -173,8 +168,8 @@ class ResidualDisplay(Display):
             )
         ax.axhline(0.0, color=GREY, linestyle=":", linewidth=1.4)
         ax.scatter(self.predicted, self.residuals, **style)
-        parts = np.array_split(np.argsort(self.predicted, kind="stable"), BANDS)
-        if self.predicted.size >= 5 * BANDS:
+        parts = np.array_split(np.argsort(self.predicted, kind="stable"), 10)
+        if self.predicted.size >= 5 * len(parts):
             middle = [self.predicted[part].mean() for part in parts]
             mean = [self.residuals[part].mean() for part in parts]
             ax.plot(middle, mean, color=VERMILLION, linestyle="--", label="mean residual")

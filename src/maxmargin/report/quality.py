@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn import metrics
 
-from .display import BLUE, GREY, Display, colour_of
+from .display import BLUE, COLOURS, GREY, Display, colour_of
 
-BINS = 10
 # Classes up to which each has a curve with a colour and a name of its own.
-MOST_NAMED = 8
+MOST_NAMED = len(COLOURS)
 
 
 def _two_classes(estimator: Any) -> np.ndarray:
@@ -239,7 +238,7 @@ class CalibrationDisplay(Display):
     def __init__(self, *, positive: np.ndarray, probability: np.ndarray, name: str = "") -> None:
         self.positive, self.probability, self.name = positive, probability, name
         order = np.argsort(probability, kind="stable")
-        parts = [part for part in np.array_split(order, min(BINS, len(order))) if part.size]
+        parts = [part for part in np.array_split(order, min(10, len(order))) if part.size]
         self.told = np.array([probability[part].mean() for part in parts])
         self.true = np.array([positive[part].mean() for part in parts])
         self.counts = np.array([part.size for part in parts])

@@ -13,8 +13,7 @@ from ..solvers.linear.records import LinearTrace
 from ..solvers.smo.state import PLANNED
 from .display import BLUE, GREY, VERMILLION, Display, colour_of, dense, marker_of
 
-# Epochs shown side by side, and edges of the histogram in t, the ratio being ±(10^(t²/2) − 1).
-PANELS = 4
+# Edges of the histogram in t, the ratio being ±(10^(t²/2) − 1).
 EDGES = np.linspace(-4.0, 4.0, 81)
 
 
@@ -115,14 +114,14 @@ class ShrinkingDisplay(Display):
         axes.set_box_aspect(1)
 
 
-def epochs_that_differ(members: list[np.ndarray]) -> np.ndarray:
-    """Epochs up to the one with the fewest active samples, as far apart in their number as can be.
+def epochs_that_differ(members: list[np.ndarray], most: int = 4) -> np.ndarray:
+    """Epochs, at most `most`, with numbers of active samples that are far from each other.
 
-    After it all samples are looked at again, and the pictures would repeat themselves.
+    The last is the one with the fewest: after it all samples are active again.
     """
     counts = np.array([own.size for own in members])
     counts = counts[: int(np.argmin(counts)) + 1]
-    levels = np.linspace(counts[0], counts[-1], PANELS)
+    levels = np.linspace(counts[0], counts[-1], most)
     chosen = [int(np.argmin(np.abs(counts - level))) for level in levels]
     return np.unique(chosen)
 

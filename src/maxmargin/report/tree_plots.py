@@ -9,10 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.tree import LEAF, Tree, by_level, labels_of, names_of
-from .display import BLACK, GREY, Display, colour_of, dense, marker_of
-
-# Samples that are drawn at most, and leaves of a tree that is still readable.
-MOST_POINTS, MOST_LEAVES = 2000, 32
+from .display import BLACK, GREY, Display, colour_of, dense, marker_of, thinned
 
 
 @dataclass(frozen=True)
@@ -163,9 +160,7 @@ class PartitionDisplay(Display):
             strength = 0.25 if self.labels else 0.6
             ax.add_patch(Rectangle(corner, *size, facecolor=colour, alpha=strength, linewidth=0))
             ax.add_patch(Rectangle(corner, *size, fill=False, edgecolor=BLACK, linewidth=0.8))
-        shown = np.arange(len(self.points))
-        if shown.size > MOST_POINTS:
-            shown = np.sort(np.random.default_rng(0).permutation(shown.size)[:MOST_POINTS])
+        shown = thinned(len(self.points))
         style = {"edgecolors": "white", "linewidths": 0.4, "s": 28 if shown.size < 300 else 14}
         for code, label in enumerate(self.labels):
             rows = shown[self.targets[shown] == code]
@@ -236,7 +231,8 @@ class TreeDisplay(Display):
         ----------
         estimator : DecisionTreeClassifier or DecisionTreeRegressor
         max_depth : int, optional
-            Deeper nodes are not drawn; by default as many levels as are readable.
+            Deeper nodes are not drawn; by default the tree is cut where it would have more than
+            32 leaves.
         feature_names, class_names : list of str, optional
         ax : Axes, optional
         """
@@ -247,7 +243,7 @@ class TreeDisplay(Display):
             levels = by_level(tree.children_left, tree.children_right)
             ends = np.cumsum([int((tree.children_left[nodes] == LEAF).sum()) for nodes in levels])
             wide = [ends[k - 1] + len(nodes) if k else 1 for k, nodes in enumerate(levels)]
-            max_depth = max(k for k, count in enumerate(wide) if k < 2 or count <= MOST_LEAVES)
+            max_depth = max(k for k, count in enumerate(wide) if k < 2 or count <= 32)
         return cls(tree=tree, depth=max_depth, features=features, labels=labels).plot(ax)
 
     def _places(self) -> dict[int, tuple[float, int]]:

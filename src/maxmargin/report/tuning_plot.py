@@ -15,10 +15,6 @@ SMALL_IS_GOOD = ("error", "path of C", "span", "radius")
 WALKS = ("Rprop", "CMA")
 # Walks with noise, which end where they stand and not at the luckiest value.
 NOISY = ("NoisyRprop", "CMA")
-# Values below this percentile share the darkest colour.
-FLOOR = 15
-# Points of a walk that are drawn.
-MOST_STEPS = 400
 
 
 class Part(NamedTuple):
@@ -50,15 +46,15 @@ class Part(NamedTuple):
         return -self.values if self.small_is_good else self.values
 
     def colours(self) -> dict[str, Any]:
-        """Brighter is better; values far from the best share the darkest colour."""
+        """Brighter is better; the worst 15 % of the values share the darkest colour."""
         low, high = self.values.min(), self.values.max()
         if self.small_is_good:
             return {
                 "vmin": low,
-                "vmax": np.percentile(self.values, 100 - FLOOR),
+                "vmax": np.percentile(self.values, 85),
                 "cmap": "viridis_r",
             }
-        return {"vmin": np.percentile(self.values, FLOOR), "vmax": high, "cmap": "viridis"}
+        return {"vmin": np.percentile(self.values, 15), "vmax": high, "cmap": "viridis"}
 
     @property
     def chosen(self) -> int:
@@ -175,7 +171,7 @@ class TuningDisplay(Display):
         end = (last.columns[first][last.chosen], last.columns[second][last.chosen])
         if grounds and walks:
             steps = walks[-1]
-            stride = max(1, steps.values.size // MOST_STEPS)
+            stride = max(1, steps.values.size // 400)
             path = [steps.columns[name][::stride] for name in (first, second)]
             ax.plot(*path, color="white", linewidth=3.0, alpha=0.8)
             ax.plot(*path, color=BLACK, linewidth=1.2, label=steps.name)

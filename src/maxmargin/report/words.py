@@ -8,9 +8,6 @@ import numpy as np
 
 from ..models.training import Measure
 
-# Gaps below this are rounding errors of float64.
-ROUNDING = 1e-12
-
 
 def gap_in_words(certificate: Any) -> str:
     """The distance of a solution from the best possible one, in words.
@@ -27,7 +24,7 @@ def gap_in_words(certificate: Any) -> str:
     gap = certificate.relative_gap
     if not np.isfinite(gap):
         return "not proven to be close to the optimum"
-    if gap <= ROUNDING:
+    if gap <= 1e-12:
         return "at the best possible objective, to all digits of float64"
     return f"at most {percent(100.0 * gap)} % above the best possible objective"
 

@@ -31,8 +31,8 @@ try:
 except ImportError:  # not available on this system
     resource = None  # type: ignore[assignment]
 
-# Smaller arrays are allocated by NumPy.
-SMALLEST = 1 << 18
+# Smaller arrays are allocated by NumPy: the C library keeps memory of this size itself.
+SMALLEST = 1 << 22
 # Bytes kept between fits.
 KEPT = 64 << 20
 # Buffers that are too large are cut at multiples of this, so that no large page is split.
@@ -96,6 +96,8 @@ class Pool:
     def trim(self) -> None:
         """Return excess memory to the system, from the largest buffers first: these consist of
         large pages, which the system clears much faster per byte than small ones."""
+        if not self.kept:
+            return
         between = 0 if is_worker() else KEPT
         may_stay = max(self.peak + SPARE, between) - self.leased if self.fits else between
         excess = sum(map(_warm, self.kept)) - may_stay

@@ -25,20 +25,26 @@ from numba.core.caching import FunctionCache, NullCache
 from numba.core.serialize import dumps
 
 from .. import __version__
+from .second_process import Parts, second_process
+from .separate import provide, required_by
 
 ADVICE = "set NUMBA_CACHE_DIR to a directory that can be written"
 
 
 class CodeCache:
-    """The cache of one function, opened when it is first needed; see `numba.core.caching`."""
+    """The cache of one function, opened when it is first needed; see `numba.core.caching`.
 
-    def __init__(self, function: Any) -> None:
-        self._function = function
+    `options` are those of the compiler. `parts` lists the functions, given the types of the
+    arguments, that a second process compiles while this one is compiled.
+    """
+
+    def __init__(self, function: Any, options: str, parts: Parts | None = None) -> None:
+        self._function, self._options, self._parts = function, options, parts
         self._opened: Any = None
 
     def _cache(self) -> Any:
         if self._opened is None:
-            self._opened = opened(self._function)
+            self._opened = opened(self._function, self._options)
         return self._opened
 
     @property
@@ -49,7 +55,12 @@ class CodeCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled function, or None if it has to be compiled (again)."""
         try:
-            return self._cache().load_overload(signature, target_context)
+            found = self._cache().load_overload(signature, target_context)
+            if found is None and second_process.wait_for(self._function):
+                found = self._cache().load_overload(signature, target_context)
+            if found is None and self._parts is not None and self.cache_path is not None:
+                second_process.compile(self._parts(signature))
+            return found
         except Exception:
             # Files left by another process, a full disk or a crash may fail to load in any way.
             return None
@@ -85,6 +96,14 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
     the code of another signature or of an earlier version. The checksum covers both.
     """
 
+    def __init__(self, function: Any, options: str) -> None:
+        super().__init__(function)
+        self._options = options
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        # The same function may be compiled with a wrapper for Python and without.
+        return (*super()._index_key(sig, codegen), self._options)
+
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         key = self._index_key(sig, target_context.codegen())
         entry = self._cache_file.load(key)
@@ -93,13 +112,17 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
         checksum, code = entry
         if checksum != self._checksum(key, code):
             return None
-        return self._impl.rebuild(target_context, pickle.loads(code))
+        required, reduced = pickle.loads(code)
+        for symbol, place in required.items():
+            provide(symbol, place)
+        return self._impl.rebuild(target_context, reduced)
 
     def _save_overload(self, sig: Any, data: Any) -> None:
         if not self._impl.check_cachable(data):
             return
         self._impl.locator.ensure_cache_path()
-        key, code = self._index_key(sig, data.codegen), dumps(self._impl.reduce(data))
+        key = self._index_key(sig, data.codegen)
+        code = dumps((required_by(data.library), self._impl.reduce(data)))
         self._cache_file.save(key, (self._checksum(key, code), code))
 
     def _checksum(self, key: Any, code: bytes) -> bytes:
@@ -108,10 +131,10 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
         return hashlib.sha256(origin.encode() + code).digest()
 
 
-def opened(function: Any) -> Any:
+def opened(function: Any, options: str) -> Any:
     """The cache of a function, in the first writable place."""
     try:
-        return CheckedCache(function)
+        return CheckedCache(function, options)
     except (RuntimeError, OSError):
         directory = temporary_directory()
     if directory is None:
@@ -119,7 +142,7 @@ def opened(function: Any) -> Any:
         return NullCache()
     before, config.CACHE_DIR = config.CACHE_DIR, directory
     try:
-        cache = CheckedCache(function)
+        cache = CheckedCache(function, options)
     except (RuntimeError, OSError) as error:
         tell_once(f"compiled code cannot be saved ({error}); {ADVICE}")
         return NullCache()

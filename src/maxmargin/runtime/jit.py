@@ -19,6 +19,8 @@ from numba.extending import intrinsic
 
 from . import notice as _notice  # noqa: F401  (listens from now on)
 from .code_cache import CodeCache
+from .second_process import Parts
+from .separate import callable_by_symbol
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,13 +34,14 @@ class Decorator(Protocol):
     def __call__(self, function: Function, /) -> Function: ...
 
 
-def on_disk(**options: Any) -> Decorator:
-    """A decorator that compiles a function and caches the result on disk."""
+def on_disk(parts: Parts | None = None, **options: Any) -> Decorator:
+    """A decorator that compiles a function and caches the result on disk; see `CodeCache`."""
 
     def decorate(function: Any) -> Any:
         dispatcher = numba.njit(**options)(function)
         if not numba.config.DISABLE_JIT:
-            dispatcher._cache = CodeCache(function)
+            told = {name: sorted(v) if isinstance(v, set) else v for name, v in options.items()}
+            dispatcher._cache = CodeCache(function, repr(sorted(told.items())), parts)
         return dispatcher
 
     return decorate
@@ -51,12 +54,37 @@ compiled = on_disk(**FAST)
 # For code that neither allocates nor returns arrays: without reference counting. Passing a dozen
 # arrays between functions would cost more than a step on hundreds of variables.
 borrowing = on_disk(**FAST, _nrt=False)
+
+
+def borrowing_with(parts: Parts) -> Decorator:
+    """`borrowing`, with parts that a second process compiles."""
+    return on_disk(parts, **FAST, _nrt=False)
+
+
 # For functions called by compiled code only: without the Python wrapper, which takes about as long
 # to compile as a loop.
-CALLED = {**FAST, "no_cpython_wrapper": True}
+OWN = {**FAST, "no_cpython_wrapper": True}
+# Inlined by LLVM: otherwise the process that compiles a caller could call the function's own code,
+# and later ones, which load the caller from disk, a copy of it that was optimised again and rounds
+# in other places.
+CALLED = {**OWN, "forceinline": True}
 called: Decorator = numba.njit(**CALLED)
 # The same for code that neither allocates nor returns arrays.
 inlined: Decorator = numba.njit(**CALLED, _nrt=False)
+
+
+def called_by_symbol(returns: Any) -> Decorator:
+    """For large functions that compiled code calls rarely: compiled on their own and kept on disk,
+    not linked into their callers. `returns` is the Numba type of the results."""
+
+    def decorate(function: Any) -> Any:
+        if numba.config.DISABLE_JIT:
+            return function
+        return callable_by_symbol(on_disk(**OWN, _nrt=False)(function), returns)
+
+    return decorate
+
+
 # For code that depends on the order of additions (compensated sums, exact comparisons).
 compiled_strict = on_disk(**SHARED)
 # For code in which NaN must propagate and operations stay in order, but may fuse to multiply-adds.
@@ -64,12 +92,13 @@ FUSED = {**SHARED, "fastmath": {"contract"}}
 compiled_fused = on_disk(**FUSED)
 # The previous two for code that neither allocates nor returns arrays.
 borrowing_strict, borrowing_fused = on_disk(**SHARED, _nrt=False), on_disk(**FUSED, _nrt=False)
-inlined_fused: Decorator = numba.njit(**FUSED, no_cpython_wrapper=True, _nrt=False)
+inlined_fused: Decorator = numba.njit(**{**CALLED, **FUSED}, _nrt=False)
 
 
 def from_python(function: Function, decorator: Decorator = borrowing) -> Function:
     """Make a function for compiled code callable from Python too; compiled at the first call."""
-    original: Function = getattr(function, "py_func", function)
+    dispatcher = getattr(function, "dispatcher", function)
+    original: Function = getattr(dispatcher, "py_func", dispatcher)
     return decorator(original)
 
 

@@ -22,8 +22,8 @@ SUBJECTS = (
     ("solvers.online.", "online machines", 6),
     ("tuning.", "the tuning of parameters", 8),
     ("kernels.sequence.", "sequence kernels", 4),
-    ("dual.", "kernel machines", 10),
-    ("solvers.", "kernel machines", 10),
+    ("dual.", "kernel machines", 7),
+    ("solvers.", "kernel machines", 7),
 )
 # Other modules get a line after this many seconds.
 LONGEST_SILENCE = 0.7

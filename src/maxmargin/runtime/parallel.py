@@ -13,7 +13,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -103,8 +103,10 @@ def threads_of(library: Any) -> int:
 
 def limited(which: list[Any]) -> list[tuple[Any, int]]:
     """Set libraries to one thread; returns their previous settings."""
-    before = [(library, threads_of(library)) for library in which]
-    for library, threads in before:
+    before = []
+    for library in which:
+        threads = int(library.get_num_threads() or 1)
+        before.append((library, threads))
         if threads > 1:
             set_threads(library, 1)
     return before
@@ -138,7 +140,9 @@ def single_threaded_blas(own: int | None = None) -> Iterator[None]:
         _limit.enter()
         _here.before = limited(libraries().per_thread)
         if before is None and own is None:
-            own = max([1, *_limit.outside(), *[threads for _, threads in _here.before]])
+            own = 1
+            for _, threads in (*_limit.before, *_here.before):
+                own = max(own, threads)
     _here.limits = limits + 1
     if own is not None:
         _here.own = own
@@ -175,38 +179,44 @@ def in_parts(
     not divided again.
     """
     size, work = int(size), int(entries) * max(1, int(depth) // TERMS_AN_ENTRY)
-    step = part_length(size, work, grain, least)
-    if step >= size or getattr(_here, "in_part", False):
-        _in_part(task, 0, size)
-    else:
+    nested = getattr(_here, "in_part", False)
+    step = size if nested or work < WORTH_A_THREAD else part_length(size, work, grain, least)
+    if step < size:
         in_turn(lambda start: task(start, min(start + step, size)), range(0, size, step))
+        return
+    _here.in_part = True
+    try:
+        task(0, size)
+    finally:
+        _here.in_part = nested
 
 
 def in_turn(task: Callable[[Any], Any], items: Iterable[Any]) -> None:
     """task(item) for each item, in this thread and in helpers, whichever is free; results must not
     depend on which thread runs an item."""
-    threads = 1 if getattr(_here, "in_part", False) else own_threads()
-    waiting = deque(items)
-    if threads == 1 or len(waiting) < 2:
-        with single_threaded_blas():
-            for item in waiting:
-                _in_part(task, item)
-        return
+    nested, waiting = getattr(_here, "in_part", False), deque(items)
+    threads = 1 if nested or len(waiting) < 2 else min(own_threads(), len(waiting))
 
     def some() -> None:
-        while True:
-            try:
-                item = waiting.popleft()
-            except IndexError:
-                return
-            try:
-                _in_part(task, item)
-            except BaseException:
-                waiting.clear()
-                raise
+        before, _here.in_part = getattr(_here, "in_part", False), True
+        try:
+            while waiting:
+                try:
+                    item = waiting.popleft()
+                except IndexError:  # another thread was faster
+                    return
+                task(item)
+        except BaseException:
+            waiting.clear()
+            raise
+        finally:
+            _here.in_part = before
 
-    with single_threaded_blas():
-        together([some] * min(threads, len(waiting)))
+    with nullcontext() if getattr(_here, "limits", 0) else single_threaded_blas():
+        if threads == 1:
+            some()
+        else:
+            together([some] * threads)
 
 
 def part_length(size: int, work: int, grain: int = GRAIN, least: int = 1) -> int:
@@ -223,15 +233,6 @@ def part_length(size: int, work: int, grain: int = GRAIN, least: int = 1) -> int
 def product_part(size: int) -> int:
     """Smallest length of a part of a matrix product with `size` rows or columns."""
     return PRODUCT_PART if size < LARGE_PRODUCT else LARGE_PRODUCT_PART
-
-
-def _in_part(task: Callable[..., Any], *arguments: Any) -> None:
-    outer = getattr(_here, "in_part", False)
-    _here.in_part = True
-    try:
-        task(*arguments)
-    finally:
-        _here.in_part = outer
 
 
 class Helper:

@@ -1,13 +1,14 @@
 """Crossovers: problem sizes at which one method becomes cheaper than another.
 
 Only `plan` uses them, and nothing else decides what runs. Each was found by timing both methods on
-either side of it with `python -m benchmarks.speed` (problem names below); a crossover that is off
-by a factor of two costs some percent of speed, and no accuracy.
+either side of it, with the command of its group; a crossover that is off by a factor of two costs
+some percent of speed, and no accuracy. `python -m benchmarks.ablation` switches whole methods off.
 """
 
 from __future__ import annotations
 
-# --- the whole matrix or blocks of it (banana, waveform, ringnorm: 4,900 to 7,400 samples)
+# --- the whole matrix or blocks of it (4,900 to 7,400 samples)
+# python -m benchmarks.speed --problems banana,waveform,ringnorm
 
 # Samples up to which the whole matrix is faster than blocks; and up to which it is if it is already
 # in memory.
@@ -15,24 +16,27 @@ LARGEST_FULL, LARGEST_IN_MEMORY = 3500, 5000
 # Samples up to which rows on demand are tried before blocks, if the kernel has few features.
 LARGEST_TENTATIVE, TENTATIVE_FEATURES = 8000, 12
 
-# --- many small problems in one compiled call (iris, digits; heart, thyroid)
+# --- many small problems in one compiled call
+# python -m benchmarks.speed --problems heart,thyroid; with --others: iris,digits
 
 # Most variables of a problem in a batch of several, and most samples of a batch of one.
 LARGEST_IN_BATCH, LARGEST_ALONE_IN_BATCH = 2000, 1000
 
-# --- rows on demand instead of the whole matrix (chess-board-1000, titanic, image)
+# --- rows on demand instead of the whole matrix
+# python -m benchmarks.speed --problems chess-board-1000,titanic,image
 
 # Samples below which the cost of the whole matrix is negligible; with at most CHEAPEST_FEATURES
 # features, the second number.
 ON_DEMAND_SAMPLES, ON_DEMAND_SAMPLES_IF_CHEAP, CHEAPEST_FEATURES = 700, 150, 4
 # Number of rows before the first decision whether to continue.
 FIRST_ON_DEMAND = 16
-# A single row costs this multiple of its cost in the whole matrix, plus one for each
-# FEATURES_PER_COST features. The remaining rows, estimated as CAUTION times the extrapolated
-# number, may cost at most the fraction AFFORDABLE of the whole matrix.
-SINGLE_ROW_COST, FEATURES_PER_COST, CAUTION, AFFORDABLE = 1.0, 25, 3.0, 0.45
+# A single row costs as much as in the whole matrix, plus once more for each FEATURES_PER_COST
+# features. The remaining rows, extrapolated from those so far (often to a third of what is needed),
+# may cost at most the fraction AFFORDABLE of the whole matrix.
+FEATURES_PER_COST, AFFORDABLE = 25, 0.15
 
-# --- blocks (a9a, w8a, mnist-10000, covtype)
+# --- blocks
+# python -m benchmarks.speed --problems a9a,w8a,mnist-10000; with --others: covtype
 
 # Samples of a block: by default; with at least MANY_SAMPLES samples; with at least MANY_FEATURES.
 SMALL_BLOCK, BLOCK, LARGE_BLOCK = 512, 1024, 2048
@@ -43,14 +47,17 @@ CHEAP_FEATURES, ENOUGH_FOR_CHEAP_ROWS = 64, 1 << 30
 # Smallest first stage, and the ratio of successive stages.
 SMALLEST_STAGE, STAGE_RATIO = 6000, 6
 
-# --- boxes that grow to the one of the problem (splice with a linear kernel, ijcnn1)
+# --- boxes that grow to the one of the problem
+# python -m timeit -s "import maxmargin as m; from sklearn.datasets import load_breast_cancer as d"
+#   "m.SVC(kernel='linear', C=1000.0).fit(*d(return_X_y=True))", likewise larger sets
 
 # Continuation in the box size: samples per kernel dimension from which it is used, ratio of
 # successive boxes, largest number of boxes, and number of pair steps from 0 to the bounds of all
 # variables below which it does not pay off.
 SAMPLES_PER_DIMENSION, BOX_RATIO, MOST_BOXES, WORTH_STEPS = 4, 10.0, 16, 3e4
 
-# --- float32 rows (usps, mnist-10000, a9a)
+# --- float32 rows
+# python -m benchmarks.speed --problems usps,mnist-10000,a9a
 
 # Number of samples from which float32 rows are considered (and checked for precision): for float32
 # inputs; for float64 inputs; or number of entries of float64 inputs.
@@ -70,7 +77,5 @@ MOST_OF_FREE = 0.8
 # Shares of the memory of a fit: for rows (a solver takes FACE_SHARE of that besides, for blocks and
 # their factors), and for a matrix shared by several problems.
 ROWS_SHARE, SHARED_MATRIX_SHARE, FACE_SHARE = 0.7, 0.5, 0.4
-# Smallest and largest limit of the rows of square working matrices.
-SMALL_SIDE, LARGEST_SIDE = 1024, 1 << 20
 # Block matrices in memory at a time: the current and the last one, the new entries, the factor.
 BLOCK_MATRICES = 4

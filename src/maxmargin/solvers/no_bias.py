@@ -24,10 +24,8 @@ from numpy.typing import NDArray
 
 from ..dual.problem import DualProblem, Float, Int
 from ..kernels import Gram
+from ..kernels.base import MOST_PREPARED
 from .result import Solution
-
-# Sets of columns whose places are remembered.
-MOST_REMEMBERED = 3
 
 
 class Columns(NamedTuple):
@@ -84,7 +82,7 @@ class MappedGram(Gram):
             if known is columns:
                 return found
         found = self._found(np.arange(self.n) if columns is None else np.asarray(columns))
-        self._remembered = [(columns, found), *self._remembered][:MOST_REMEMBERED]
+        self._remembered = [(columns, found), *self._remembered][:MOST_PREPARED]
         return found
 
     def diagonal(self) -> Float:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..dual.batch import can_be_part
 from ..dual.problem import DualProblem
 from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.vector.base import VectorKernel
@@ -214,7 +213,7 @@ def features(X: Any) -> float:
 
 def is_small(problem: DualProblem) -> bool:
     """Whether a problem is small enough for a batch."""
-    return problem.size <= costs.LARGEST_IN_BATCH and can_be_part(problem)
+    return problem.size <= costs.LARGEST_IN_BATCH and problem.is_common
 
 
 def batched(problem: DualProblem) -> Plan:
@@ -222,9 +221,17 @@ def batched(problem: DualProblem) -> Plan:
     return Plan(problem.samples, "batch", "float64", threads=own_threads())
 
 
-def is_alone_in_batch(kernel: Kernel, X: Any, samples: int) -> bool:
-    """Whether a single problem with this number of samples is solved as a batch of one, which saves
-    the setup of the larger drivers. Kernels of low rank have another method (`box_sizes`)."""
+def single(problem: DualProblem, kernel: Kernel, X: Any) -> Plan | None:
+    """The plan for a problem on all samples that is small enough for one compiled call; None if it
+    is not."""
+    if not (are_few(kernel, X, problem.samples) and problem.is_common):
+        return None
+    return batched(problem)
+
+
+def are_few(kernel: Kernel, X: Any, samples: int) -> bool:
+    """Whether problems on all samples are solved in one compiled call, which saves the setup of the
+    larger drivers. Kernels of low rank have another method (`box_sizes`)."""
     if samples > costs.LARGEST_ALONE_IN_BATCH or not isinstance(kernel, VectorKernel):
         return False
     return not np.isfinite(kernel.rank(X))

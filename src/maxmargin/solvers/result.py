@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -209,7 +210,7 @@ class Solution:
     trace: Trace | None = field(default=None, repr=False)
     plan: Plan | None = field(default=None, repr=False, compare=False)
 
-    @property
+    @cached_property
     def converged(self) -> bool:
         return self.status in ("converged", "stationary")
 

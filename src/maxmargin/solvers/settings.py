@@ -15,8 +15,8 @@ from .smo import state as r
 if TYPE_CHECKING:
     from .result import Progress
 
-# Variables of a small problem, and its default step limit: a few seconds.
-SMALL, SMALL_STEPS = 250, 5e5
+# Variables of a small problem.
+SMALL = 250
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Settings:
 
     def affordable_side(self, entry: int) -> int:
         """Rows of the largest square working matrix beside the cache, if each of its entries takes
-        `entry` bytes in total."""
-        most = min(costs.FACE_SHARE * self.cache_bytes / entry, float(costs.LARGEST_SIDE) ** 2)
-        return max(costs.SMALL_SIDE, int(most**0.5))
+        `entry` bytes in total: at least 1024 of a small cache, and 2^20 of one without limit."""
+        most = min(costs.FACE_SHARE * self.cache_bytes / entry, 2.0**40)
+        return max(1024, int(most**0.5))
 
     def __post_init__(self) -> None:
         if not self.tol > 0:
@@ -71,5 +71,5 @@ def default_steps(problem: DualProblem) -> float:
     """The default step limit: infinite, except for problems that may be unbounded (more than any
     solvable one has needed) and small ones (more means that float64 cannot resolve the problem)."""
     if problem.size <= SMALL:
-        return SMALL_STEPS
+        return 5e5
     return max(1e7, 1e3 * problem.size) if may_be_unbounded(problem) else np.inf

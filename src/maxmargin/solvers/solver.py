@@ -24,9 +24,6 @@ from .plan import Plan, planned
 from .result import Progress, Solution
 from .settings import Settings, default_steps
 
-# Samples up to which a run often takes less than a millisecond.
-FEW_SAMPLES = 1000
-
 
 def solve(
     problem: DualProblem,
@@ -133,7 +130,8 @@ def optimum(
 ) -> Solution:
     """The solution of a problem with a bias, by what the plan says."""
     plan = planned(problem, gram, settings, driver, begun=alpha is not None)
-    briefly = problem.samples <= FEW_SAMPLES and settings.callback is None
+    # Runs of so few samples often take less than a millisecond.
+    briefly = problem.samples <= 1000 and settings.callback is None
     # The status reports overflow.
     quiet = np.errstate(over="ignore", invalid="ignore")
     with single_threaded_blas(), deferred_interrupts(briefly) as interrupt, quiet:

@@ -14,8 +14,7 @@ from ..kernels import Kernel
 from .course import Stage
 from .search import table
 
-# How many names and numbers of a list are printed; patterns of both in the text of a kernel.
-MOST_LISTED = 4
+# Numbers and lists in the text of a kernel.
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d*(?:e[-+]?\d+)?|(?<![\w.])-?\d+e[-+]?\d+")
 ROW = re.compile(r"[(\[][^()\[\]]*[)\]]")
 # Stages that improve on a first value.
@@ -94,22 +93,22 @@ def in_words(what: str, stages: list[Stage]) -> str:
     return f"{what}{kernels}: {'; '.join(notes)}"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], most: int = 4) -> str:
     """The names, or the first few of many."""
-    more = len(names) - MOST_LISTED
-    text = ", ".join(names[:MOST_LISTED])
+    more = len(names) - most
+    text = ", ".join(names[:most])
     return f"{text} and {more} more" if more > 0 else text
 
 
-def rounded(text: str) -> str:
+def rounded(text: str, most: int = 4) -> str:
     """A text with numbers to four digits, and only the first few of a long list."""
     text = NUMBER.sub(lambda number: f"{float(number[0]):.4g}", text)
 
     def shorter(row: re.Match[str]) -> str:
         numbers = row[0][1:-1].split(", ")
-        if len(numbers) <= MOST_LISTED:
+        if len(numbers) <= most:
             return row[0]
-        first = ", ".join(numbers[:MOST_LISTED])
+        first = ", ".join(numbers[:most])
         return f"{row[0][0]}{first}, … {len(numbers)} in all{row[0][-1]}"
 
     return ROW.sub(shorter, text)

@@ -15,7 +15,7 @@ from ..kernels import Kernel
 from ..kernels.base import Inputs, take
 from .base import Float, Limits, Objective, Point
 from .journal import Guarded, Interrupted, Journal, SearchProgress, StageNotes, recalling
-from .machine import Int
+from .machines.optimum import Int
 from .objectives import CrossValidationError, OverPairs, Prior, folds
 from .optimizers import Choice, Optimiser, Result
 from .paths import CurveOfC, VotingError, cross_validate_C

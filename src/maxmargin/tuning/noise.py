@@ -16,9 +16,6 @@ import numpy as np
 
 from .base import Evaluation, Float, Objective, Vector
 
-# Random numbers drawn at a time.
-BATCH = 1 << 14
-
 
 class NoisyFunction(Objective[Vector]):
     """A family of functions with a random member at each evaluation.
@@ -38,7 +35,7 @@ class NoisyFunction(Objective[Vector]):
 
     def evaluate(self, point: Vector) -> Evaluation:
         if not self._drawn:
-            self._drawn = self._random.uniform(size=(BATCH, self.parameters)).tolist()
+            self._drawn = self._random.uniform(size=(1 << 14, self.parameters)).tolist()
         return self._member(point.theta, *self._drawn.pop())
 
     @abstractmethod

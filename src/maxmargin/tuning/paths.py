@@ -24,11 +24,11 @@ from ..kernels.base import Inputs, count
 from ..runtime.parallel import single_threaded_blas
 from .base import Evaluation, Float, Objective, Point
 from .jobs import elsewhere, in_jobs
-from .machine import Int
+from .machines.certificates import Delivered, certified
+from .machines.optimum import Int
+from .machines.shared_gram import SharedGram, path, shared
 from .objectives.samples import as_inputs, signs
 from .objectives.splits import Split, folds
-from .path_certificates import Delivered, certified
-from .shared_gram import SharedGram, path, shared
 
 
 class PathStep(NamedTuple):
@@ -173,7 +173,8 @@ def cross_validate_C(
     scoring : {"accuracy", "roc_auc"}
         What is called error: the weighted share of misclassified samples, or 1 − AUC.
     certify : bool
-        Whether to compute the duality gap of every machine, with one product for all of them.
+        Whether to compute the duality gap of every machine, with one product for all of them. The
+        machines are then trained until it is at most 1e-4 of the primal value, as in fits.
 
     Returns
     -------
@@ -203,7 +204,7 @@ def cross_validate_C(
     asked = FoldErrors(kernel, X, codes, classes.size, Cs, penalty, importance, scoring)
     missing = [fold for fold in range(len(splits)) if fold not in known]
     on_cluster = n_jobs > 1 and not certify and elsewhere()
-    machine = None if not missing or on_cluster else shared(kernel, X)
+    machine = None if not missing or on_cluster else shared(kernel, X, exact=certify)
     delivered: dict[int, list[list[Delivered]]] = {}
 
     def here(fold: int) -> list[float]:
@@ -392,7 +393,8 @@ def pair_outputs(
         for _ in Cs:
             yield np.full(split.test.size, answer)
         return
-    part = machine.part(train, labels, None if penalty is None else penalty[train])
+    gap = np.inf if delivered is None else 1e-4
+    part = machine.part(train, labels, None if penalty is None else penalty[train], gap)
     for step in path(part, Cs):
         if delivered is not None:
             bound = step.C * part.penalty

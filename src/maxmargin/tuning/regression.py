@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.base import take
+from . import costs
 from .base import Float, Limits, Objective, TubePoint
 from .course import HIGHEST_C, LOWEST_C, SCAN_GAMMA, Outcome, Search, Task
 from .journal import Journal, SearchProgress
@@ -31,18 +32,13 @@ from .objectives import (
     RegressionSpanBound,
     plain_folds,
 )
-from .optimizers import Choice, IRpropPlus
+from .optimizers import Choice
 from .start import kernel_limits, widened
-from .strategies import FIXED_SMALLEST, FIXED_STEP, REPEATED_SAMPLES, REPEATS, run_to_its_end
+from .strategies import repeats_of, run_to_its_end, walk_on_folds
 
-# The coarse grid, in units of 1/variance in feature space and of the targets' spread.
-SCAN_C, SCAN_EPSILON = 10.0 ** np.arange(-1.0, 4.0), 0.1
+# Grids, in units of 1/variance in feature space and of the targets' spread.
+SCAN_C, SCAN_EPSILON = 10.0 ** np.arange(-1.0, 4.0), (0.1,)
 GRID_C, GRID_EPSILON = 10.0 ** np.arange(-2.0, 5.0), (0.01, 0.1, 0.3)
-LOWEST_EPSILON, HIGHEST_EPSILON = 1e-4, 2.0
-# Most samples used for the coarse grid, and for the walk.
-SCAN_SAMPLES, WALK_SAMPLES = 300, 1000
-# The same of losses that leave out one sample at a time: with spans, and with refits.
-SPAN_SAMPLES, REFIT_SAMPLES = 500, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +91,7 @@ class RegressionSearch(Search):
         self.spread = float(self.targets.std()) or 1.0
 
     def some(self, samples: int) -> tuple[Any, Float]:
-        """Inputs and targets of at most so many samples."""
+        """Inputs and targets of a subsample."""
         if self.targets.size <= samples:
             return self.task.X, self.targets
         random = np.random.default_rng(self.task.random_state)
@@ -103,13 +99,11 @@ class RegressionSearch(Search):
         return take(self.task.X, chosen), self.targets[chosen]
 
     def loss(self, samples: int) -> Objective[Any]:
-        """The loss of at most so many samples over fixed folds, repeated where they are few."""
+        """The loss of a subsample over fixed folds, repeated if there are few samples."""
         task = self.task
         inputs, targets = self.some(samples)
         k, size = min(task.k, targets.size), targets.size
-        repeats = (
-            int(np.clip(REPEATED_SAMPLES // size, 1, REPEATS)) if samples > SCAN_SAMPLES else 1
-        )
+        repeats = repeats_of(size) if samples > costs.SCAN_SAMPLES else 1
         splits = [
             split for r in range(repeats) for split in plain_folds(size, k, task.random_state + r)
         ]
@@ -127,8 +121,8 @@ class RegressionSearch(Search):
     def tube_limits(self) -> Limits:
         lowest, highest = kernel_limits(self.task.kernel)
         scale = self.unit_C * self.spread
-        low = [LOWEST_C * scale, LOWEST_EPSILON * self.spread]
-        high = [HIGHEST_C * scale, HIGHEST_EPSILON * self.spread]
+        low = [LOWEST_C * scale, 1e-4 * self.spread]
+        high = [HIGHEST_C * scale, 2.0 * self.spread]
         return Limits(
             np.concatenate([lowest, np.log(low)]),
             np.concatenate([highest, np.log(high)]),
@@ -137,7 +131,7 @@ class RegressionSearch(Search):
 
 def by_fixed_folds(search: RegressionSearch) -> Outcome:
     """Kernel, C and ε by the loss of the samples held out in fixed folds."""
-    points = search.points(SCAN_GAMMA, SCAN_C, [SCAN_EPSILON])
+    points = search.points(SCAN_GAMMA, SCAN_C, SCAN_EPSILON)
     most = search.iterations(points[0].theta.size, 20)
     search.expected = (len(points), most)
     judged = search.task.judged_by
@@ -145,13 +139,13 @@ def by_fixed_folds(search: RegressionSearch) -> Outcome:
     scan = search.walk(
         f"coarse grid of the {judged} error",
         choice,
-        search.loss(SCAN_SAMPLES),
+        search.loss(costs.SCAN_SAMPLES),
         len(points),
         share=0.4,
     )
-    walk: Any = IRpropPlus(scan.point, FIXED_STEP, search.tube_limits(), smallest=FIXED_SMALLEST)
+    walk: Any = walk_on_folds(scan.point, search.tube_limits())
     what = f"iRprop+ on the {judged} error"
-    result = search.walk(what, walk, search.loss(WALK_SAMPLES), most)
+    result = search.walk(what, walk, search.loss(costs.WALK_SAMPLES), most)
     return search.outcome(result.point, -result.value, "epsilon_insensitive")
 
 
@@ -161,21 +155,24 @@ def by_grid(search: RegressionSearch) -> Outcome:
     search.expected = (len(points),)
     choice: Any = Choice(points, n_jobs=search.task.n_jobs)
     result = search.walk(
-        f"grid of the {search.task.judged_by} error", choice, search.loss(WALK_SAMPLES), len(points)
+        f"grid of the {search.task.judged_by} error",
+        choice,
+        search.loss(costs.WALK_SAMPLES),
+        len(points),
     )
     return search.outcome(result.point, -result.value, "epsilon_insensitive")
 
 
 def by_spans(search: RegressionSearch) -> Outcome:
-    """Kernel, C and ε by the leave-one-out loss, as far as spans tell it."""
-    inputs, targets = search.some(SPAN_SAMPLES)
+    """Kernel, C and ε by the leave-one-out loss of up to 500 samples, as far as spans tell it."""
+    inputs, targets = search.some(500)
     bound = RegressionSpanBound(inputs, targets, search.task.judged_by)
     return left_out(search, "span bound", bound, "span bound", bound)
 
 
 def by_leaving_out(search: RegressionSearch) -> Outcome:
-    """Kernel, C and ε by the leave-one-out loss."""
-    inputs, targets = search.some(REFIT_SAMPLES)
+    """Kernel, C and ε by the leave-one-out loss of up to 200 samples."""
+    inputs, targets = search.some(200)
     judged = search.task.judged_by
     bound = RegressionSpanBound(inputs, targets, judged)
     loss = LeaveOneOutLoss(inputs, targets, judged)
@@ -190,12 +187,12 @@ def left_out(
     objective: Objective[Any],
 ) -> Outcome:
     """A coarse grid on one objective, then iRprop⁺ on another."""
-    points = search.points(SCAN_GAMMA, SCAN_C, [SCAN_EPSILON])
+    points = search.points(SCAN_GAMMA, SCAN_C, SCAN_EPSILON)
     most = search.iterations(points[0].theta.size, 20)
     search.expected = (len(points), most)
     choice: Any = Choice(points)
     scan = search.walk(f"coarse grid of the {scanned}", choice, coarse, len(points), share=0.4)
-    walk: Any = IRpropPlus(scan.point, FIXED_STEP, search.tube_limits(), smallest=FIXED_SMALLEST)
+    walk: Any = walk_on_folds(scan.point, search.tube_limits())
     result = search.walk(f"iRprop+ on the {walked}", walk, objective, most)
     return search.outcome(result.point, -result.value, "epsilon_insensitive")
 

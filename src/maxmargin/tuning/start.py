@@ -16,8 +16,6 @@ from .base import Float
 
 # Samples from which the median is taken.
 SUBSAMPLE = 1000
-# How far a coordinate, usually the logarithm of a parameter, may move from the start.
-REACH = 12.0
 # Number of samples from which the variance in feature space is estimated.
 VARIANCE_SAMPLES = 500
 
@@ -117,7 +115,7 @@ def widened(kernel: Kernel, factor: float) -> Kernel | None:
 
 
 def subsample(codes: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
-    """Indices of at most so many samples, stratified by class."""
+    """Indices of at most `most` samples, stratified by class."""
     if codes.size <= most:
         return np.arange(codes.size)
     random = np.random.default_rng(seed)
@@ -129,11 +127,11 @@ def subsample(codes: NDArray[Any], most: int, seed: int) -> NDArray[Any]:
     return np.sort(np.concatenate(chosen))
 
 
-def kernel_limits(start: Kernel) -> tuple[Float, Float]:
-    """Limits of the coordinates of a kernel: within `REACH` of the start, and positive
-    semi-definite."""
+def kernel_limits(start: Kernel, reach: float = 12.0) -> tuple[Float, Float]:
+    """Limits of the coordinates of a kernel, usually logarithms of parameters: within `reach` of
+    the start, and positive semi-definite."""
     low, high = start.theta_limits
-    return np.maximum(start.theta - REACH, low), np.minimum(start.theta + REACH, high)
+    return np.maximum(start.theta - reach, low), np.minimum(start.theta + reach, high)
 
 
 def semi_definite(kernel: Kernel) -> Kernel:

@@ -33,7 +33,8 @@ from ..kernels.base import take
 from ..kernels.sequence.oligo import SequenceKernel
 from ..runtime.parallel import single_threaded_blas
 from ..solvers.interrupt import deferred_interrupts, interrupted_when
-from .base import Float, Objective, Point
+from . import costs
+from .base import Float, Limits, Objective, Point
 from .course import PATH_C, SCAN_C, SCAN_GAMMA, Outcome, Search, Task
 from .journal import Journal, SearchInterrupted, SearchProgress
 from .objectives import (
@@ -53,28 +54,30 @@ from .start import feature_variance, subsample, widened
 
 # Factors on γ that the grid tries.
 GRID_GAMMA = 2.0 ** np.arange(-6, 11, 2)
-# First steps of the optimisers.
-STEP, NOISY_STEP, EVOLUTION_STEP = 0.1, 0.05, 1.0
 # Factors on γ that compete with a linear kernel on text.
 TEXT_GAMMA = (0.25, 1.0, 4.0)
-# Step size at which iRprop⁺ has converged; the fifth digit of γ does not change the machine.
-SMALLEST_STEP = 1e-4
-# First and last step size on fixed folds: smaller changes of γ and C change the objective by less
-# than its standard error.
-FIXED_STEP, FIXED_SMALLEST = 0.3, 0.03
-# Most samples used for the coarse grid on fixed folds, and for the walk.
-SCAN_SAMPLES, WALK_SAMPLES = 300, 1000
-# Most repetitions of the folds, and most samples over all repetitions.
-REPEATS, REPEATED_SAMPLES = 3, 1000
-# Most pairs of classes whose likelihoods are summed; with more, votes are counted along paths of
-# few C for widths far apart, then of more C for widths close together.
-MOST_PAIRS = 6
+# Where the votes of many machines are counted: few C on some of the folds.
 COARSE_C, COARSE_FOLDS = 10.0 ** np.arange(-1.0, 4.01), 2
 # Around the best of the coarse steps.
 FINE_C, FINE_GAMMA = 10.0 ** np.arange(-1.0, 1.01, 0.25), (0.5, 1.0, 2.0)
-# Substring lengths and widths compared on strings, and the most distinct substrings allowed.
-OLIGO_LENGTHS, MOST_OLIGOS = (1, 2, 3, 4, 5, 6), 10_000
+# Widths compared on strings.
 OLIGO_SIGMA = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 32.0, 1000.0)
+
+
+def fine_walk(start: Point, limits: Limits) -> IRpropPlus[Point]:
+    """iRprop⁺ until the fifth digit of γ, which does not change the machine."""
+    return IRpropPlus(start, 0.1, limits, smallest=1e-4)
+
+
+def walk_on_folds(start: Any, limits: Limits) -> IRpropPlus[Any]:
+    """iRprop⁺ on fixed folds, until changes of γ and C change the objective by less than its
+    standard error."""
+    return IRpropPlus(start, 0.3, limits, smallest=0.03)
+
+
+def repeats_of(samples: int) -> int:
+    """How often the folds of this number of samples are repeated."""
+    return int(np.clip(costs.WALK_SAMPLES // samples, 1, costs.REPEATS))
 
 
 def by_alignment(search: Search, factor: float = 100) -> Outcome:
@@ -87,8 +90,7 @@ def by_alignment(search: Search, factor: float = 100) -> Outcome:
     path = search.task.k * PATH_C.size
     search.expected = search.expected or (len(search.scanned(tune_C=False)), most, path)
     start = search.scan(objective, tune_C=False)
-    limits = search.limits(tune_C=False)
-    walk = IRpropPlus(start, STEP, limits, smallest=SMALLEST_STEP)
+    walk = fine_walk(start, search.limits(tune_C=False))
     result = search.walk("iRprop+ on the kernel target alignment", walk, objective, most)
     return search.path_of_C(result.point.kernel)
 
@@ -112,7 +114,7 @@ def by_likelihood(search: Search, with_prior: bool = False) -> Outcome:
         steady, noisy = LogPosterior(steady, prior), LogPosterior(noisy, prior)
     most = search.iterations(len(task.kernel.parameter_names) + 1, 10_000)
     search.expected = (task.k * len(search.scanned()), most)
-    walk = NoisyRprop(search.scan(steady), NOISY_STEP, search.limits())
+    walk = NoisyRprop(search.scan(steady), limits=search.limits())
     what = f"NoisyRprop on the log-{'posterior' if with_prior else 'likelihood'}"
     search.walk(what, walk, noisy, most)
     return search.outcome(walk.point, search.value(steady, walk.point))
@@ -121,32 +123,31 @@ def by_likelihood(search: Search, with_prior: bool = False) -> Outcome:
 def by_fixed_folds(search: Search) -> Outcome:
     """Kernel and C by the likelihood of the samples held out in fixed folds, and a prior.
 
-    Beyond `SCAN_SAMPLES` the walk starts from the better of two points: the best of a coarse grid
-    on a subsample, and the point that `by_alignment` finds on all samples. Beyond `WALK_SAMPLES`
-    the walk uses a subsample, and cross-validation on all samples decides between its kernel and
-    that of the alignment. More than `MOST_PAIRS` pairs of classes need too many machines for
-    derivatives: see `_by_votes`.
+    Beyond `SCAN_SAMPLES` (of `costs`) the walk starts from the better of two points: the best of a
+    coarse grid on a subsample, and the point that `by_alignment` finds on all samples. Beyond
+    `WALK_SAMPLES` the walk uses a subsample, and cross-validation on all samples decides between
+    its kernel and that of the alignment. More than `MOST_PAIRS` pairs of classes need too many
+    machines for derivatives: see `_by_votes`.
     """
-    if search.pairs > MOST_PAIRS:
+    if search.pairs > costs.MOST_PAIRS:
         return _by_votes(search)
     task, n = search.task, search.codes.size
     size = len(task.kernel.parameter_names) + 1
     most = search.iterations(size, 20)
-    aligns = n > SCAN_SAMPLES and size > 1
-    coarse = _fixed_posterior(search, SCAN_SAMPLES, 1)
-    repeats = int(np.clip(REPEATED_SAMPLES // n, 1, REPEATS))
-    fine = _fixed_posterior(search, WALK_SAMPLES, repeats)
+    aligns = n > costs.SCAN_SAMPLES and size > 1
+    coarse = _fixed_posterior(search, costs.SCAN_SAMPLES, 1)
+    fine = _fixed_posterior(search, costs.WALK_SAMPLES, repeats_of(n))
     scan, path = len(search.scanned()), task.k * PATH_C.size
     alignment = (scan // SCAN_C.size, most, path, 2) if aligns else ()
-    search.expected = (scan, *alignment, most, *((path,) if n > WALK_SAMPLES else ()))
+    search.expected = (scan, *alignment, most, *((path,) if n > costs.WALK_SAMPLES else ()))
     start = search.scan(coarse, what="coarse grid on the log-posterior")
     if aligns:
         aligned = by_alignment(search, 20)
         starts = Choice([start, aligned.point])
         start = search.walk("better of two starts", starts, fine, 2).point
-    walk = IRpropPlus(start, FIXED_STEP, search.limits(), smallest=FIXED_SMALLEST)
+    walk = walk_on_folds(start, search.limits())
     result = search.walk("iRprop+ on the log-posterior", walk, fine, most)
-    if n <= WALK_SAMPLES or not search.left():
+    if n <= costs.WALK_SAMPLES or not search.left():
         return search.outcome(result.point, result.value)
     found = search.path_of_C(result.point.kernel)
     return better(aligned, found)._replace(status=found.status)
@@ -188,7 +189,7 @@ def _best_of_paths(
 
 
 def _fixed_posterior(search: Search, samples: int, repeats: int) -> Objective[Point]:
-    """The log-posterior of at most so many samples over fixed folds, repeated with other folds."""
+    """The log-posterior of a subsample over fixed folds, repeated with other folds."""
     task = search.task
     chosen = subsample(search.codes, samples, task.random_state)
 
@@ -211,7 +212,7 @@ def by_span(search: Search) -> Outcome:
     objective = search.objective(SpanBound)
     most = search.iterations(len(search.task.kernel.parameter_names) + 1, 100)
     search.expected = (len(search.scanned()), most)
-    walk = IRpropPlus(search.scan(objective), STEP, search.limits(), smallest=SMALLEST_STEP)
+    walk = fine_walk(search.scan(objective), search.limits())
     result = search.walk("iRprop+ on the span bound", walk, objective, most)
     return search.outcome(result.point, -result.value)
 
@@ -224,7 +225,7 @@ def by_radius_margin(search: Search) -> Outcome:
     """
     objective = search.objective(RadiusMargin)
     start = Point(search.task.kernel, search.unit_C)
-    walk = IRpropPlus(start, STEP, search.limits(), smallest=SMALLEST_STEP)
+    walk = fine_walk(start, search.limits())
     most = search.iterations(walk.size, 100)
     search.expected = (most, search.task.k * PATH_C.size)
     result = search.walk("iRprop+ on the radius-margin quotient", walk, objective, most)
@@ -244,7 +245,7 @@ def by_evolution(search: Search) -> Outcome:
     most = search.iterations(size, 100) * population_size(size)
     search.expected = (len(search.scanned()), most)
     start = search.scan(objective)
-    walk = CMA(start, EVOLUTION_STEP, search.limits(), random_state=search.task.random_state)
+    walk = CMA(start, 1.0, search.limits(), random_state=search.task.random_state)
     search.walk("CMA-ES on the cross-validation error", walk, objective, most)
     return search.outcome(walk.mean, 1.0 - search.value(objective, walk.mean))
 
@@ -273,11 +274,14 @@ def by_kernels(search: Search) -> Outcome:
 
 def _by_oligos(search: Search, alphabet: str) -> Outcome:
     """Compare oligo kernels of several K, each with the σ of the best alignment, and their sum
-    along coarse paths of C; refine the path of the best."""
-    lengths = [k for k in OLIGO_LENGTHS if k == 1 or len(alphabet) ** k <= MOST_OLIGOS]
+    along coarse paths of C; refine the path of the best.
+
+    K is at most 6, and with more than 1 there are at most 10,000 substrings of that length.
+    """
+    lengths = [k for k in range(1, 7) if k == 1 or len(alphabet) ** k <= 10_000]
     few, many = search.task.k * COARSE_C.size, search.task.k * PATH_C.size
     search.expected = (len(OLIGO_SIGMA),) * len(lengths) + (few,) * (len(lengths) + 1) + (many,)
-    chosen = subsample(search.codes, SCAN_SAMPLES, search.task.random_state)
+    chosen = subsample(search.codes, costs.SCAN_SAMPLES, search.task.random_state)
     alignment = KernelTargetAlignment(take(search.task.X, chosen), search.codes[chosen])
     sigmas = []
     for k in lengths:

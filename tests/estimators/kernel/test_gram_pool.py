@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from maxmargin.data import chess_board
 from maxmargin.dual import hinge
 from maxmargin.estimators.kernel.gram_pool import Grams
-from maxmargin.kernels import Gaussian
+from maxmargin.kernels import Gaussian, Linear, Precomputed
 from maxmargin.runtime.parallel import single_threaded_blas
 from maxmargin.solvers import costs, solve
 
@@ -88,3 +89,23 @@ def test_a_pause_ends_a_matrix_computed_by_several_threads():
     X = np.random.default_rng(0).normal(size=(900, 5))
     with single_threaded_blas(2), pytest.raises(TimeoutError):
         Gaussian(0.5).bind(X).matrix(pause)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_distance_of_equal_inputs_is_not_known_where_it_is_rounding(form, seed):
+    rng = np.random.default_rng(seed)
+    X = 1e22 * rng.normal(size=(6, 30))
+    X[4] = X[2]
+    grams = Grams(Gaussian(0.016), form(X), np.float64)
+    coef = np.array([0.0, 0.0, 3.0, 0.0, -4.0, 0.0])
+    # k(x_2, x_4) = 1, whatever is computed; all others are 0 beyond doubt.
+    assert grams.rounding_of_arguments(None, coef) == 4.0
+    assert grams.rounding_of_arguments(np.array([0, 1, 2, 3]), coef[:4]) == 0.0
+
+
+def test_largest_entry_is_that_of_the_samples_asked_for():
+    X = np.array([[1.0], [2.0], [5.0]])
+    assert Grams(Linear(), X, np.float64).largest_entry_of(None) == 25.0
+    assert Grams(Linear(), X, np.float64).largest_entry_of(np.array([0, 1])) == 4.0
+    assert Grams(Precomputed(), X @ X.T, np.float64).largest_entry_of(np.array([0, 1])) == 4.0

@@ -56,18 +56,17 @@ def test_random_asks_for_other_samples_after_every_lesson():
 
 
 def test_auto_asks_for_the_nearest_of_a_few_random_ones(monkeypatch):
-    monkeypatch.setattr(active_learning, "LOOK", 10)
     model = trained(querying="auto")
     looked = []
     doubts = active_learning.doubts
     monkeypatch.setattr(
         active_learning, "doubts", lambda m, X, i: looked.append(i) or doubts(m, X, i)
     )
-    chosen = model.query(X, 2)
+    chosen, _ = active_learning.queried(model, X, np.arange(len(X)), 2, look=10, enough=6)
     looked = np.concatenate(looked)
     distance = np.abs(model.decision_function(X))
     assert looked.size < 400
-    assert (distance[looked] < 1).sum() >= 2 * active_learning.ENOUGH
+    assert (distance[looked] < 1).sum() >= 2 * 6
     assert np.array_equal(chosen, looked[np.argsort(distance[looked])[:2]])
 
 

@@ -457,3 +457,14 @@ def test_inputs_too_large_for_a_fit_are_refused():
     with pytest.raises(ValueError, match="overflows: scale the inputs"):
         model.partial_fit(X, y)
     assert model.n_seen_ == 2
+
+
+def test_rows_are_single_while_the_sum_of_their_rounding_stays_below_tol():
+    X = np.random.default_rng(0).normal(size=(30, 2)).astype(np.float32)
+    kernel = Gaussian(0.5)
+    rounding = kernel.bind(X, np.float32).rounding
+    # A tenth of the largest error, with random signs, times a norm of α below C√n.
+    largest = 1e-3 / (0.1 * rounding * np.sqrt(30))
+    for factor, dtype in ((0.9, np.float32), (1.1, np.float64)):
+        model = OnlineSVC(C=factor * largest, tol=1e-3)
+        assert model._rows_dtype(X, kernel) == dtype

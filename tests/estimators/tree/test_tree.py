@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.tree
 from compiling import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -324,3 +325,12 @@ def test_classes_without_any_weight_are_refused():
 def test_clone_keeps_parameters():
     model = DecisionTreeRegressor(max_depth=3, min_samples_leaf=0.1)
     assert clone(model).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("options", [{}, {"max_depth": 1}, {"spacing": 1, "decimals": 4}], ids=str)
+def test_rules_of_a_deep_tree_are_laid_out_as_by_scikit_learn(options):
+    X = np.arange(20.0)[:, None]
+    y = 1.1 ** X[:, 0]  # no two splits are equally good
+    ours = DecisionTreeRegressor(max_depth=4).fit(X, y)
+    other = sklearn.tree.DecisionTreeRegressor(max_depth=4).fit(X, y)
+    assert ours.export_text(**options) == sklearn.tree.export_text(other, **options)

@@ -30,6 +30,10 @@ def test_values_are_those_of_the_formulas(request_):
     y = request_.get("target", 1.0)
     for name, values in found["values"].items():
         if name == "zero_one":
+            # An output of 0 is an error.
+            expected = [request_["C"] * (y * z <= 0) for z in found["z"]]
+            assert 0.0 in found["z"]
+            assert values == expected
             continue
         expected = [
             request_["C"] * FORMULAS[name](y, z, request_.get("epsilon", 0.5)) for z in found["z"]

@@ -113,3 +113,14 @@ def test_code_runs_and_prints_the_support_vectors(request_):
 def test_bad_requests_are_refused_by_name(request_, message):
     with pytest.raises(RequestError, match=message):
         answer(request_)
+
+
+@pytest.mark.parametrize(
+    ("field", "low", "high"), [("C", 1e-3, 1e4), ("gamma", 1e-3, 1e3), ("reprocess", 0, 5)]
+)
+def test_numbers_are_taken_up_to_their_limits(field, low, high):
+    for value in (low, high):
+        assert answer({"example": "moons", "size": 12, field: value})["frames"]
+    for value in (low - 1, 0.9 * low - 1e-9, 1.1 * high, high + 1):
+        with pytest.raises(RequestError, match=f"{field} must be between {low:g} and {high:g}"):
+            answer({"example": "moons", "size": 12, field: value})

@@ -15,6 +15,7 @@ from maxmargin.kernels.vector.exp import COMPILED
 from maxmargin.runtime.parallel import single_threaded_blas
 from maxmargin.solvers import costs
 from maxmargin.solvers.drivers import batch as batch_driver
+from maxmargin.solvers.drivers import single
 from maxmargin.solvers.drivers.batch import solve_batch
 from maxmargin.solvers.plan import is_small
 
@@ -89,9 +90,9 @@ def test_problems_on_all_samples_use_the_matrix_as_it_is(classes):
 def test_a_single_problem_allocates_a_buffer_only_if_it_needs_rows(classes, known, monkeypatch):
     if known == "points" and not COMPILED:
         pytest.skip("rows are made in compiled code only")
-    asked, buffer = [], batch_driver.buffer
+    asked, buffer = [], single.buffer
     monkeypatch.setattr(
-        batch_driver, "buffer", lambda shape, dtype: asked.append(shape) or buffer(shape, dtype)
+        single, "buffer", lambda shape, dtype: asked.append(shape) or buffer(shape, dtype)
     )
     X, _ = classes
     gram, places = Gaussian(0.05).bind(X), np.arange(150)

@@ -15,11 +15,11 @@ from maxmargin.kernels import Gaussian
 from maxmargin.runtime import parallel as threads
 from maxmargin.runtime.parallel import single_threaded_blas
 from maxmargin.solvers import costs
+from maxmargin.solvers.drivers import block_cache as longrows
 from maxmargin.solvers.drivers import shards as samples
+from maxmargin.solvers.drivers.block_cache import BlockRowCache
 from maxmargin.solvers.drivers.shards import Samples
 from maxmargin.solvers.plan import Plan
-from maxmargin.solvers.rows import block_cache as longrows
-from maxmargin.solvers.rows.block_cache import BlockRowCache
 
 
 @pytest.mark.parametrize("kind", BOUNDED)

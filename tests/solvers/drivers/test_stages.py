@@ -12,10 +12,10 @@ from maxmargin.data import chess_board
 from maxmargin.dual import certify, epsilon_svr, hinge, nu_svc, squared_hinge
 from maxmargin.kernels import Gaussian, Gram, Linear, Normalised, Precomputed
 from maxmargin.solvers import costs
+from maxmargin.solvers.drivers import block_cache as longrows
+from maxmargin.solvers.drivers.block_cache import BlockRowCache
 from maxmargin.solvers.drivers.shards import Samples
 from maxmargin.solvers.plan import Plan
-from maxmargin.solvers.rows import block_cache as longrows
-from maxmargin.solvers.rows.block_cache import BlockRowCache
 from maxmargin.solvers.rows.permuted import Arrangement
 
 
@@ -109,7 +109,7 @@ def test_gradients_are_right_after_growing(budget, name):
     all_samples = Samples(problem, gram_of(K), np.zeros(problem.size), plan, lambda: None, [12, 30])
     for size in (12, 30, 48):
         assert all_samples.live.size == size
-        assert all_samples.complete == (size == n) != all_samples.growing
+        assert all_samples.complete == (size == n) != bool(all_samples.stages)
         for _ in range(4):
             part = all_samples.block(np.sort(rng.permutation(size)[:6]))
             part.v.alpha[:] = rng.uniform(part.v.lowest, part.v.highest)
@@ -147,7 +147,7 @@ def test_gradients_are_right_where_growing_was_broken_off(batches, monkeypatch):
     all_samples.rows.pause = lambda: None
     all_samples.return_all()
     assert all_samples.complete
-    assert not all_samples.growing
+    assert not all_samples.stages
     all_samples.live.write(all_samples.alpha, all_samples.gradient)
     expected = problem.gradient(all_samples.alpha, K @ all_samples.alpha)
     assert all_samples.gradient == pytest.approx(expected, abs=1e-12)

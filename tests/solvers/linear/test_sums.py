@@ -91,6 +91,25 @@ def test_sums_are_those_of_a_loop_over_samples():
     assert np.allclose(sums.gram, gram)
 
 
+def test_sums_of_a_certificate_are_those_of_a_loop_over_samples():
+    task, w, b = task_of("squared_hinge"), np.linspace(-0.1, 0.2, 5), 0.1
+    proof = shard.proven(Part(X, LABELS), task, None, w, b, 0.0, (0.5, 0.75))
+    combined, value, total, violation = np.zeros(5), 0.0, 0.0, 0.0
+    for x, label in zip(X, LABELS):
+        y, C, share = (1.0, 3.0, 0.5) if label == 1 else (-1.0, 2.0, 0.75)
+        miss = max(0.0, 1.0 - y * (x @ w + b))
+        beta = share * 2.0 * C * y * miss
+        value += C * miss**2
+        combined += beta * x
+        total += beta
+        # The gradient y − f(x) − β/2C of the dual; it is 0 for the whole β.
+        violation = max(violation, abs(y * miss - beta / (2.0 * C)))
+    assert proof.value == pytest.approx(value)
+    assert proof.total == pytest.approx(total)
+    assert np.allclose(proof.combined, combined)
+    assert proof.violation == pytest.approx(violation)
+
+
 def test_budgets_end_a_run_with_a_certificate_of_what_was_reached():
     few, _ = solved("hinge", max_steps=3)
     assert few.status == "step_limit"

@@ -7,8 +7,16 @@ from maxmargin import solve
 from maxmargin.data import chess_board
 from maxmargin.dual import certify, epsilon_svr, hinge, one_class, squared_hinge
 from maxmargin.kernels import Gaussian, Linear
-from maxmargin.solvers.sharded import LocalBackend, ShardedSettings, ShardTask, solve_sharded
+from maxmargin.solvers import costs
+from maxmargin.solvers.sharded import (
+    LocalBackend,
+    ShardedSettings,
+    ShardTask,
+    shard,
+    solve_sharded,
+)
 from maxmargin.solvers.sharded import driver as sharded_driver
+from maxmargin.solvers.sharded.rules import Limit
 
 KERNEL = Gaussian(2.0)
 
@@ -70,6 +78,21 @@ def test_optimum_and_certificate_are_those_of_the_whole_problem(name, rows):
     assert shown.dual == pytest.approx(best.dual, rel=1e-4)
 
 
+def test_the_pool_has_all_of_the_memory_for_rows(monkeypatch):
+    seen = []
+
+    def noted(*problem, cache_bytes, **options):
+        seen.append(cache_bytes)
+        return solve(*problem, cache_bytes=cache_bytes, **options)
+
+    monkeypatch.setattr(sharded_driver, "solve", noted)
+    X, y = board()
+    _, task, _, _ = machine_and_task("hinge", X, y)
+    backend = LocalBackend.of_arrays(X, y, rows=100)
+    solve_sharded(backend, task, np.zeros(1), len(X), ShardedSettings(cache_size=50))
+    assert set(seen) == {costs.ROWS_SHARE * 50e6}
+
+
 def test_several_rounds_take_place():
     X, y = board()
     backend = LocalBackend.of_arrays(X, y, rows=100)
@@ -90,6 +113,77 @@ def test_a_limit_on_members_is_plain_decomposition_with_the_same_optimum():
     found = solve_sharded(backend, task, np.zeros(1), len(X), settings)
     assert found.solution.status == "converged"
     assert found.certificate.dual == pytest.approx(best.dual, rel=1e-4)
+
+
+@pytest.fixture
+def kernel_values(monkeypatch):
+    """Sums from kernel values, with samples set aside."""
+    monkeypatch.setattr(shard, "interpolation_at", lambda *_: None)
+
+
+@pytest.mark.usefixtures("kernel_values")
+def test_samples_that_are_set_aside_are_part_of_the_proof():
+    X, y = board(2000)
+    task = ShardTask(KERNEL, "hinge", 1000.0, positive=(1.0,))
+    backend = LocalBackend.of_arrays(X, y, rows=500)
+    found = solve_sharded(backend, task, np.zeros(1), len(X), ShardedSettings())
+    alpha = full_alpha(hinge(y, 1000.0).problem, found, 500 * np.arange(4))
+    gram = KERNEL.bind(X, np.float64)
+    shown = certify(hinge(y, 1000.0).problem, alpha, gram, found.solution.bias)
+    assert found.solution.status == "converged"
+    assert shown.violation <= 1e-3
+    assert found.certificate.gap == pytest.approx(shown.gap, rel=1e-5, abs=1e-9 * shown.dual)
+
+
+@pytest.mark.usefixtures("kernel_values")
+def test_the_leash_is_no_shorter_than_the_last_change():
+    X, y = board(2000)
+    task = ShardTask(KERNEL, "hinge", 1000.0, positive=(1.0,))
+    backend, leashes, drifts = LocalBackend.of_arrays(X, y, rows=500), [], [0.0]
+    make = backend.session
+
+    def recording(task, pause):
+        session = make(task, pause)
+        advance = session.advance
+
+        def recorded(*arguments):
+            proposals = advance(*arguments)
+            leashes.append(arguments[-1])
+            drifts.append(max(proposal.drift for proposal in proposals))
+            return proposals
+
+        session.advance = recorded
+        return session
+
+    backend.session = recording
+    found = solve_sharded(backend, task, np.zeros(1), len(X), ShardedSettings())
+    assert found.rounds > 3
+    assert all(leash >= drift for leash, drift in zip(leashes, drifts))
+    assert any(leash == pytest.approx(drift) for leash, drift in zip(leashes, drifts))
+
+
+@pytest.mark.usefixtures("kernel_values")
+@pytest.mark.parametrize("C", [1e3, 1e4])
+def test_no_rounds_are_spent_on_rounding_in_single_precision(C, monkeypatch):
+    X, y = board(2000)
+    task = ShardTask(KERNEL, "hinge", C, positive=(1.0,))
+    backend = LocalBackend.of_arrays(X, y, rows=500)
+    settings = ShardedSettings(precision="single", tol=1e-4)
+    found = solve_sharded(backend, task, np.zeros(1), len(X), settings)
+    patient = sharded_driver.RULES._replace(rounding=np.inf)
+    monkeypatch.setattr(sharded_driver, "RULES", patient)
+    other = solve_sharded(backend, task, np.zeros(1), len(X), settings)
+    assert found.solution.status == other.solution.status == "converged"
+    assert found.rounds <= other.rounds - 3
+    assert found.certificate.dual == pytest.approx(other.certificate.dual, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "number"),
+    [(784 * 4, 8000), (10**6, 8000), (784 * 2, 16_000), (16, 64_000), (0, 64_000)],
+)
+def test_limits_allow_more_samples_of_small_inputs(nbytes, number):
+    assert Limit(8000).of_size(nbytes) == number
 
 
 def test_samples_that_belong_to_other_classes_take_no_part():

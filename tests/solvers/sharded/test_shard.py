@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 from maxmargin.dual import epsilon_svr, hinge, one_class, squared_hinge
-from maxmargin.kernels import FromFunction
-from maxmargin.solvers.sharded import shard
+from maxmargin.kernels import FromFunction, Gaussian
+from maxmargin.kernels.vector import chebyshev
+from maxmargin.solvers.sharded import inputs, shard
 from maxmargin.solvers.sharded.shard import Members, Part, ShardTask
 
 KERNEL = FromFunction(lambda A, B: (1.0 + A @ B.T) ** 2)
@@ -116,6 +117,8 @@ def test_states_follow_changes_of_alpha_block_by_block():
     np.testing.assert_allclose(first.state.values, K[:, [0, 2]] @ [0.1, 0.2])
     expected = K[:, [0, 2, 3, 4]] @ [0.1, 0.2, -0.4, 0.5]
     np.testing.assert_allclose(second.state.values, expected)
+    assert first.proposal.drift == 0.0
+    assert second.proposal.drift == pytest.approx(np.abs(K[:, [3, 4]] @ [-0.4, 0.5]).max())
 
 
 @pytest.mark.parametrize("name", ["hinge", "epsilon_svr"])
@@ -146,9 +149,23 @@ def test_samples_beyond_the_leash_are_set_aside_and_nothing_is_said_of_them(name
     assert after.proposal.highest == pytest.approx([gradient[rises].max()])
     assert after.proposal.lowest == pytest.approx([gradient[falls].min()])
     assert near[after.proposal.taken.places].all()
+    assert after.proposal.drift == pytest.approx(np.abs(grown[near]).max())
     # Those that were set aside stay there, however long the leash becomes.
     later = shard.advanced(call[0], after.state, *call[1:], 1e9)
     assert later.state.near.tolist() == after.state.near.tolist()
+
+
+def test_interpolated_sums_leave_no_sample_aside(monkeypatch):
+    task = ShardTask(Gaussian(0.5), "hinge", 0.3, positive=(8.0,))
+    members, deltas = Members(np.array([1]), np.array([[0.2]])), [np.full(9, 0.1), np.ones(4)]
+    call = (task, members, [X[:9], X[9:13]], deltas, np.float64, np.zeros(1), 5)
+    assert shard.interpolation_at(task.kernel, X) is not None
+    monkeypatch.setattr(chebyshev, "COEFFICIENTS_A_VALUE", 1e9)
+    step = shard.advanced(Part(X, Y), None, *call)
+    step = shard.advanced(Part(X, Y), step.state, *call, 0.0)
+    assert step.state.near is None
+    change = task.kernel(X, X[:13]) @ np.concatenate(deltas)
+    np.testing.assert_allclose(step.state.values, 2 * change, rtol=1e-13)
 
 
 def test_nothing_is_set_aside_for_a_few():
@@ -222,7 +239,6 @@ def test_a_part_without_samples_of_the_problem_says_nothing(copies):
 
 def test_sums_in_blocks_are_sums(monkeypatch):
     monkeypatch.setattr(shard, "BLOCK_ENTRIES", 12)
-    monkeypatch.setattr(shard, "FEWEST_ROWS", 4)
     coef = RANDOM.normal(size=N)
     np.testing.assert_allclose(shard.kernel_sums(KERNEL, X[:9], X, coef, np.float64), K[:9] @ coef)
 
@@ -230,13 +246,13 @@ def test_sums_in_blocks_are_sums(monkeypatch):
 def test_bytes_are_those_of_all_arrays():
     matrix = sparse.csr_array(np.eye(3))
     parts = matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes
-    assert shard.in_bytes(matrix) == parts
-    assert shard.in_bytes([np.zeros(3), (np.zeros(2, np.float32), 1.0)]) == 24 + 8 + 8
+    assert inputs.in_bytes(matrix) == parts
+    assert inputs.in_bytes([np.zeros(3), (np.zeros(2, np.float32), 1.0)]) == 24 + 8 + 8
 
 
 def test_inputs_of_several_shards_are_joined_in_their_own_form():
-    np.testing.assert_array_equal(shard.stacked([X[:2], X[:0], X[2:]]), X)
-    assert shard.stacked([X[:0], X]) is X
-    assert shard.stacked([["a"], [], ["b", "c"]]) == ["a", "b", "c"]
-    joined = shard.stacked([sparse.csr_array(X[:2]), sparse.csr_array(X[2:])])
+    np.testing.assert_array_equal(inputs.stacked([X[:2], X[:0], X[2:]]), X)
+    assert inputs.stacked([X[:0], X]) is X
+    assert inputs.stacked([["a"], [], ["b", "c"]]) == ["a", "b", "c"]
+    joined = inputs.stacked([sparse.csr_array(X[:2]), sparse.csr_array(X[2:])])
     np.testing.assert_array_equal(joined.toarray(), X)

@@ -26,9 +26,6 @@ from ..screen import Screen
 from ..searching import Found, searched
 from ..splitting import split_for_test
 
-# With fewer samples than this, none are held out.
-FEWEST_FOR_TEST = 40
-
 
 @dataclass(frozen=True)
 class Reading:
@@ -104,12 +101,15 @@ class TrainingRun:
         self.curve: Any = None
 
     def _split(self, holdout: float) -> tuple[tuple[np.ndarray, np.ndarray], list[str]]:
-        """Rows to train and to test with, and notes about them."""
+        """Rows to train and to test with, and notes about them.
+
+        Of fewer than 40 samples none are held out.
+        """
         if not 0 <= holdout < 1:
             raise UsageError(f"--holdout must be at least 0 and less than 1, got {holdout}")
         everything, nothing = np.arange(self.samples.size), np.arange(0)
         y = self.samples.y
-        if y is None or self.options.one_class or not holdout or y.size < FEWEST_FOR_TEST:
+        if y is None or self.options.one_class or not holdout or y.size < 40:
             return (everything, nothing), []
         classifies = not self.plan.regresses
         return split_for_test(self.samples.X, y, holdout, self.options.seed, classifies)

@@ -26,21 +26,16 @@ from ...tuning import AutoSVC
 Work = tuple[str, Callable[[], Any]]
 Tell = Callable[[float, str], None]
 
-# More processes than this would only repeat each other's work.
-MOST_PROCESSES = 4
-# Seconds between two checks that the processes are alive.
-PATIENCE = 1.0
-
 
 def compile_everything(tell: Tell, processes: int | None = None) -> float:
     """Fit one small machine of each kind; return the seconds it took.
 
     `tell` is called with the completed fraction and the name of the next piece of work. By default
-    there are as many processes as cores, up to `MOST_PROCESSES`.
+    there are as many processes as cores, up to 4: more would only repeat each other's work.
     """
     began = time.perf_counter()
     subjects = works_of()
-    processes = min(processes or os.cpu_count() or 1, MOST_PROCESSES, len(subjects))
+    processes = min(processes or os.cpu_count() or 1, 4, len(subjects))
     names = (
         compile_here(list(subjects)) if processes == 1 else compile_in(processes, list(subjects))
     )
@@ -75,7 +70,7 @@ def compile_in(processes: int, subjects: list[str]) -> Iterator[str]:
         left = processes
         while left:
             try:
-                name = begun.get(timeout=PATIENCE)
+                name = begun.get(timeout=1.0)
             except queue.Empty:
                 if any(worker.exitcode for worker in workers):
                     raise RuntimeError("a compiling process of warmup died") from None
@@ -86,7 +81,7 @@ def compile_in(processes: int, subjects: list[str]) -> Iterator[str]:
                 yield name
     finally:
         for worker in workers:
-            worker.join(PATIENCE)
+            worker.join(1.0)
             worker.terminate()
 
 

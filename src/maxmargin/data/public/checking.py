@@ -14,10 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-DECIMALS = 6
-MISSING = 1e300
-# Rows that are rounded at once.
-CHUNK = 2048
 STORED = Path(__file__).with_name("checksums.json")
 
 Arrays = dict[str, Any]
@@ -58,13 +54,14 @@ def _parts(arrays: Arrays) -> list[list[bytes]]:
     return [_dense_rows(arrays.get(f"X{end}"), arrays[f"y{end}"]) for end in endings]
 
 
-def _dense_rows(X: Any, y: Any) -> list[bytes]:
+def _dense_rows(X: Any, y: Any, chunk: int = 2048) -> list[bytes]:
+    """Hashes of the rows [x, y], computed for `chunk` rows at a time."""
     targets = _canonical(np.asarray(y).reshape(len(y), 1))
     if X is None:
         return [hashlib.sha256(row.tobytes()).digest() for row in targets]
     hashes: list[bytes] = []
-    for start in range(0, len(targets), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(targets), chunk):
+        part = slice(start, start + chunk)
         joined = np.hstack([_canonical(X[part]), targets[part]])
         hashes.extend(hashlib.sha256(row.tobytes()).digest() for row in joined)
     return hashes
@@ -86,6 +83,6 @@ def _sparse_rows(arrays: Arrays) -> list[bytes]:
 
 
 def _canonical(values: Any) -> Any:
-    """Rounded little-endian float64 without negative zeros and NaN."""
-    rounded = np.round(np.asarray(values, dtype="<f8"), DECIMALS) + 0.0
-    return np.where(np.isnan(rounded), MISSING, rounded).astype("<f8")
+    """Little-endian float64 with 6 decimals, without negative zeros, and 1e300 for NaN."""
+    rounded = np.round(np.asarray(values, dtype="<f8"), 6) + 0.0
+    return np.where(np.isnan(rounded), 1e300, rounded).astype("<f8")

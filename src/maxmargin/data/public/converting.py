@@ -215,7 +215,7 @@ def newsgroups(archive: bytes) -> tuple[Arrays, Arrays, bytes]:
 
 
 def term_counts(texts: list[str], documents: int) -> tuple[Arrays, bytes]:
-    """Counts of lower-case words of two characters or more in at least so many documents."""
+    """Counts of lower-case words of two or more characters that occur in enough `documents`."""
     vectorizer = CountVectorizer(min_df=documents)
     X = vectorizer.fit_transform(texts).astype("i2").tocsr()
     X.sort_indices()

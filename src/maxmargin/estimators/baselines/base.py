@@ -22,9 +22,7 @@ from ..inputs import (
     tag_inputs,
     training_inputs,
 )
-
-# Entries of the Gram matrix computed at a time.
-BLOCK = 1 << 23
+from ..kernel.prediction import PREDICTION_BLOCK
 
 
 class FeatureSpaceRule(BaseEstimator):  # type: ignore[misc]
@@ -99,7 +97,7 @@ class FeatureSpaceRule(BaseEstimator):  # type: ignore[misc]
     def _blocks(self, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
         """Rows of the Gram matrix of new and training inputs, in float64, in batches."""
         total, fitted = count(X), count(self.X_fit_)
-        step = max(1, BLOCK // max(1, fitted))
+        step = max(1, PREDICTION_BLOCK // max(1, fitted))
         with single_threaded_blas():
             for start in range(0, total, step):
                 rows = slice(start, min(start + step, total))

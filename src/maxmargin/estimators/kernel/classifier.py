@@ -17,11 +17,10 @@ from ...dual import Machine
 from .. import parameters as p
 from ..distinct import Samples
 from ..targets import class_targets
-from ..tasks import Outcome, Task
 from .machine import KernelMachine
-from .multiclass import by_class, packed, pairs, scores, unpacked, votes
-from .prediction import coefficients
+from .multiclass import packed, pairs, scores, unpacked, votes
 from .probability import Sigmoids, fitted_sigmoids, probabilities
+from .tasks import Outcome, Task, by_class, coefficients
 from .training import Trainer
 
 
@@ -82,7 +81,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         """
 
     def _tasks(self, samples: Samples, trainer: Trainer) -> list[Task]:
-        codes = samples.targets.astype(np.int64)
+        codes = np.asarray(samples.y, dtype=np.int64)
         count = self.classes_.size
         weight, factor = samples.weight, self.class_weight_[codes]
         if count == 2:
@@ -121,7 +120,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
 
     def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
         # Samples without weight get an arbitrary code: they have no coefficient.
-        codes = samples.targets[samples.member].astype(np.int64)
+        codes = np.asarray(samples.y, dtype=np.int64)[samples.member]
         coef = [coefficients(task, outcome, samples) for task, outcome in zip(tasks, outcomes)]
         intercept = np.array([outcome.expansion.intercept for outcome in outcomes])
         count = self.classes_.size

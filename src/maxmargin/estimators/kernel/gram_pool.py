@@ -28,7 +28,7 @@ WIDENED_BLOCK = 1 << 21
 COMBINED_BLOCK = 1 << 22
 # Inputs from which the rounding of all of them is estimated, about.
 PROBED = 256
-# exp of more is not told from infinity here.
+# Up to this rounding of exponents, values of exp that underflow stay negligible.
 LARGEST_EXPONENT = 50.0
 NO_MATRIX = np.empty((0, 0))
 
@@ -52,6 +52,10 @@ class CachedGram(Gram):
     def release(self) -> None:
         self.summed = self.stored_rows = None
 
+    @property
+    def source(self) -> Gram:
+        return self.inner if self.whole is None else self
+
     def rows(self, indices: Any, columns: Any = None, out: Any = None) -> np.ndarray:
         if self.whole is None:
             return self.inner.rows(indices, columns, out)
@@ -63,7 +67,7 @@ class CachedGram(Gram):
         return result
 
     def diagonal(self) -> np.ndarray:
-        return self.inner._cached_diagonal()
+        return self.inner._diagonal
 
     def transposed_points(self) -> np.ndarray | None:
         return self.inner.transposed_points()
@@ -149,17 +153,39 @@ class Grams:
         self._blocks: dict[int, np.ndarray] = {}
         self.shared: Shared | None = None
         self._all: Gram | None = None
+        self._bound_inputs: Gram | None = None
         self._whole: CachedGram | None = None
 
     @property
     def count(self) -> int:
         return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
 
+    def largest_entry_of(self, samples: np.ndarray | None) -> float:
+        """The largest entry of the matrix of some samples, or of all."""
+        if samples is None:
+            return self.largest_entry
+        return refuse_overflow(self.kernel, self._inputs(samples))
+
     def whole(self, alone: bool = True) -> CachedGram:
         """The matrix of all samples, cached; not shared between threads unless it is in memory."""
-        if self._whole is None or not (alone or self._whole.whole is not None):
+        if self._whole is None:
+            self._whole = CachedGram(self._bound_once())
+        elif not alone and self._whole.whole is None:
             self._whole = self.of()
         return self._whole
+
+    def for_loop(self, cheap: bool) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """What the compiled loop takes rows of all samples from: points, if rows are cheap to
+        compute and the kernel supports it, or the whole matrix, which is kept."""
+        points = None
+        if cheap and (self._whole is None or self._whole.whole is None):
+            points = self._bound_once().transposed_points()
+        return points, self.whole().matrix() if points is None else None
+
+    def _bound_once(self) -> Gram:
+        if self._bound_inputs is None:
+            self._bound_inputs = self._bound(None, self.dtype)
+        return self._bound_inputs
 
     def part(self, samples: np.ndarray) -> Gram:
         """The matrix of some samples, copied from the whole matrix if that is in memory."""
@@ -210,7 +236,7 @@ class Grams:
         than the values of these functions."""
         if not isinstance(self.kernel, Gaussian | Sigmoid):
             return 0.0
-        bound: Gram | None = None if self._whole is None else self._whole.inner
+        bound = self._bound_inputs
         if bound is None or bound.dtype != np.float64:
             some = chosen(self.X, np.arange(0, self.count, max(1, self.count // PROBED)))
             bound = self.kernel.bind(some, np.float64)
@@ -226,16 +252,25 @@ class Grams:
             return 0.0
         if isinstance(self.kernel, Sigmoid):
             return min(self._argument_rounding, 2.0) * float(dnrm2(coef))
-        # exp(u + error) − exp(u); k(x, x) = 1 is not computed.
-        relative = float(np.expm1(min(self._argument_rounding, LARGEST_EXPONENT)))
         exact, support, squares = self.exact(samples), np.flatnonzero(coef), np.zeros(coef.size)
         step = max(1, COMBINED_BLOCK // coef.size)
         for start in range(0, support.size, step):
             rows = support[start : start + step]
-            errors = np.minimum(relative * exact.rows(rows), 1.0)
-            errors[np.arange(rows.size), rows] = 0.0
+            errors = self._errors_of_rows(exact, rows)
+            errors[np.arange(rows.size), rows] = 0.0  # k(x, x) = 1 is not computed
             squares += np.square(coef[rows]) @ np.square(errors)
         return float(np.sqrt(squares.max()))
+
+    def _errors_of_rows(self, exact: Gram, rows: np.ndarray) -> np.ndarray:
+        """exp(u + error) − exp(u), at most 1, of rows of the matrix of a Gaussian."""
+        if self._argument_rounding <= LARGEST_EXPONENT:
+            relative = float(np.expm1(self._argument_rounding))
+            return np.minimum(relative * exact.rows(rows), 1.0)
+        # Values of 0 may be those of equal inputs, whose exponents are nothing but rounding.
+        X = widened(exact.X)
+        exponents = cast(Gaussian, self.kernel).exponents(chosen(X, rows), X)
+        result: np.ndarray = np.exp(np.minimum(exponents + self._argument_rounding, 0.0))
+        return result
 
     def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
         X = self._inputs(samples)
@@ -295,8 +330,8 @@ class Grams:
         return Shared(gram.matrix(pause), NO_MATRIX, of_class, evaluations)
 
     def as_one_class(self) -> Shared | None:
-        """All samples as one class, if they are few enough for a batch of one problem."""
-        if not plan.is_alone_in_batch(self.kernel, self.X, self.count):
+        """All samples as one class, if they are few enough for a batch of problems."""
+        if not plan.are_few(self.kernel, self.X, self.count):
             return None
         return self._shared(self.whole(), [slice(0, self.count)], plan.has_cheap_rows(self.X))
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ...dual import Certificate, certify_least_squares
+from ...kernels import Linear
 from ...kernels.vector.base import VectorKernel
 from ...runtime.buffers import memory_share, pages_kept
 from ...runtime.parallel import single_threaded_blas
@@ -19,7 +20,6 @@ from ...solvers.ridge.solver import Plan, Watch
 from ...solvers.ridge.system import product
 from .. import parameters as p
 from ..certificates import Certificates
-from ..clock import Clock, OutOfTime
 from ..conditioning import (
     intercept_at_origin,
     offset_of,
@@ -28,7 +28,7 @@ from ..conditioning import (
 )
 from ..distinct import Samples
 from ..inputs import checked_weights, may_be_indefinite, resolved_kernel, training_inputs
-from ..progress import Reporter
+from ..progress import Clock, OutOfTime, Reporter
 from .machine import KernelMachine
 
 # Largest fraction of the free memory for a matrix.
@@ -104,7 +104,8 @@ class LeastSquaresMachine(KernelMachine):
             samples = self._samples(X, codes, weight)
             self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
             refuse_overflow(self.kernel_, samples.X)
-            centre = offset_of(self.kernel_, samples.X) if self.fit_intercept else None
+            is_linear = isinstance(self.kernel_, Linear) and self.fit_intercept
+            centre = offset_of(samples.X) if is_linear else None
             if centre is not None:
                 samples = samples._replace(X=without(samples.X, centre))
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)

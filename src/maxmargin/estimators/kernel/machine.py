@@ -19,7 +19,6 @@ from ...runtime.buffers import pages_kept
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import SELECTIONS, STATUSES, plan
 from .. import parameters as p
-from ..clock import Clock
 from ..conditioning import (
     offset_of,
     refuse_overflow,
@@ -38,13 +37,13 @@ from ..inputs import (
     training_inputs,
 )
 from ..progress import Reporter
-from ..tasks import Outcome, Task
 from ..template import CertifiedMachine
 from .gram_pool import Grams
 from .origin import at_origin
-from .prediction import delivered, expansion_values, like
+from .prediction import expansion_values, like
 from .sharded import comes_in_shards, local_shards, train_in_shards
-from .training import Settings, Trainer
+from .tasks import Outcome, Settings, Task, delivered
+from .training import Trainer
 
 # Larger inputs (in bytes) are not copied to sort them.
 LARGEST_REORDERED = 1 << 28
@@ -99,9 +98,8 @@ class KernelMachine(CertifiedMachine):
         previous: KernelMachine | None,
     ) -> bool:
         """Set all fitted attributes; returns whether Ctrl-C was pressed."""
-        if comes_in_shards(X):
+        if type(X) is not np.ndarray and comes_in_shards(X):
             return train_in_shards(self, local_shards(X, y, sample_weight), reporter, data)
-        clock = Clock(self.max_seconds)
         X, y = training_inputs(self, X, y)
         count = X.shape[0] if hasattr(X, "shape") else len(X)
         weight = checked_weights(sample_weight, count)
@@ -110,21 +108,24 @@ class KernelMachine(CertifiedMachine):
             samples = self._samples(X, targets, weight)
             self.kernel_ = resolved_kernel(self, samples.X, samples.weight)
             largest = refuse_overflow(self.kernel_, samples.X)
-            centre = offset_of(self.kernel_, samples.X) if self._has_free_intercept else None
+            centre = None
+            if isinstance(self.kernel_, Linear) and self._has_free_intercept:
+                centre = offset_of(samples.X)
             if centre is not None:
                 samples = samples._replace(X=without(samples.X, centre), centred=True)
                 largest = refuse_overflow(self.kernel_, samples.X)
             self.shape_fit_ = X.shape if hasattr(X, "shape") else (count,)
             jobs = effective_n_jobs(self.n_jobs) if self._has_multiple_problems() else 1
-            settings = self._settings(samples.size, jobs)
+            settings = self._settings(samples.weight.size, jobs)
             penalty = float(getattr(self, "C", 1.0))
             dtype = plan.working_dtype(
                 self.precision, self.kernel_, samples.X, penalty, settings.tol
             )
-            p.check_full_matrix(self, samples.size, dtype.itemsize)
+            if self.solver == "full":
+                p.check_full_matrix(self, samples.size, dtype.itemsize)
             grams = Grams(self.kernel_, samples.X, dtype, largest)
             as_delivered = partial(delivered, samples)
-            trainer = Trainer(grams, settings, clock, reporter, jobs, as_delivered)
+            trainer = Trainer(grams, settings, reporter.clock, reporter, jobs, as_delivered)
             trainer.offset = getattr(self, "_offset_", 0.0)
             tasks = resumed(self._tasks(samples, trainer), previous, self)
             reporter.begin(len(tasks), **data)
@@ -139,7 +140,8 @@ class KernelMachine(CertifiedMachine):
             certificates = [outcome.certificate for outcome in placed]
             self._write_solutions([task.name for task in tasks], solutions, certificates)
             self._complete(samples, tasks, outcomes, trainer)
-        self._warn(tasks, placed)
+        if self.fit_status_:
+            self._warn(tasks, placed)
         return trainer.interrupted
 
     @property
@@ -172,8 +174,9 @@ class KernelMachine(CertifiedMachine):
         """Fit what depends on the finished function, such as probabilities."""
 
     def _samples(self, X: Any, targets: np.ndarray | None, weight: np.ndarray) -> Samples:
-        square = is_precomputed(self.kernel)
-        if is_function(self.kernel):
+        named = isinstance(self.kernel, str)
+        square = self.kernel == "precomputed" if named else is_precomputed(self.kernel)
+        if not named and is_function(self.kernel):
             self._training_inputs_ = X
             X, square = self._function_values(X, X), True
             if X.shape != (weight.size, weight.size):
@@ -218,24 +221,25 @@ class KernelMachine(CertifiedMachine):
 
     def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
         for task, outcome in zip(tasks, outcomes):
-            known = isinstance(self.kernel_, VectorKernel) and not may_be_indefinite(self)
             status, is_squared = outcome.solution.status, bool(task.machine.problem.ridge.any())
             is_over = status in ("precision", "stuck") and np.isinf(outcome.certificate.primal)
             if is_over and is_squared:
                 outcome = outcome.ended("unbounded")  # it grew until it overflowed
-            if outcome.solution.status == "unbounded" and np.isfinite(self.C) and known:
+            is_unbounded = outcome.solution.status == "unbounded"
+            known = is_unbounded and isinstance(self.kernel_, VectorKernel)
+            if known and np.isfinite(self.C) and not may_be_indefinite(self):
                 raise ValueError(
                     f"kernel values of these samples are too large for float64: rounding leaves "
                     f"the problem of {task.name} with kernel {self.kernel_!r} no solution. Scale "
                     "the inputs, for example with StandardScaler"
                 )
-            if outcome.solution.status == "unbounded" and np.isfinite(self.C):
+            if is_unbounded and np.isfinite(self.C):
                 raise ValueError(
                     f"kernel {self.kernel_!r} is not positive semi-definite on these samples: "
                     f"with loss='squared_hinge' the problem of {task.name} has no solution. Use "
                     "loss='hinge' or another kernel"
                 )
-            if outcome.solution.status == "unbounded":
+            if is_unbounded:
                 raise ValueError(
                     f"C must be finite: C={self.C} allows no error, but without error there is no "
                     f"solution for {task.name} with kernel {self.kernel_!r}"

@@ -12,6 +12,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from ...dual import Machine
+from .tasks import by_class
 
 
 def pairs(classes: int) -> list[tuple[int, int]]:
@@ -45,15 +46,6 @@ def packed(
         dual_coef[j - 1, of_class[i]] = values[members[i]]
         dual_coef[i, of_class[j]] = values[members[j]]
     return dual_coef, support, n_support
-
-
-def by_class(coef: list[np.ndarray], codes: np.ndarray) -> np.ndarray:
-    """The samples with a coefficient, grouped by class, in their order inside each."""
-    used = coef[0] != 0
-    for values in coef[1:]:
-        used |= values != 0
-    samples = np.flatnonzero(used)
-    return samples[np.argsort(codes[samples], kind="stable")]
 
 
 def unpacked(dual_coef: np.ndarray, n_support: np.ndarray) -> np.ndarray:

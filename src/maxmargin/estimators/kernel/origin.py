@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +21,7 @@ import numpy as np
 from ...dual.certificate import certificate_and_bias
 from ..conditioning import intercept_at_origin
 from ..distinct import Samples, chosen
-from ..tasks import Outcome, Task
-from .prediction import coefficients
+from .tasks import Outcome, Task, coefficients
 from .training import Trainer
 
 
@@ -51,11 +51,11 @@ def at_origin(
         coef, expansion = coefficients(task, outcome, samples), outcome.expansion
         exact = intercept_at_origin(expansion.intercept, coef, X, centre)
         intercept = float(exact)
-        written = np.longdouble(intercept + trainer.offset) - np.longdouble(trainer.offset)
+        written = Fraction(intercept + trainer.offset) - Fraction(trainer.offset)
         divisor = expansion.rho if expansion.rho > 0.0 else 1.0  # of the dual variables
         change = Change(
             rest=divisor * math.fsum(coef),
-            constant=divisor * float(expansion.intercept - exact),
+            constant=divisor * float(Fraction(expansion.intercept) - exact),
             intercept=divisor * float(written - exact),
         )
         own = divisor * samples.gathered(coef)

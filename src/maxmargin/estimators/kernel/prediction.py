@@ -1,4 +1,4 @@
-"""The fitted function: coefficients of the given samples, and values computed in blocks."""
+"""Values of the fitted function, computed in blocks."""
 
 from __future__ import annotations
 
@@ -11,78 +11,19 @@ from ...kernels import Linear, Precomputed
 from ...kernels.base import take
 from ...kernels.vector.base import VectorKernel
 from ...runtime.buffers import buffer
-from ...runtime.jit import compiled, compiled_strict
+from ...runtime.jit import compiled
 from ...runtime.parallel import PRODUCT_PART, in_parts, single_threaded_blas
 from ...solvers.plan import fits_single
-from ..conditioning import exactly_balanced, weights_of_features, widened
-from ..distinct import Samples
+from ..conditioning import weights_of_features, widened
 from ..inputs import is_function
-from ..tasks import Outcome, Task
 
 # Kernel values of new samples and support vectors in memory at a time.
 PREDICTION_BLOCK = 1 << 23
 # The same for vectors, whose values are summed immediately; GEMM needs a number of rows.
 VECTOR_BLOCK, FEWEST_ROWS = 1 << 21, 256
-# Allowed rounding of the sum of the coefficients of copies.
-ADDED = 1e-13
 # Up to this many functions are summed from float32 values in one pass; for more, values are
 # converted to float64 first.
 FEW_FUNCTIONS = 3
-
-
-def coefficients(task: Task, outcome: Outcome, samples: Samples) -> np.ndarray:
-    """The coefficients of a solved task, one per given sample."""
-    alpha, problem = outcome.solution.alpha, task.machine.problem
-    coef = handed_out(task, alpha, outcome.expansion.coef, samples)
-    if not samples.centred:
-        return coef
-    free = np.zeros(samples.size, dtype=bool)
-    some = task.indices if task.samples else slice(None)
-    free[some] = problem.free(alpha).reshape(problem.copies, problem.samples).any(axis=0)
-    return exactly_balanced(coef, (samples.member >= 0) & free[samples.member])
-
-
-def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:
-    """The α that the coefficients of copies add up to; the given array if they agree up to
-    rounding."""
-    if not samples.has_copies:
-        return alpha
-    problem = task.machine.problem
-    coef = problem.per_sample(alpha)
-    merged = samples.gathered(handed_out(task, alpha, coef, samples))
-    merged = merged[task.indices] if task.samples else merged
-    if (np.abs(merged - coef) <= ADDED * np.abs(coef)).all():
-        return alpha
-    ratio = np.divide(merged, coef, out=np.ones_like(coef), where=coef != 0)
-    return alpha * problem.of_samples(ratio)
-
-
-def handed_out(task: Task, alpha: np.ndarray, own: np.ndarray, samples: Samples) -> np.ndarray:
-    """Coefficients of the samples of a task, one per given sample."""
-    problem = task.machine.problem
-    coef, level = own, None
-    indices: Any = slice(None)
-    if task.samples:
-        indices = task.indices
-        coef = np.zeros(samples.size)
-        coef[indices] = own
-    if samples.has_copies and not problem.ridge.any():
-        own, level = np.empty(problem.samples), np.zeros(samples.size)
-        find_levels(alpha, problem.lower, problem.upper, own)
-        level[indices] = own
-    return samples.spread(coef, level)
-
-
-@compiled_strict
-def find_levels(alpha: Any, lower: Any, upper: Any, level: Any) -> None:
-    """The coefficient of each sample as a fraction of its largest value."""
-    samples = level.size
-    for s in range(samples):
-        total = limit = 0.0
-        for a in range(s, alpha.size, samples):
-            total += alpha[a]
-            limit = max(limit, abs(lower[a]), abs(upper[a]))
-        level[s] = abs(total) / limit if limit > 0.0 else 0.0
 
 
 @single_threaded_blas()

@@ -22,18 +22,17 @@ import numpy as np
 from scipy.special import expit
 
 from ...dual import Expansion, Machine
+from ...runtime.sizes import BLOCK_ENTRIES
 from ...solvers import plan
 from ...solvers.drivers.batch import solve_batch
 from ..distinct import Samples
-from ..tasks import Outcome, Task
 from .multiclass import labels_of, pairs
+from .tasks import Outcome, Task
 from .training import Trainer
 
 FOLDS = 5
 # Probabilities of pairs stay away from 0 and 1, where the coupling is degenerate.
 LEAST_PROBABILITY = 1e-7
-# Entries of the linear systems of the coupling in memory at a time.
-COUPLING_BLOCK = 1 << 20
 # Smallest rise of a sigmoid over the range of decision values.
 LEAST_SLOPE = 1e-6
 
@@ -233,7 +232,7 @@ def coupled(first: np.ndarray) -> np.ndarray:
     first = np.clip(first, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
     classes = round(0.5 + np.sqrt(0.25 + 2 * first.shape[1]))
     result = np.empty((len(first), classes))
-    step = max(1, COUPLING_BLOCK // (classes + 1) ** 2)
+    step = max(1, BLOCK_ENTRIES // (classes + 1) ** 2)
     for start in range(0, len(first), step):
         part = slice(start, start + step)
         r = np.zeros((len(first[part]), classes, classes))

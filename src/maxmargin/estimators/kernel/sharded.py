@@ -1,7 +1,7 @@
 """Training on shards: samples in files larger than memory, or on a cluster.
 
 `SVC`, `SVR` and `OneClassSVM` take a source of chunks (`maxmargin.data.chunks`) or a memory map
-larger than `LARGEST_MAPPED` for X; `maxmargin.distributed` hands in shards on a Dask cluster. What
+larger than `KEPT_BYTES` for X; `maxmargin.distributed` hands in shards on a Dask cluster. What
 is fitted is the ordinary model: support vectors are in memory, and nothing else has to be.
 """
 
@@ -17,9 +17,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...dual.expansion import read_plain
-from ...dual.machines import Machine
+from ...dual.machines import Machine, read_plain
 from ...kernels import Kernel
+from ...runtime.sizes import CHUNK_BYTES, KEPT_BYTES
 from ...solvers.linear import is_chunked
 from ...solvers.sharded import (
     Backend,
@@ -29,17 +29,15 @@ from ...solvers.sharded import (
     ShardTask,
     solve_sharded,
 )
-from ...solvers.sharded.shard import stacked
+from ...solvers.sharded.inputs import stacked
 from ...solvers.sharded.summary import Summary
 from ..distinct import Samples
 from ..inputs import checked_weights, is_function, is_precomputed, kernel_with, takes_strings
 from ..parameters import ParameterError
 from ..targets import class_targets
-from ..tasks import Outcome, Task
 from .multiclass import pairs
+from .tasks import Outcome, Task
 
-# Larger memory maps (in bytes) are read in parts of about PART_BYTES.
-LARGEST_MAPPED, PART_BYTES = 1 << 29, 1 << 26
 # Targets further from 0 than this many times their range are shifted.
 FAR = 10.0
 # Squares of larger entries may overflow when they are added up.
@@ -64,7 +62,7 @@ class Checkpoints(NamedTuple):
 
 def comes_in_shards(X: Any) -> bool:
     """Whether inputs are read in parts."""
-    large = isinstance(X, np.memmap) and X.ndim == 2 and X.nbytes > LARGEST_MAPPED
+    large = isinstance(X, np.memmap) and X.ndim == 2 and X.nbytes > KEPT_BYTES
     return large or is_chunked(X)
 
 
@@ -80,7 +78,7 @@ def local_shards(X: Any, y: Any, sample_weight: Any) -> LocalBackend:
         backend = LocalBackend.of_chunks(X, y, weight)
         backend.feature_names = getattr(X, "feature_names", None)
         return backend
-    rows = max(1, PART_BYTES // max(1, X.itemsize * X.shape[1]))
+    rows = max(1, CHUNK_BYTES // max(1, X.itemsize * X.shape[1]))
     return LocalBackend.of_arrays(X, y, weight, rows)
 
 

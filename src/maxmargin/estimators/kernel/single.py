@@ -9,9 +9,8 @@ import numpy as np
 
 from ...dual import Machine
 from ..distinct import Samples
-from ..tasks import Outcome, Task
 from .machine import KernelMachine
-from .prediction import coefficients
+from .tasks import Outcome, Task, coefficients
 from .training import Trainer
 
 

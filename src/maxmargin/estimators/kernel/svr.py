@@ -12,8 +12,8 @@ from sklearn.utils import column_or_1d
 from ...dual import Machine, epsilon_svr, nu_svr
 from .. import parameters as p
 from ..distinct import Samples
-from ..tasks import Outcome, Task
 from .single import SingleMachine
+from .tasks import Outcome, Task
 from .training import FEASIBLE
 from .tube import TubeSearch
 

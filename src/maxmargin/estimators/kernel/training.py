@@ -7,31 +7,25 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from scipy.linalg.blas import dnrm2
 
-from ...dual import (
-    Certificate,
-    Expansion,
-    Machine,
-    kernel_expansion,
-    sharp_expansion,
-)
+from ...dual import Certificate, Expansion, Machine, kernel_expansion, sharp_expansion
 from ...dual.certificate import certificate_and_bias, gap_resolution, rounding_is_small
 from ...dual.problem import Float
 from ...kernels import Gram
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import Solution, plan, solve
 from ...solvers.drivers.batch import solve_batch
+from ...solvers.drivers.single import solve_single
 from ...solvers.interrupt import interrupted_when
 from ...solvers.settings import SMALL
-from ..clock import Clock, OutOfTime
 from ..conditioning import KNOWN_TO
-from ..progress import Reporter
-from ..tasks import Outcome, Task
+from ..progress import Clock, OutOfTime, Reporter
 from .gram_pool import Grams
+from .tasks import Outcome, Settings, Task
 
 # A solution whose certificate does not show what is promised is sent back to work at most this many
 # times, to reach this part of it.
@@ -44,21 +38,6 @@ ROUNDED = 1e-13
 NEGLIGIBLE = 1e-3
 # The part of max_seconds below which no unfinished problem is taken up again.
 LEAST_SECONDS = 0.02
-
-
-class Settings(NamedTuple):
-    """The parameters of an estimator that go to `solve`."""
-
-    tol: float
-    gap: float
-    driver: str
-    selection: str
-    planning: int
-    shrinking: bool
-    cache_bytes: float
-    max_steps: float | None
-    precision: str
-    random_state: int
 
 
 class Trainer:
@@ -99,7 +78,9 @@ class Trainer:
 
         After Ctrl-C `interrupted` is set; only if no task has progressed, it is raised.
         """
-        outcomes = self._small_ones(tasks)
+        outcomes = [self._single(tasks[0])] if len(tasks) == 1 else self._small_ones(tasks)
+        if outcomes[0] is not None and len(tasks) == 1 and outcomes[0].finished:
+            return [outcomes[0]]
         if self.jobs == 1 and len(tasks) > 1 and not self.reporter.heard:
             largest = max(task.machine.problem.size for task in tasks)
             self.threads = plan.side_by_side(largest, self.settings.cache_bytes, self.taken)
@@ -126,6 +107,20 @@ class Trainer:
             with suppress(OutOfTime):
                 self.taken = self.grams.whole().matrix(self.clock.overtime).nbytes
 
+    def _single(self, task: Task) -> Outcome | None:
+        """The outcome of the only problem if it is small; None if it is not."""
+        problem, grams, s = task.machine.problem, self.grams, self.settings
+        planned = plan.single(problem, grams.kernel, grams.X)
+        if planned is None or task.start is not None or not self.is_plain():
+            return None
+        try:
+            source = grams.for_loop(plan.has_cheap_rows(grams.X))
+            found = solve_single(problem, *source, planned, s.tol, s.gap)
+        except KeyboardInterrupt:
+            self._interrupt()
+            return None
+        return self._accepted(task, *found)
+
     def _small_ones(self, tasks: Sequence[Task]) -> list[Outcome | None]:
         """The outcome of small problems, which are solved together; None of others."""
         outcomes: list[Outcome | None] = [None] * len(tasks)
@@ -149,16 +144,18 @@ class Trainer:
         except KeyboardInterrupt:
             self._interrupt()
             return outcomes
-        for k, (solution, certificate, bias) in zip(small, solved):
-            solution = replace(solution, bias=bias, plan=plan.batched(tasks[k].machine.problem))
-            merged = self.delivered(tasks[k], solution.alpha)
-            if merged is not solution.alpha or certificate.infeasibility > ROUNDED:
-                continue
-            outcome = Outcome(solution, tasks[k].machine.read(solution.alpha, bias), certificate)
-            if self.falls_short(tasks[k], outcome):
-                outcome = outcome.ended("step_limit")
-            outcomes[k] = outcome
+        for k, (solution, certificate, _) in zip(small, solved):
+            solution = replace(solution, plan=plan.batched(tasks[k].machine.problem))
+            outcomes[k] = self._accepted(tasks[k], solution, certificate)
         return outcomes
+
+    def _accepted(self, task: Task, solution: Solution, shown: Certificate) -> Outcome | None:
+        """The outcome of a small problem; None if another driver has to repair sums."""
+        merged = self.delivered(task, solution.alpha)
+        if merged is not solution.alpha or shown.infeasibility > ROUNDED:
+            return None
+        outcome = Outcome(solution, task.machine.read(solution.alpha, solution.bias), shown)
+        return outcome.ended("step_limit") if self.falls_short(task, outcome) else outcome
 
     def is_plain(self) -> bool:
         """Whether problems are solved in the usual way, in float64, without limits or listeners."""
@@ -269,10 +266,9 @@ class Trainer:
                 break
             if problem.contains_zero and shown.dual < 0.0:
                 start = task.start  # rounding has led to a point worse than α = 0
-            else:
-                # The solver was content with what it saw: let it aim lower, as far as it was wrong.
-                tol = lowered(tol, s.tol, shown.violation)
-                gap = lowered(gap, s.gap, shown.relative_gap)
+            # The solver was content with what it saw: let it aim lower, as far as it was wrong.
+            tol = lowered(tol, s.tol, shown.violation)
+            gap = lowered(gap, s.gap, shown.relative_gap)
             limits, seconds = s._replace(tol=tol, gap=gap), self.clock.left()
             rest = self._solve(problem, gram, start, seconds, listener, solution.steps, limits)
             solution = rest.after(solution)
@@ -355,20 +351,25 @@ class Trainer:
         value = shown.magnitude
         needs_gap = solution.status != "stationary" and s.gap < np.inf
         allowed = s.gap * value if needs_gap else np.inf
-        rounding = KNOWN_TO * self.grams.largest_entry * float(dnrm2(alpha))
+        sums = self.grams.largest_entry * float(dnrm2(alpha))  # subtracted from the targets
+        rounding = KNOWN_TO * max(sums, float(np.abs(problem.linear).max()))
         coef = problem.per_sample(alpha)
         most = self.grams.most_rounding_of_arguments(coef)
-        if most > NEGLIGIBLE * s.tol or not rounding_is_small(problem, alpha, most, allowed):
+        is_small = rounding_is_small(problem, alpha, max(most, rounding), allowed)
+        negligible = is_small or rounding_is_small(problem, alpha, most, allowed)
+        if most > NEGLIGIBLE * s.tol or not negligible:
             rounding = max(rounding, self.grams.rounding_of_arguments(task.indices, coef))
+            is_small = rounding_is_small(problem, alpha, rounding, allowed)
         if rounding > s.tol:
             return False
         if not needs_gap:
             return True
-        if shown.relative_gap <= s.gap and rounding_is_small(problem, alpha, rounding, allowed):
+        is_small = is_small or rounding_is_small(problem, alpha, rounding, allowed)
+        if shown.relative_gap <= s.gap and is_small:
             return True
         # An optimum of 0 has no relative gap; ν-machines have one where nothing can be told apart.
-        bias = problem.bias(alpha, solution.gradient)
-        least = gap_resolution(problem, alpha, bias, self.grams.largest_entry)
+        largest = self.grams.largest_entry_of(task.indices)
+        least = gap_resolution(problem, alpha, solution.bias, largest)
         is_zero = not problem.linear.any() and max(shown.gap, value) <= least
         return is_zero and rounding_is_small(problem, alpha, rounding, least)
 

@@ -20,8 +20,9 @@ import numpy as np
 
 from ...dual import Certificate, epsilon_svr, kernel_expansion, nu_svr
 from ...dual.problem import ROUNDING, Float
-from ..clock import OutOfTime
-from ..tasks import Outcome, Task
+from ...solvers.settings import SMALL
+from ..progress import OutOfTime
+from .tasks import Outcome, Task
 from .training import Trainer
 
 # Values of ε to try, at most.
@@ -117,13 +118,14 @@ class TubeSearch:
 
     def _certified(self, tried: Tried) -> Tube:
         """The outcome with the certificate of ν-SVR; where time is up its violation is that of
-        ε-SVR, which is no smaller."""
+        ε-SVR, which is no smaller, unless the problem is small."""
         task, outcome = tried.task, tried.outcome
         alpha = self.trainer.delivered(task, outcome.solution.alpha)
-        exact, overtime = self.trainer.grams.exact(task.indices), self.trainer.clock.overtime
+        exact, problem = self.trainer.grams.exact(task.indices), task.machine.problem
+        pause = self.trainer.clock.overtime if problem.size > SMALL else None
         sums = None
         with suppress(OutOfTime):
-            sums = kernel_expansion(task.machine.problem.per_sample(alpha), exact, overtime)
+            sums = kernel_expansion(problem.per_sample(alpha), exact, pause)
         certificate = self._restated(tried.epsilon, outcome.certificate, alpha, sums)
         outcome = outcome._replace(certificate=certificate)
         if tried.solved and not self.trainer.is_proven(task, outcome):

@@ -21,15 +21,10 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import check_array
 
 STEPS = 10.0 ** np.arange(-4.0, 4.01, 0.5)
-FOLDS = 5
-# Gap of the machines along the path; smaller gaps do not change scores.
-PATH_TOL = 1e-4
-# Fraction of a time limit that the choice may use.
-SHARE = 0.7
 
 
 def chosen_C(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    """The C with the best score in cross-validation."""
+    """The C with the best score in cross-validation, which may use 70 % of a time limit."""
     if not (sparse.issparse(X) or isinstance(X, list | tuple) or hasattr(X, "__array__")):
         raise ValueError("C='auto' needs samples in memory, got chunks of a file: give a number")
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
@@ -45,9 +40,10 @@ def chosen_C(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     splits = list(_splits(model, X, y))
     scores = np.zeros(values.size)
     limit = model.max_seconds
-    each = None if limit is None else SHARE * limit / (len(splits) * values.size)
+    each = None if limit is None else 0.7 * limit / (len(splits) * values.size)
+    # Smaller gaps do not change scores.
     plain = clone(model).set_params(
-        C=1.0, tol=max(PATH_TOL, model.tol), callback=None, warm_start=False, verbose=0
+        C=1.0, tol=max(1e-4, model.tol), callback=None, warm_start=False, verbose=0
     )
     plain.set_params(max_seconds=each)
     with warnings.catch_warnings():
@@ -71,14 +67,14 @@ def unit(model: Any, X: Any, y: NDArray[Any]) -> float:
     return size
 
 
-def _splits(model: Any, X: Any, y: NDArray[Any]) -> Any:
+def _splits(model: Any, X: Any, y: NDArray[Any], folds: int = 5) -> Any:
     seed = model._seed()
     if is_classifier(model):
         rarest = int(np.unique(y, return_counts=True)[1].min())
         if rarest >= 2:
-            k = min(FOLDS, rarest)
+            k = min(folds, rarest)
             return StratifiedKFold(k, shuffle=True, random_state=seed).split(X, y)
-    return KFold(min(FOLDS, X.shape[0]), shuffle=True, random_state=seed).split(X)
+    return KFold(min(folds, X.shape[0]), shuffle=True, random_state=seed).split(X)
 
 
 def _score(model: Any, X: Any, y: NDArray[Any]) -> float:

@@ -15,6 +15,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...runtime.parallel import in_parts, single_threaded_blas
+from ...runtime.sizes import BLOCK_ENTRIES, KEPT_BYTES
 from ...solvers.linear import (
     ArrayChunks,
     Intercept,
@@ -32,12 +33,6 @@ from ..progress import Reporter
 from ..template import CertifiedMachine
 from .auto_strength import chosen_C
 from .inputs import chunked_inputs, chunks_to_predict, refuse_overflow
-
-# Entries of the block of inputs whose outputs are computed at a time.
-PREDICTION_BLOCK = 1 << 22
-
-# Memory maps of more bytes than this, as float64, are read in chunks.
-LARGEST_MAPPED = 1 << 29
 
 # Why a fit is not at the optimum, by the status of its worst problem.
 REASONS = {
@@ -134,7 +129,7 @@ class LinearMachine(CertifiedMachine):
 
     def _inputs(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Checked inputs, in memory or in chunks, and targets."""
-        if isinstance(X, np.memmap) and X.ndim == 2 and 8 * X.size > LARGEST_MAPPED:
+        if isinstance(X, np.memmap) and X.ndim == 2 and 8 * X.size > KEPT_BYTES:
             X = ArrayChunks(X)
         if is_chunked(X):
             return chunked_inputs(self, X, y)
@@ -284,7 +279,7 @@ class LinearMachine(CertifiedMachine):
             product = product.toarray() if sparse.issparse(product) else np.asarray(product)
             return np.asarray(product + self.intercept_)
         outputs = np.empty((X.shape[0], coef.shape[0]))
-        step = max(1, PREDICTION_BLOCK // X.shape[1])
+        step = max(1, 4 * BLOCK_ENTRIES // X.shape[1])
 
         def some_rows(first: int, last: int) -> None:
             for top in range(first, last, step):

@@ -10,9 +10,6 @@ from sklearn.utils import check_array, column_or_1d
 
 from ...solvers.linear import ChunkedMatrix
 
-# Squares beyond this power of two, and their products with C, leave too little range for sums.
-LARGEST_EXPONENT = 980.0
-
 
 def chunked_inputs(estimator: Any, source: Any, y: Any) -> tuple[ChunkedMatrix, np.ndarray]:
     """The matrix of a source of chunks with the targets; sets the attributes about features."""
@@ -51,11 +48,14 @@ def chunks_to_predict(estimator: Any, source: Any) -> Iterator[Any]:
 
 
 def refuse_overflow(name: str, largest: float, cost: np.ndarray, estimator: Any) -> None:
-    """Raise if the squares of inputs or targets of this size, times C, overflow."""
+    """Raise if the squares of inputs or targets of this size, times C, overflow.
+
+    Beyond 2^980 they leave too little range for sums.
+    """
     if largest <= 0.0:
         return
     size = float(np.log2(largest))
-    if max(2.0 * size, 2.0 * size + float(np.log2(cost.max()))) > LARGEST_EXPONENT:
+    if max(2.0 * size, 2.0 * size + float(np.log2(cost.max()))) > 980.0:
         strength = estimator._strength
         raise ValueError(
             f"{name} has entries of up to about {largest:.0e}, whose squares times the weight of "

@@ -12,9 +12,6 @@ from .classes import factors_of
 from .progress import Pace
 
 STRATEGIES = ("margin", "random", "auto")
-# "auto" draws random samples, this many at a time for each label requested, until ENOUGH of them
-# are inside the margin for each.
-LOOK, ENOUGH = 20, 5
 
 
 class LabelCurve(NamedTuple):
@@ -40,7 +37,14 @@ class LabelCurve(NamedTuple):
 
 
 def queried(
-    model: Any, X: Any, candidates: np.ndarray, k: int, trained: bool = True
+    model: Any,
+    X: Any,
+    candidates: np.ndarray,
+    k: int,
+    trained: bool = True,
+    *,
+    look: int = 20,
+    enough: int = 5,
 ) -> tuple[np.ndarray, bool]:
     """The k candidates whose labels are most informative, and whether any candidate may be inside
     the margin.
@@ -55,6 +59,9 @@ def queried(
     k : int
     trained : bool
         An untrained model returns random candidates.
+    look, enough : int
+        ``querying="auto"`` draws `look` random candidates at a time for each of the k, until
+        `enough` of them are inside the margin for each.
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
@@ -66,8 +73,8 @@ def queried(
         doubt, inside = doubts(model, X, candidates)
         return candidates[np.argsort(doubt, kind="stable")[:k]], bool(inside.any())
     seen, found, parts = 0, 0, []
-    while seen < shuffled.size and found < ENOUGH * k:
-        doubt, inside = doubts(model, X, shuffled[seen : seen + LOOK * k])
+    while seen < shuffled.size and found < enough * k:
+        doubt, inside = doubts(model, X, shuffled[seen : seen + look * k])
         parts.append(doubt)
         seen, found = seen + doubt.size, found + int(inside.sum())
     order = np.argsort(np.concatenate(parts), kind="stable")

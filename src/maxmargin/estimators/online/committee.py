@@ -21,11 +21,11 @@ from ...solvers.online.machine import (
     chunks,
     refuse_overflow,
 )
-from ..clock import Clock
 from ..conditioning import widened
 from ..distinct import distinct
 from ..kernel.gram_pool import Grams
 from ..kernel.prediction import PREDICTION_BLOCK
+from ..progress import Clock
 
 
 class Function(NamedTuple):

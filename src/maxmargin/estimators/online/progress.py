@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..clock import Clock
-from ..progress import Line, Reporter
+from ..progress import Clock, Line, Reporter
 from .committee import Committee, Lesson
 
 

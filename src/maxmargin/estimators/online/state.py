@@ -25,6 +25,7 @@ from ...archive import (
     read_archive,
     write_archive,
 )
+from ...archive.matrices import LONGEST
 from ...kernels import FromFunction, Kernel
 from ...kernels.base import count
 from ...kernels.compose import Composition
@@ -47,10 +48,7 @@ ERRORS = (
     RecursionError,
 )
 LABELS = (bool, int, float, str)
-LABEL_TYPE, LARGEST_LABELS = re.compile(r"[<>|=]?(?:[biufU]\d{1,9}|O)"), 1 << 28
-LARGEST = 2**62
-# Limits of the dense table of sparse inputs: its entries, or entries per stored entry.
-LARGEST_TABLE, THINNEST_TABLE = 1 << 25, 100
+LABEL_TYPE = re.compile(r"[<>|=]?(?:[biufU]\d{1,9}|O)")
 ARRAYS = tuple(name for name in OnlineState._fields if name not in ("inputs", "frame"))
 
 
@@ -170,7 +168,7 @@ def _check_parts(values: Any) -> None:
     _require(all(isinstance(name, str) for name in values["feature_names"]), "a name is no text")
     for name, least in (("seen", 0), ("features", 1)):
         number = values[name]
-        fine = number is None or (not isinstance(number, bool) and least <= number <= LARGEST)
+        fine = number is None or (not isinstance(number, bool) and least <= number <= LONGEST)
         _require(fine, f"{name} is {number!r}")
 
 
@@ -196,7 +194,7 @@ def _labels(values: dict[str, Any]) -> np.ndarray:
     _require(LABEL_TYPE.fullmatch(name), f"labels are of type {name!r}")
     _require(all(isinstance(label, LABELS) for label in plain), "labels are no numbers or texts")
     dtype = np.dtype(name)
-    _require(dtype.itemsize * len(plain) <= LARGEST_LABELS, f"labels are of type {name!r}")
+    _require(dtype.itemsize * len(plain) <= 1 << 28, f"labels are of type {name!r}")
     labels = np.array(plain, dtype=dtype)
     _require(labels.ndim == 1 and labels.tolist() == plain, f"labels are not of type {dtype}")
     ordered = all(a < b for a, b in itertools.pairwise(plain))
@@ -248,7 +246,8 @@ def check_inputs(kernel: Kernel, inputs: Any, frame: Frame | None, features: int
         values = inputs.data if sparse.issparse(inputs) else inputs
         _require(np.isfinite(values).all(), "inputs contain NaN or infinity")
     if frame is not None and frame.dense and sparse.issparse(inputs):
-        most = max(LARGEST_TABLE, THINNEST_TABLE * inputs.nnz)
+        # Entries of their dense table, and those for each entry that is stored.
+        most = max(1 << 25, 100 * inputs.nnz)
         _require(inputs.shape[0] * inputs.shape[1] <= most, "sparse inputs would fill the memory")
     if frame is not None and frame.centre is not None:
         stationary = isinstance(kernel, VectorKernel) and kernel._stationary

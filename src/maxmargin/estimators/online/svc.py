@@ -17,9 +17,9 @@ from ...kernels.base import count
 from ...solvers.online.machine import POLICIES
 from .. import parameters as p
 from ..certificates import Certificates
-from ..clock import Clock
 from ..distinct import chosen
 from ..inputs import checked_weights, is_precomputed, tag_inputs, training_inputs
+from ..progress import Clock
 from ..template import blank, take_over
 from .active import STRATEGIES, LabelledPool, queried
 from .classes import (

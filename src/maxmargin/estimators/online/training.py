@@ -17,23 +17,15 @@ from ...kernels.vector.base import VectorKernel
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import plan
 from ...solvers.online.machine import OnlineSettings
-from ..clock import Clock
 from ..conditioning import KNOWN_TO, refuse_overflow
 from ..distinct import Samples, distinct, size_in_bytes
 from ..inputs import checked_weights, is_function, new_inputs, resolved_kernel, training_inputs
-from ..progress import Reporter
+from ..progress import Clock, Reporter
 from ..template import CertifiedMachine
 from . import state
 from .classes import labels_of_stream, weighted_classes
 from .committee import Committee
 from .progress import Pace, warn_early
-
-# Inputs of more bytes are visited in the order of their content without sorting a copy.
-LARGEST_REORDERED = 1 << 24
-# A violation of this many times tol counts as within tol, because of different rounding.
-ROUNDING = 1.000001
-# Samples from which the rounding of float32 is estimated.
-PROBED = 1000
 
 
 class TrainedOnline(CertifiedMachine):
@@ -55,7 +47,8 @@ class TrainedOnline(CertifiedMachine):
         weight = checked_weights(sample_weight, y.size)
         present = weighted_classes(y, weight, self.class_weight)
         self.classes_, self.class_weight_ = present.classes, present.factors
-        small = size_in_bytes(X) <= LARGEST_REORDERED
+        # Larger inputs are visited in the order of their content without sorting a copy.
+        small = size_in_bytes(X) <= 1 << 24
         samples = distinct(X, present.codes, present.weight, ordered=bool(self.shuffle and small))
         self._begin(samples.X, samples.weight)
         self.n_seen_ = y.size
@@ -113,7 +106,7 @@ class TrainedOnline(CertifiedMachine):
         largest = float(np.abs(self.kernel_.diagonal(samples.X)).max())
         rounding = KNOWN_TO * largest * float(np.linalg.norm(alpha))
         worst = max(self.machines_.violation(place, samples.X, codes, bound, alpha), rounding)
-        if worst <= ROUNDING * float(self.tol):
+        if worst <= 1.000001 * float(self.tol):  # rounding differs from that of the solver
             return "converged"
         kind = self.machines_.machines[place].dtype
         warnings.warn(
@@ -162,7 +155,7 @@ class TrainedOnline(CertifiedMachine):
         Entries have errors of about a tenth of the largest, with random signs, and the norm of α is
         below C√n. `finish` corrects remaining errors in float64.
         """
-        step = max(1, X.shape[0] // PROBED)
+        step = max(1, X.shape[0] // 1000)
         rounding = kernel.bind(X[::step], np.float32).rounding
         return bool(0.1 * rounding * self.C * np.sqrt(X.shape[0]) < self.tol)
 

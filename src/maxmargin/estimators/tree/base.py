@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .. import parameters as p
 from .criteria import Limits
 from .export import text_of
-from .fitting import WITHOUT_LIMIT, Samples, as_csc, grown
+from .fitting import Samples, as_csc, grown
 from .pruning import PruningPath, pruned, pruning_path
 from .splits import candidates_of
 from .tree import Tree
@@ -75,7 +76,7 @@ class DecisionTree(BaseEstimator):  # type: ignore[misc]
             unit = 1.0 if self.criterion in ("gini", "squared_error") else math.log(2.0)
             least = (float(self.min_impurity_decrease) - 2.0**-52) * unit * weight
         return Limits(
-            WITHOUT_LIMIT if self.max_depth is None else int(self.max_depth),
+            sys.maxsize if self.max_depth is None else int(self.max_depth),
             int(split),
             int(leaf),
             max(float(self.min_weight_fraction_leaf) * weight, np.finfo(np.float64).tiny),

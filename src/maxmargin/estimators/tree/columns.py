@@ -16,12 +16,10 @@ from scipy import sparse
 
 from ...runtime.jit import called, compiled_strict
 
+# Bits of a digit of the radix sort.
 DIGIT = 11
 BINS = 1 << DIGIT
 MASK, TOP = np.uint64(BINS - 1), np.uint64(1 << 63)
-# Fewer entries are sorted by insertion.  # speed only
-INSERTION_SIZE = 48
-
 
 Array = np.ndarray
 Work = tuple[Array, Array, Array, Array]
@@ -208,9 +206,10 @@ def _restore_bits(keys: Array) -> None:
 def _sort_keys(keys: Array, places: Array, count: int, table: Array) -> int:
     """Sort row 0 of `keys` with `places`, stable; the row of `places` that is in order.
 
-    Radix sort from the lowest digit; digits that all keys share are skipped.
+    Radix sort from the lowest digit; digits that all keys share are skipped. Few keys are sorted
+    by insertion, which is faster for them.
     """
-    if count < INSERTION_SIZE:
+    if count < 48:  # speed only
         for p in range(1, count):
             key, place = keys[0, p], places[0, p]
             q = p

@@ -27,10 +27,7 @@ from ...runtime.jit import inlined
 from .columns import Array, Columns
 
 # The first two need the sum of targets, the others the weight of each class.
-SQUARED_ERROR, TWO_CLASS_GINI, GINI, ENTROPY = 0, 1, 2, 3
-# Gains that differ by rounding alone are equal: in units of the cost, and of the weight, of a node.
-TIE_OF_COST = 1e-14
-TIE_OF_WEIGHT = 1e-15
+SQUARED_ERROR, TWO_CLASS_GINI, GINI, ENTROPY = range(4)
 
 
 class Targets(NamedTuple):
@@ -288,7 +285,7 @@ def allowed(limits: Limits, whole: Whole, count: int, w: float) -> bool:
 
 @inlined
 def tie_of(kind: int, cost: float, weight: float) -> float:
-    """Gains of a node within this differ by rounding alone."""
+    """The rounding of gains, from the cost and the weight of a node: closer gains are equal."""
     if kind == SQUARED_ERROR:
-        return TIE_OF_COST * cost
-    return TIE_OF_COST * cost + TIE_OF_WEIGHT * weight
+        return 1e-14 * cost
+    return 1e-14 * cost + 1e-15 * weight

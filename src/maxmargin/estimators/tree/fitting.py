@@ -13,9 +13,6 @@ from .grow import NODE, grow
 from .search import NO_FEATURE
 from .tree import LEAF, Tree, by_level, preorder, renumbered
 
-# Whole weights of at most this sum get a table of x log x.
-LARGEST_TABLE = 1 << 22
-WITHOUT_LIMIT = 1 << 40
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "squared_error": SQUARED_ERROR}
 
 
@@ -42,7 +39,7 @@ class Samples(NamedTuple):
 
 def copies_of(weight: np.ndarray) -> np.ndarray:
     """Integer weights count as copies; with other weights, each sample counts once."""
-    whole = (weight == np.floor(weight)).all() and weight.sum() < WITHOUT_LIMIT
+    whole = (weight == np.floor(weight)).all() and weight.sum() < 1 << 40
     return weight.astype(np.int64) if whole else np.ones(weight.size, dtype=np.int64)
 
 
@@ -80,7 +77,8 @@ def _targets(samples: Samples, kind: int, exponent: int) -> Targets:
         target = label.astype(np.float64)
     table = np.empty(0)
     whole = (weight == np.floor(weight)).all()
-    if kind == ENTROPY and whole and weight.sum() < LARGEST_TABLE:
+    # A table of x log x of at most 32 MB.
+    if kind == ENTROPY and whole and weight.sum() < 1 << 22:
         table = np.arange(weight.sum() + 1.0)
         table[1:] *= np.log(table[1:])
     unit = bool((weight == 1.0).all() and (copies == 1).all())

@@ -22,8 +22,7 @@ from ...runtime.jit import called, compiled, inlined
 from .columns import Array, Columns
 from .criteria import ENTROPY, SQUARED_ERROR, Limits, Targets
 from .search import NO_FEATURE, Split, search
-
-LEAF = -1
+from .tree import LEAF
 
 # A node, in the order of creation: children come after their parents. Values of rank `lower` or
 # below go to the left, `upper` is the next rank there is. `begin` and `end` are places in the final

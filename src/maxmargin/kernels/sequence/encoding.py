@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ..base import Inputs
 from .compiled import Index, Occurrences
 
-UNKNOWN = -1
-
 
 class EncodedSequences:
     """Sequences over an alphabet as numbers.
@@ -96,7 +94,7 @@ class EncodedSequences:
             letter = self.letters[offset : offset + size]
             code *= len(self.alphabet)
             code += letter
-            whole &= letter != UNKNOWN
+            whole &= letter >= 0
         at = np.flatnonzero(whole)
         sequence = first[at]
         return sequence, at - self.bounds[sequence], code[at]
@@ -194,14 +192,14 @@ def as_strings(sequences: Inputs, name: str) -> list[str]:
 
 
 def _letters(text: str, alphabet: str) -> NDArray[np.int64]:
-    """The place of every character in the alphabet, UNKNOWN where it has none."""
+    """The place of every character in the alphabet, -1 where it has none."""
     places = {}
     for place, letter in enumerate(alphabet):
         for form in (letter, letter.lower(), letter.upper()):
             if len(form) == 1:
                 places[ord(form)] = place
     known = sorted(places)
-    place_of = np.array([places[point] for point in known] + [UNKNOWN])
+    place_of = np.array([places[point] for point in known] + [-1])
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
     at = np.searchsorted(known, points)
     at[np.array([*known, -1])[at] != points] = len(known)

@@ -20,8 +20,6 @@ from .encoding import EncodedSequences, restricted
 # k(x, x) counts every K-mer of x with exp(0). Against that, matches below 2^-60 are lost in
 # rounding, even a hundred at a time.
 NEGLIGIBLE_EXPONENT = 60 * np.log(2.0)
-# Rows of a triangle contracted at a time.
-STRIPE = 128
 
 
 class Term(NamedTuple):
@@ -140,10 +138,10 @@ class Block(NamedTuple):
         self, W: Float, by_weight: Float, row_sums: Float, column_sums: Float
     ) -> float:
         """As `contract`, for a symmetric block: only entries on and right of the diagonal."""
-        n = len(W)
+        n, height = len(W), 128  # rows at a time
         by_sigma = 0.0
-        for start in range(0, n, STRIPE):
-            stop = min(start + STRIPE, n)
+        for start in range(0, n, height):
+            stop = min(start + height, n)
             folded = np.array(W[start:stop, start:], order="C")
             folded[:, stop - start :] += W[stop:, start:stop].T
             by_sigma += self.restricted(np.arange(start, n)).contract(

@@ -84,7 +84,7 @@ class VectorKernel(Kernel):
         A, B = as_vectors("A", A), as_vectors("B", B)
         self._check_features(A, B)
         dtype = np.float32 if A.dtype == B.dtype == np.float32 else np.float64
-        embedding = self._embedding_towards(B, dtype, rare_share(dtype), A)
+        embedding = self._embedding_towards(B, dtype, others=A)
         block = np.empty((A.shape[0], B.shape[0]), dtype=dtype)
         size = SIZES.embedded_size if A.shape[0] > SIZES.few_rows else SIZES.embedded_size_for_few
         features = B.shape[1] if embedding.dense else 1
@@ -100,7 +100,7 @@ class VectorKernel(Kernel):
         """A function that writes the block k(A, B) into an array, for many A; B is prepared once,
         for inputs like `others` if given."""
         B = as_vectors("B", B)
-        share = RARE.towards_unknown if others is None else rare_share(dtype)
+        share = RARE.towards_unknown if others is None else None  # speed only
         embedding = self._embedding_towards(B, dtype, share, others)
         right = embedding(B)
 
@@ -149,14 +149,15 @@ class VectorKernel(Kernel):
         return Embedding(dtype, dense, self._scale(), centre, self._offset() if offsets else None)
 
     def _embedding_towards(
-        self, B: Inputs, dtype: Any, share: float, others: Inputs | None = None
+        self, B: Inputs, dtype: Any, share: float | None = None, others: Inputs | None = None
     ) -> Embedding:
         """The embedding of B and of the inputs multiplied with B; features that differ from a
-        common value in at most this share of B, or of pairs of B and others, are stored as sparse
-        entries."""
+        common value in at most this share of B (`rare_share` by default), or of pairs of B and
+        others, are stored as sparse entries."""
         embedding = self._embedding(B, dtype)
-        if not embedding.dense:
+        if not embedding.dense or B.shape[1] < RARE.many_features:
             return embedding
+        share = rare_share(dtype) if share is None else share
         rare, common = rare_features(B, share, not self._stationary, others)
         if not rare.any():
             return embedding
@@ -195,8 +196,7 @@ class VectorGram(Gram):
 
     def __init__(self, kernel: VectorKernel, X: Inputs, dtype: Any = None) -> None:
         super().__init__(kernel, X, dtype)
-        share = rare_share(self.dtype)
-        self.points = kernel._embedding_towards(X, self.dtype, share)(X)
+        self.points = kernel._embedding_towards(X, self.dtype)(X)
         self.tiled = isinstance(self.points, DensePoints) and self.points.rare is None
 
     def _compute(self, indices: Array, right: Any, out: Array) -> None:
@@ -210,7 +210,7 @@ class VectorGram(Gram):
             # Rare entries are indexed for all columns together.
             super()._compute(indices, right, out)
         else:
-            left = self._select(self.points, indices)
+            left = self.points.take(indices)
             if self.kernel._fill_rows(left, right, out):
                 return
 
@@ -225,22 +225,22 @@ class VectorGram(Gram):
     def matrix(self, pause: Callable[[], object] | None = None) -> Array:
         if not self.tiled:
             return super().matrix(pause)
-        return self._tiled(self.points, self._cached_diagonal(), pause)
+        return self._tiled(self.points, self._diagonal, pause)
 
     def matrix_among(self, samples: Array, pause: Callable[[], object] | None = None) -> Array:
         if not self.tiled:
             return super().matrix_among(samples, pause)
-        return self._tiled(self.points.take(samples), self._cached_diagonal()[samples], pause)
+        return self._tiled(self.points.take(samples), self._diagonal[samples], pause)
 
     def _tiled(
         self, points: DensePoints, diagonal: Float, pause: Callable[[], object] | None
     ) -> Array:
         """The matrix of points, computed in tiles that stay in the cache."""
-        n = len(points)
+        n = len(points.table)
         matrix = buffer((n, n), self.dtype)
         threads = own_threads() if matrix.size >= WORTH_A_THREAD else 1
         # Tiles go to whichever thread is free; all but the first start late.
-        shares: list[list[int]] = [[] for _ in range(threads)]
+        shares: list[list[int]] = list(map(list, threads * [()]))
         loads = [0] + [SIZES.late] * (threads - 1)
         for top in range(0, n, SIZES.tile_rows):
             least = loads.index(min(loads))
@@ -286,7 +286,7 @@ class VectorGram(Gram):
         """The matrix of some of the inputs, with the same embedding."""
         some = copy(self)
         some.X, some.points, some.n = self.X[samples], self.points.take(samples), samples.size
-        some._prepared_columns, some._diagonal = (), self._cached_diagonal()[samples]
+        some._prepared_columns, some._diagonal = (), self._diagonal[samples]
         return some
 
     def _select(self, points: Any, indices: Array | slice) -> Any:

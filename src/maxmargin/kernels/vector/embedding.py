@@ -17,10 +17,10 @@ from scipy import sparse
 from ...runtime.buffers import buffer
 from ...runtime.jit import compiled, inlined
 from ...runtime.parallel import WORTH_A_THREAD, in_parts, product_part
-from ..base import Array, Float, Inputs, as_slice
-from .elementwise import chunks
+from ..base import Array, Float, Inputs
+from .elementwise import CHUNK, chunks
 from .rare_features import RareEntries, entries_of
-from .strides import memory_line
+from .strides import as_slice, memory_line
 
 
 class Sizes(NamedTuple):
@@ -74,11 +74,11 @@ class Embedding:
             of_kept, of_rare = ((centre[f], scale[f]) for f in (kept, rare))
         width = kept.size
         table = buffer((n, width if self.offset is None else width + 2), dtype=self.dtype)
-        norms, parts = np.empty(n), {}
+        norms, parts, step = np.empty(n), {}, max(1, CHUNK // max(d, 1))
 
         def some_rows(first: int, last: int) -> None:
-            for chunk in chunks(last - first, d):
-                start, rows = first + chunk.start, slice(first + chunk.start, first + chunk.stop)
+            for start in range(first, last, step):
+                rows = slice(start, min(start + step, last))
                 part = np.ascontiguousarray(X[rows], dtype=work)
                 if rare is None:
                     embed(part, centre, scale, table[rows], norms[rows])
@@ -346,9 +346,11 @@ def centre_of(X: Inputs) -> Array:
 
 def squared_norms(X: Inputs) -> Float:
     """‖x‖² of every row, in float64."""
-    norms = np.empty(X.shape[0])
     if sparse.issparse(X):
         return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    if X.dtype == np.float64:
+        return np.asarray(np.vecdot(X, X))
+    norms = np.empty(X.shape[0])
     for part in chunks(*X.shape):
         rows = X[part].astype(np.float64, copy=False)
         norms[part] = np.vecdot(rows, rows)

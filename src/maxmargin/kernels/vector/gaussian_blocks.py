@@ -34,18 +34,20 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
     the first rows of the tiles of each thread. Returns whether it was done."""
     if not _is_usual(table, table, matrix) or matrix.size * table.shape[1] > AT_ONCE:
         return False
-    swapped = swap_offset_columns(table)
+    is_direct = table.shape[1] - 2 <= DIRECT_FEATURES
+    swapped = table if is_direct else swap_offset_columns(table)
     step = uneven_step(len(table), table.itemsize)
-    gemm, line = address_for(table.dtype, "gemm"), matrix.reshape(-1)
+    line = matrix.reshape(-1)
 
     def some_tiles(tops: list[int]) -> None:
         tile = np.empty(rows * step, table.dtype)
-        if table.shape[1] - 2 > DIRECT_FEATURES:
+        if not is_direct:
+            gemm = address_for(table.dtype, "gemm")
             fill_tiles(table, swapped, line, np.array(tops, dtype=np.int64), rows, step, gemm, tile)
             return
         for top in tops:
             height = min(rows, len(table) - top)
-            fill_gaussian_block(swapped[top : top + height], table[top:], tile, step)
+            fill_gaussian_block(table[top : top + height], table[top:], tile, step)
             place_tile(tile, step, height, len(table) - top, line, len(table), top)
 
     in_turn(some_tiles, shares)

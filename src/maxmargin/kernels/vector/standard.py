@@ -16,12 +16,13 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import comb
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..base import Array, Float, Inputs, finite_number
 from .base import VectorKernel, as_vectors
+from .chebyshev import Interpolation, interpolation
 from .elementwise import hyperbolic_tangent, power
 from .embedding import DensePoints, Offset, squared_norms
 from .exp import exponential
@@ -233,8 +234,16 @@ class Gaussian(VectorKernel):
     gamma: float | tuple[float, ...] = 1.0
 
     _stationary = True
+    # Whether this is a Gaussian itself and not a subclass that overrides parts of it.
+    _is_plain: ClassVar[bool] = True
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls._is_plain = cls._fill is Gaussian._fill and cls._finish is Gaussian._finish
 
     def __post_init__(self) -> None:
+        if type(self.gamma) is float and 0.0 <= self.gamma < np.inf:
+            return
         if np.ndim(self.gamma) == 0:
             gamma: float | tuple[float, ...] = _checked_gamma(self.gamma)
         elif np.ndim(self.gamma) == 1:
@@ -263,7 +272,7 @@ class Gaussian(VectorKernel):
             super()._fill(left, right, out)
 
     def _fill_rows(self, left: Any, right: Any, out: Array) -> bool:
-        if not (self._is_plain() and isinstance(left, DensePoints)) or left.rare is not None:
+        if not (self._is_plain and isinstance(left, DensePoints)) or left.rare is not None:
             return False
         tables = left.table, right.table
         return gaussian_block(*tables, out) or fill_gaussian_columns(*tables, out)
@@ -271,10 +280,10 @@ class Gaussian(VectorKernel):
     def _fill_matrix(
         self, points: DensePoints, matrix: Array, shares: list[list[int]], rows: int
     ) -> bool:
-        return self._is_plain() and fill_gaussian_matrix(points.table, matrix, shares, rows)
+        return self._is_plain and fill_gaussian_matrix(points.table, matrix, shares, rows)
 
     def _transposed(self, points: DensePoints) -> Array | None:
-        if not self._is_plain():
+        if not self._is_plain:
             return None
         images = points.images()
         transposed = np.zeros((self._transposed_width(points), len(points)), images.dtype)
@@ -282,12 +291,12 @@ class Gaussian(VectorKernel):
         return transposed
 
     def _transposed_width(self, points: DensePoints) -> int:
-        return -(-points.features // 4) * 4 if self._is_plain() else 0
+        return -(-points.features // 4) * 4 if self._is_plain else 0
 
-    def _is_plain(self) -> bool:
-        """Whether this is a Gaussian itself and not a subclass, which may override parts."""
-        kind = type(self)
-        return kind._fill is Gaussian._fill and kind._finish is Gaussian._finish
+    def interpolation(self, X: Inputs) -> Interpolation | None:
+        """Chebyshev points from which sums of Gaussians at X are interpolated to rounding, if they
+        are few enough to be faster than kernel values."""
+        return interpolation(self.gamma, X) if self._is_plain else None
 
     def _finish(self, block: Array) -> None:
         exponential(block)
@@ -298,6 +307,17 @@ class Gaussian(VectorKernel):
 
     def diagonal(self, A: Inputs) -> Float:
         return np.ones(as_vectors("A", A).shape[0])
+
+    def exponents(self, A: Inputs, B: Inputs) -> Float:
+        """The logarithms of the values k(A, B) in float64, up to the rounding of the norms from
+        which they are computed; none of them is smaller than float64 allows, as values may be."""
+        A, B = as_vectors("A", A), as_vectors("B", B)
+        self._check_features(A, B)
+        embedding = self._embedding(B, np.float64)
+        left, right = embedding(A), embedding(B)
+        block = np.empty((len(left), len(right)))
+        left.products(right, block)  # type: ignore[arg-type]
+        return block
 
     @property
     def parameter_names(self) -> tuple[str, ...]:

@@ -17,6 +17,16 @@ TILE = 32
 CACHE_LINE = 64
 
 
+def as_slice(indices: Array | slice) -> Array | slice:
+    """Consecutive indices as a slice, so that indexing with it copies nothing."""
+    if isinstance(indices, slice) or len(indices) < 2:
+        return indices
+    first, last = int(indices[0]), int(indices[-1])
+    if last - first != len(indices) - 1 or first < 0 or not (np.diff(indices) == 1).all():
+        return indices
+    return slice(first, last + 1)
+
+
 def memory_line(block: Array) -> tuple[Array, int] | None:
     """The memory of a block with contiguous rows as a flat array, and the step between rows."""
     rows, columns = block.shape

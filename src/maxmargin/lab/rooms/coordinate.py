@@ -30,18 +30,17 @@ OPTIONS = ("loss", "C", "order", "shrinking", "stop", "tol", "intercept", "epoch
 FIELDS = (*samples.FIELDS, *OPTIONS)
 LOSSES = {"hinge": hinge, "squared_hinge": squared_hinge}
 INTERCEPTS = {"none": Intercept(False), "penalised": Intercept(True, 1.0)}
-MOST_POINTS, MOST_EPOCHS, MOST_STEPS = 100, 100, 4000
 
 
 def answer(request: Request) -> dict[str, Any]:
     """Steps and epochs of a run."""
     samples.only(request, FIELDS)
-    points = samples.samples_of(request, fewest=1, most=MOST_POINTS, usual=30)
+    points = samples.samples_of(request, fewest=1, most=100, usual=30)
     loss = fields.choice(request, "loss", "hinge", tuple(LOSSES))
     intercept = fields.choice(request, "intercept", "penalised", tuple(INTERCEPTS))
     C = fields.real(request, "C", 1.0, 1e-4, 1e4)
     tol = fields.real(request, "tol", 1e-3, 1e-9, 1.0)
-    epochs = fields.whole(request, "epochs", 50, 1, MOST_EPOCHS)
+    epochs = fields.whole(request, "epochs", 50, 1, 100)
     switches = Switches(
         fields.choice(request, "order", "permutation", ("permutation", "cyclic")),
         fields.switch(request, "shrinking", True),
@@ -100,7 +99,7 @@ class Watched(CoordinateDescent):
             )
             if reached and self.whole:
                 return "converged"
-            if len(self.steps) >= MOST_STEPS:
+            if len(self.steps) >= 4000:
                 return "step_limit"
             if reached:
                 self.reactivate_all()

@@ -20,7 +20,7 @@ class RequestError(ValueError):
 
 @dataclass(frozen=True)
 class Room:
-    """What the menu says of a room.
+    """An entry of the menu.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ def switch(request: Request, name: str, default: bool) -> bool:
 
 
 def text(request: Request, name: str, default: str, longest: int) -> str:
-    """A text of at most so many characters."""
+    """A text of at most `longest` characters."""
     value = request.get(name, default)
     if not isinstance(value, str):
         raise RequestError(f"{name} must be a text, got {_shown(value)}")
@@ -90,7 +90,7 @@ def text(request: Request, name: str, default: str, longest: int) -> str:
 def table(
     request: Request, name: str, columns: int, most: int, fewest: int = 0, largest: float = 1e6
 ) -> Float:
-    """A list of rows of so many finite numbers each."""
+    """A list of rows of `columns` finite numbers each."""
     rows = request.get(name, [])
     if not isinstance(rows, list):
         raise RequestError(f"{name} must be a list of rows, got {_shown(rows)}")

@@ -24,7 +24,6 @@ ROOM = Room(
     {"a": 2.0, "b": -1.0, "c": 3.0, "p": 1.0, "q": 1.0},
 )
 FIELDS = ("p", "q", "a", "b", "c", "reach")
-CURVE = 121
 
 
 class Example(NamedTuple):
@@ -83,9 +82,9 @@ def answer(request: Request) -> dict[str, Any]:
     reach = fields.real(request, "reach", 3.0, 1.0, 20.0)
     x, multiplier = example.solution()
     along = np.array([-example.b, example.a]) / np.hypot(example.a, example.b)
-    walk = x + np.linspace(-reach, reach, CURVE)[:, None] * along
+    walk = x + np.linspace(-reach, reach, 121)[:, None] * along
     span = max(abs(multiplier), 1.0)
-    multipliers = multiplier + span * np.linspace(-2.0, 2.0, CURVE)
+    multipliers = multiplier + span * np.linspace(-2.0, 2.0, len(walk))
     points = example.minimiser(multipliers)
     found: dict[str, Any] = fields.plain(
         {

@@ -37,7 +37,6 @@ TITLES = {
     "squared": "squared",
     "zero_one": "0/1",
 }
-CURVE = 241
 
 
 def answer(request: Request) -> dict[str, Any]:
@@ -51,7 +50,7 @@ def answer(request: Request) -> dict[str, Any]:
     if task == "classification" and target not in (-1.0, 1.0):
         raise fields.RequestError(f"target must be a class, -1 or 1, got {target:g}")
     z = fields.real(request, "z", 0.3, -100.0, 100.0)
-    grid = np.linspace(-4.0, 4.0, CURVE)
+    grid = np.linspace(-4.0, 4.0, 241)
     losses = {
         name: loss_of(name, target, C, epsilon)
         for name in (CLASSIFICATION if task == "classification" else REGRESSION)
@@ -84,7 +83,7 @@ def loss_of(name: str, target: float, C: float, epsilon: float) -> Loss:
 
 
 def repeated(loss: Loss, count: int) -> Loss:
-    """The same loss for so many outputs."""
+    """The same loss for `count` outputs."""
     return loss.at(np.zeros(count, dtype=np.int64))
 
 
@@ -123,7 +122,7 @@ def conjugate_curve(loss: Loss) -> dict[str, Any]:
     """β ↦ ℓ*(−β) over the box, or over a part of it where it is unbounded."""
     low = float(loss.lower[0]) if np.isfinite(loss.lower[0]) else -3.0 / float(loss.ridge[0])
     high = float(loss.upper[0]) if np.isfinite(loss.upper[0]) else 3.0 / float(loss.ridge[0])
-    beta = np.linspace(low, high, CURVE // 2)
+    beta = np.linspace(low, high, 120)
     return {"beta": beta, "value": [conjugate_at(loss, float(b)) for b in beta]}
 
 

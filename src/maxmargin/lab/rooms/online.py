@@ -31,7 +31,7 @@ MOST_POINTS = 120
 
 
 def answer(request: Request) -> dict[str, Any]:
-    """Frames of the stream and, in mode "active", whom the machine asks about next.
+    """Frames of the stream and, in mode "active", the point whose label is requested next.
 
     In mode "clicks" the stream is the points in their order. In mode "active" the points are a
     pool whose labels are unknown, and the stream is the points with the indices `asked`.
@@ -89,7 +89,7 @@ def asked_of(request: Request, most: int) -> list[int]:
 
 
 def asking(model: OnlineSVC, pool: Samples, order: list[int]) -> dict[str, Any]:
-    """The point of the pool that is asked for next, and what the machine says of all."""
+    """The point of the pool whose label is requested next, and the outputs for all points."""
     left = np.setdiff1d(np.arange(pool.y.size), order)
     query = left[model.query(pool.X[left])[0]] if left.size else None
     return {"query": query, "values": model.decision_function(pool.X) if order else None}

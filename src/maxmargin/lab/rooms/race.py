@@ -15,7 +15,6 @@ from ..machines import Task, choice_of, points_of, tasks_of
 from . import fields
 from .fields import Float, Request, RequestError, Room
 
-FEWEST, MOST = 2, 4
 ROOM = Room(
     name="race",
     title="Race",
@@ -34,9 +33,7 @@ ROOM = Room(
     },
 )
 ACTIONS = ("race", "example")
-MOST_POINTS, MOST_STEPS = 300, 6000
-# Points of each run that are kept, the last one always.
-KEPT = 250
+MOST_STEPS = 6000
 
 
 def answer(request: Request) -> dict[str, Any]:
@@ -44,8 +41,8 @@ def answer(request: Request) -> dict[str, Any]:
     if fields.choice(request, "action", "race", ACTIONS) == "example":
         return {"request": example(fields.choice(request, "example", "chess", EXAMPLES))}
     points = points_of(request)
-    if len(points) > MOST_POINTS:
-        raise RequestError(f"a race takes up to {MOST_POINTS} points, got {len(points):,}")
+    if len(points) > 300:
+        raise RequestError(f"a race takes up to 300 points, got {len(points):,}")
     task = tasks_of(points, choice_of(request))[0]
     tol = fields.real(request, "tol", 1e-3, 1e-10, 1.0)
     racers = racers_of(request)
@@ -76,8 +73,8 @@ def answer(request: Request) -> dict[str, Any]:
 def racers_of(request: Request) -> list[dict[str, Any]]:
     """The policies of a request, checked."""
     racers = request.get("racers", ROOM.example["racers"])
-    if not isinstance(racers, list) or not FEWEST <= len(racers) <= MOST:
-        raise RequestError(f"racers must be a list of {FEWEST} to {MOST} policies")
+    if not isinstance(racers, list) or not 2 <= len(racers) <= 4:
+        raise RequestError("racers must be a list of 2 to 4 policies")
     found = []
     for racer in racers:
         if not isinstance(racer, dict):
@@ -99,7 +96,8 @@ def _run(task: Task, K: Float, options: dict[str, Any]) -> dict[str, Any]:
     assert isinstance(trace, DetailedTrace)
     assert trace.alpha is not None
     last = len(trace)
-    kept = np.unique(np.linspace(0, last, min(KEPT, last + 1)).round().astype(int))
+    # At most 250 points of the run, with the first and the last.
+    kept = np.unique(np.linspace(0, last, min(250, last + 1)).round().astype(int))
     before, later = kept[:1], kept[1:] - 1
     start = trace.alpha[0]
     first = problem.gradient(start, K @ problem.per_sample(start))

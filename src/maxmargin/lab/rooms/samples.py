@@ -1,4 +1,4 @@
-"""The points of a request: put down by hand, or one of the examples."""
+"""The points of a request: clicked, or one of the examples."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from .fields import Float, Request, RequestError
 EXAMPLES = ("blobs", "xor", "moons", "chess")
 # What a request says about points.
 FIELDS = ("points", "example", "size", "seed")
-# Coordinates of points that are put down by hand.
-FARTHEST = 1e3
 
 
 class Samples(NamedTuple):
@@ -42,7 +40,7 @@ def samples_of(request: Request, *, fewest: int, most: int, usual: int) -> Sampl
     `size` says how many points the example has, `seed` which ones.
     """
     if request.get("points") is not None:
-        table = fields.table(request, "points", 3, most, fewest, FARTHEST)
+        table = fields.table(request, "points", 3, most, fewest, largest=1e3)
         labels = table[:, 2].copy()
         if np.isin(labels, (0.0, 1.0)).all():
             labels[labels == 0.0] = -1.0

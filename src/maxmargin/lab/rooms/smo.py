@@ -31,12 +31,9 @@ ROOM = Room(
     example={**example("moons"), "selection": "second_order"},
 )
 ACTIONS = ("trace", "solve", "example", "csv")
-# Points whose steps are shown; numbers in each of the arrays of a trace; steps.
-MOST_WATCHED, LARGEST_ARRAY, MOST_STEPS = 600, 300_000, 2000
-LONGEST_SOLVE = 10.0
+# Points whose steps are shown.
+MOST_WATCHED = 600
 LONGEST_CSV = 6_000_000
-# Samples whose Gram matrix is drawn.
-LARGEST_GRAM = 400
 
 
 def answer(request: Request) -> dict[str, Any]:
@@ -65,9 +62,7 @@ def solved(request: Request, points: Float, choice: Choice, tasks: list[Task]) -
     machines, alphas = [], []
     for task, low, high in zip(tasks, sizes, sizes[1:]):
         begun = None if start is None else start[low:high]
-        solution = solve(
-            task.machine.problem, task.gram, tol=tol, alpha=begun, max_seconds=LONGEST_SOLVE
-        )
+        solution = solve(task.machine.problem, task.gram, tol=tol, alpha=begun, max_seconds=10.0)
         machines.append(_described(task, solution))
         alphas.append(solution.alpha)
     return fields.record(
@@ -114,7 +109,8 @@ def traced(request: Request, choice: Choice, tasks: list[Task]) -> dict[str, Any
             "itself is trained all the same"
         )
     options = watch_options(request, n)
-    most = min(MOST_STEPS, LARGEST_ARRAY // problem.size)
+    # 300,000 numbers in each of the arrays of a trace.
+    most = min(2000, 300_000 // problem.size)
     K = np.asarray(task.gram.matrix(), dtype=np.float64)
     solution = watch(problem, K, alpha=True, max_steps=most, **options)
     trace = solution.trace
@@ -125,7 +121,7 @@ def traced(request: Request, choice: Choice, tasks: list[Task]) -> dict[str, Any
     gradients = np.array([problem.gradient(a, K @ problem.per_sample(a)) for a in trace.alpha])
     states = [_state(task, a, G) for a, G in zip(trace.alpha, gradients)]
     steps = _steps(task, K, trace, gradients, options["selection"])
-    drawn = np.uint8(255 * (K - K.min()) / (np.ptp(K) or 1.0)) if n <= LARGEST_GRAM else None
+    drawn = np.uint8(255 * (K - K.min()) / (np.ptp(K) or 1.0)) if n <= 400 else None
     arguments = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return fields.record(
         machine=_described(task, solution),

@@ -24,13 +24,12 @@ ROOM = Room(
     {"example": "moons", "size": 60, "max_depth": 4},
 )
 FIELDS = (*samples.FIELDS, "criterion", "max_depth", "max_leaves", "min_leaf")
-MOST_POINTS = 200
 
 
 def answer(request: Request) -> dict[str, Any]:
     """Frames, nodes, and the candidates of every split."""
     samples.only(request, FIELDS)
-    points = samples.samples_of(request, fewest=1, most=MOST_POINTS, usual=40)
+    points = samples.samples_of(request, fewest=1, most=200, usual=40)
     leaves = None
     if request.get("max_leaves") is not None:
         leaves = fields.whole(request, "max_leaves", 2, 2, 64)

@@ -62,16 +62,13 @@ OPTIMISERS = {
 # Decimal logarithms of C and γ, and first step sizes of optimisers (in natural logarithms).
 RANGE_C, RANGE_GAMMA = (-2.0, 4.0), (-2.0, 2.0)
 STEPS = {"irprop": 0.3, "rprop": 0.3, "noisy": 0.1, "cma": 1.0}
-FOLDS, COARSE = 5, 6
-MOST_POINTS, MOST_EVALUATIONS, MOST_RESOLUTION = 120, 400, 31
+FOLDS = 5
 
 
 def answer(request: Request) -> dict[str, Any]:
     """A landscape, a walk, or both."""
     samples.only(request, FIELDS)
-    points = samples.both_classes(
-        samples.samples_of(request, fewest=10, most=MOST_POINTS, usual=60)
-    )
+    points = samples.both_classes(samples.samples_of(request, fewest=10, most=120, usual=60))
     if min((points.y > 0).sum(), (points.y < 0).sum()) < FOLDS:
         raise RequestError(f"points must have at least {FOLDS} of each class, one for each fold")
     name = fields.choice(request, "objective", "likelihood", tuple(OBJECTIVES))
@@ -105,7 +102,7 @@ def objective_of(name: str, points: Samples, noisy: bool = False) -> Objective[P
 
 def landscape(points: Samples, name: str, request: Request) -> dict[str, Any]:
     """The objective on a grid: a row for each γ, a column for each C."""
-    resolution = fields.whole(request, "resolution", 21, 3, MOST_RESOLUTION)
+    resolution = fields.whole(request, "resolution", 21, 3, 31)
     log_C = np.linspace(*RANGE_C, resolution)
     log_gamma = np.linspace(*RANGE_GAMMA, resolution)
     objective = objective_of(name, points)
@@ -128,7 +125,7 @@ def walk(points: Samples, name: str, request: Request) -> dict[str, Any]:
         fields.real(request, "log_C", 0.0, *RANGE_C),
         fields.real(request, "log_gamma", -1.0, *RANGE_GAMMA),
     )
-    evaluations = fields.whole(request, "evaluations", 60, 1, MOST_EVALUATIONS)
+    evaluations = fields.whole(request, "evaluations", 60, 1, 400)
     if kind == "noisy" and name != "likelihood":
         raise RequestError(
             "optimiser noisy (NoisyRprop) is for the noisy log-likelihood: choose that objective"
@@ -172,7 +169,7 @@ def optimiser_of(kind: str, log_C: float, log_gamma: float) -> Optimiser[Point]:
     ends = np.log(10.0) * np.array([RANGE_GAMMA, RANGE_C])
     limits = Limits(ends[:, 0], ends[:, 1])
     if kind == "grid":
-        axes = [np.linspace(low, high, COARSE) - at for (low, high), at in zip(ends, start.theta)]
+        axes = [np.linspace(low, high, 6) - at for (low, high), at in zip(ends, start.theta)]
         return Grid(start, axes, limits)
     kinds: dict[str, Any] = {"irprop": IRpropPlus, "rprop": Rprop, "noisy": NoisyRprop, "cma": CMA}
     options = {"smallest": 1e-4} if kind in ("irprop", "rprop") else {}

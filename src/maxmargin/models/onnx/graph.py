@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Of the standard operators, and of the file: what the oldest onnxruntime that we allow can read.
-OPERATORS, FILE_VERSION = 17, 8
 KINDS = {"int64": "INT64", "float64": "DOUBLE", "object": "STRING"}
 
 
@@ -65,13 +63,16 @@ class Graph:
         self.outputs.append(self.onnx.helper.make_tensor_value_info(name, element, shape))
 
     def model(self) -> Any:
-        """The graph as a checked model of ONNX."""
+        """The graph as a checked model of ONNX.
+
+        Versions of operators and file are those that the oldest supported onnxruntime reads.
+        """
         helper = self.onnx.helper
         graph = helper.make_graph(
             self.nodes, "maxmargin", [self.input], self.outputs, self.constants
         )
-        operators = [helper.make_opsetid("", OPERATORS)]
+        operators = [helper.make_opsetid("", 17)]
         model = helper.make_model(graph, opset_imports=operators, producer_name="maxmargin")
-        model.ir_version = FILE_VERSION
+        model.ir_version = 8
         self.onnx.checker.check_model(model)
         return model

@@ -12,9 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from ..display import BLACK, BLUE, GREEN, VERMILLION, Display
 from ..words import gap_in_words
 
-# Largest number of doublings of the step limit.
-MOST_DOUBLINGS = 40
-
 
 class CertificateDisplay(Display):
     """Primal and dual value of machines stopped after 1, 2, 4, … steps.
@@ -118,7 +115,7 @@ class CertificateDisplay(Display):
 def stopped_fits(estimator: Any, X: Any, y: Any) -> list[tuple[int, Any]]:
     """Copies of an estimator stopped after 1, 2, 4, … steps, up to the optimum."""
     fits, limit = [], 1
-    for _ in range(MOST_DOUBLINGS):
+    for _ in range(40):
         model = clone(estimator).set_params(max_iter=limit)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -8,9 +8,6 @@ import numpy as np
 
 from ..display import BLACK, Display
 
-# Samples that are drawn at most; more are thinned evenly in every class.
-MOST_SAMPLES = 600
-
 
 class GramDisplay(Display):
     """Kernel values of all pairs of samples, class by class.
@@ -56,7 +53,7 @@ class GramDisplay(Display):
 
     @classmethod
     def from_kernel(cls, kernel: Any, X: Any, y: Any, *, ax: Any = None) -> GramDisplay:
-        """Plot the Gram matrix of samples.
+        """Plot the Gram matrix of samples; more than 600 are thinned evenly in every class.
 
         Parameters
         ----------
@@ -67,7 +64,7 @@ class GramDisplay(Display):
         ax : Axes, optional
         """
         classes, codes = np.unique(y, return_inverse=True)
-        stride = -(-codes.size // MOST_SAMPLES)
+        stride = -(-codes.size // 600)
         rows = [np.flatnonzero(codes == code)[::stride] for code in range(classes.size)]
         chosen = np.concatenate(rows)
         inputs = X[chosen] if hasattr(X, "shape") else [X[i] for i in chosen]

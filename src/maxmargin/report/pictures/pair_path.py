@@ -11,9 +11,6 @@ from ...solvers import solve
 from ...solvers.solver import as_gram
 from ..display import BLACK, BLUE, GREY, VERMILLION, Display
 
-# Points of the landscape along each side of the box.
-GRID = 120
-
 
 class PairPathDisplay(Display):
     """Where two dual variables are after each step of SMO, inside their box.
@@ -100,9 +97,10 @@ class PairPathDisplay(Display):
         ).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        sides = [np.linspace(self.lower[k], self.upper[k], GRID) for k in range(2)]
         if self.landscape is not None:
             values, slack = self.landscape
+            box = zip(self.lower, self.upper, values.shape)
+            sides = [np.linspace(low, high, count) for low, high, count in box]
             levels = np.linspace(values[slack >= 0].min(), values[slack >= 0].max(), 24)
             ax.contourf(*sides, values, levels=levels, cmap="Blues", alpha=0.8)
             ax.contour(*sides, values, levels=levels, colors="white", linewidths=0.5)
@@ -165,15 +163,18 @@ def _furthest(points: np.ndarray) -> tuple[int, int]:
 
 
 def landscape_of(
-    problem: DualProblem, gram: Any, pair: tuple[int, int]
+    problem: DualProblem, gram: Any, pair: tuple[int, int], points: int = 120
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Dual values over the box of two of three variables; the sum determines the third."""
+    """Dual values over the box of two of three variables; the sum determines the third.
+
+    They are computed at `points` along each side of the box.
+    """
     i, j = pair
     (third,) = {0, 1, 2} - {i, j}
     Q = np.asarray(gram.matrix(), dtype=np.float64) + np.diag(problem.ridge)
     total = problem.feasible().sum()
-    sides = [np.linspace(problem.lower[k], problem.upper[k], GRID) for k in pair]
-    alpha = np.empty((GRID, GRID, 3))
+    sides = [np.linspace(problem.lower[k], problem.upper[k], points) for k in pair]
+    alpha = np.empty((points, points, 3))
     alpha[..., i], alpha[..., j] = np.meshgrid(*sides)
     alpha[..., third] = total - alpha[..., i] - alpha[..., j]
     value = alpha @ problem.linear - 0.5 * np.einsum("...a,ab,...b", alpha, Q, alpha)

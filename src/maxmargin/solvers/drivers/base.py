@@ -11,16 +11,16 @@ from ...dual.problem import DualProblem, Float
 from ...kernels.base import Gram
 from ...runtime.lapack import POTRF
 from ..interrupt import Interrupt
-from ..newton.compiled_step import face_buffers
 from ..newton.step import FaceResult, face_step
 from ..plan import Plan
-from ..result import Progress, Solution, TraceBuilder
+from ..result import NO_TRACE, Progress, Solution, TraceBuilder
 from ..rows.base import LoopRows
 from ..rows.lru import CachedRows
 from ..settings import Settings, may_be_unbounded
 from ..smo import state as r
 from ..smo.schedule import run_to_end
 from ..smo.slabs import note_face
+from .single import DOUBLE_RESOLUTION, blank_memory
 from .working_set import EPSILON, Active, largest_entry, rounding
 
 LONGEST_SLAB = 1000
@@ -30,8 +30,8 @@ LONGEST_SILENCE = 0.2
 FACE_BYTES = 16
 # Slabs or rounds without progress above rounding after which a run ends with status "precision".
 PATIENCE = 20
-# Curvatures below this fraction of the largest entry are treated as rounding.
-SINGLE_RESOLUTION, DOUBLE_RESOLUTION = 4 * float(np.finfo(np.float32).eps), 1e-12
+# Curvatures of float32 rows below this fraction of the largest entry are treated as rounding.
+SINGLE_RESOLUTION = 4 * float(np.finfo(np.float32).eps)
 # With float32 rows the run aims at this fraction of the allowed violation, because the violation
 # recomputed in float64 may be larger.
 SINGLE_AIM = 0.9
@@ -44,21 +44,6 @@ UNBOUNDED_DUAL = 1e13
 
 class Ended(Exception):
     """A budget ran out; the message is the status."""
-
-
-def blank_memory(planning: int, groups: int) -> tuple[r.Memory, r.State, r.Counters]:
-    """Make the loop memory before the first step; its state and counters as Python sees them."""
-    state, counters = r.State(sweep_all=1, patience=1.0), r.Counters()
-    memory = r.Memory(
-        np.frombuffer(state, r.STATE),
-        np.frombuffer(counters, r.COUNTERS),
-        np.zeros((planning + 1, 2), dtype=np.int64),
-        np.zeros(planning + 1),
-        np.zeros(groups),
-        np.zeros(groups),
-        *face_buffers(groups),
-    )
-    return memory, state, counters
 
 
 class Run:
@@ -141,8 +126,8 @@ class Run:
         steps = int(min(self.slab_length(), self.steps_left()))
         began = self.counters.steps
         dual = self.state.dual
-        buffers = self.trace.buffers(steps)
         common = self.plain and not self.trace.wanted
+        buffers = NO_TRACE if common else self.trace.buffers(steps)
         took, event = 0, r.ROW_MISSING
         while event == r.ROW_MISSING:
             event, missing, self.violation = run_to_end(

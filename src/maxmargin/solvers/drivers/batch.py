@@ -18,28 +18,27 @@ from ...dual.batch import (
     Parts,
     certify_parts,
 )
-from ...dual.certificate import Certificate
-from ...dual.passes import gap_and_infeasibility, gradient_and_value, meeting
-from ...dual.problem import Float, Int
+from ...dual.certificate import Certificate, gap_and_infeasibility, gradient_and_value
+from ...dual.problem import Float, Int, meeting
 from ...kernels.base import Array
 from ...runtime.buffers import buffer
-from ...runtime.lapack import POTRF
 from ...runtime.parallel import in_turn, own_threads
 from ..result import Solution
 from ..rows.lru import FullRows
-from ..rows.on_demand import bring
 from ..smo import state as r
 from ..smo.batch import run_batch
-from ..smo.schedule import run_to_end
-from .base import DOUBLE_RESOLUTION, blank_memory
+from .single import (
+    LEAST_AIM,
+    MOST_STEPS,
+    NEXT_AIM,
+    blank_memory,
+    rows_on_demand,
+    run_single,
+    usual_control,
+)
 
-# A problem that needs more steps than this is solved by another driver.
-MOST_STEPS = 10_000
 # Largest number of problems in one call (Ctrl-C is checked between calls), and calls per thread.
 AT_ONCE, SHARES = 64, 4
-# If gaps are too large, the tolerance is multiplied by the first factor, down to the second
-# fraction of its initial value.
-NEXT_AIM, LEAST_AIM = 0.05, 1e-6
 # Total number of Gram entries from which a second thread pays off.
 WORTH_A_THREAD = 1 << 16
 
@@ -104,22 +103,10 @@ def optimise(
     `ledger` and `facts`."""
     ends = [0, *parts.ends.tolist()]
     sizes = [stop - start for start, stop in pairwise(ends)]
-    control = r.Control(
-        selection=r.SECOND_ORDER,
-        planning=0,
-        overstep=1.0,
-        tol=tol,
-        scale=1.0,
-        floor=DOUBLE_RESOLUTION,
-        target=np.inf,
-        faces=r.FACES,
-        ending=r.POLISH,
-        potrf=POTRF,
-    )
-
     if len(sizes) == 1:
-        solve_one(parts, control, alpha, sums, gradient, ledger[0], facts[0])
+        solve_one(parts, tol, alpha, sums, gradient, ledger[0], facts[0])
         return
+    control = usual_control(tol)
     many = sum(size * size for size in sizes) >= WORTH_A_THREAD
     threads = min(own_threads(), len(sizes)) if many else 1
     step = min(AT_ONCE, -(-len(sizes) // (SHARES * threads if threads > 1 else 1)))
@@ -147,77 +134,30 @@ def is_all_of(matrix: Array, places: Int) -> bool:
 
 def solve_one(
     parts: Parts,
-    control: r.Control,
+    tol: float,
     alpha: Float,
     sums: Float,
     gradient: Float,
     entries: Float,
     fact: Float,
 ) -> None:
-    """`run_batch` and `certify_parts` for a batch of one problem. Most fits have only one, and this
-    spares them the compilation of those two."""
-    size, (memory, state, counters) = alpha.size, blank_memory(0, 1)
-    rows, diagonal, scale = rows_of(parts)
-    group, kink = np.zeros(size, np.int64), np.zeros(size)
-    gradient[:] = parts.linear - sums - parts.ridge * alpha
-    state.dual = 0.5 * float(alpha @ (parts.linear + gradient))
-    lower, upper = parts.lower, parts.upper
-    v = r.Variables(
-        alpha,
-        gradient,
-        lower,
-        upper,
-        parts.ridge,
-        diagonal + parts.ridge,
-        group,
-        np.where(alpha < upper, 0.0, -np.inf)[None],
-        np.where(alpha > lower, 0.0, np.inf)[None],
-        np.empty(size, np.float32),
-        kink,
-        lower,
-        upper,
-    )
-    told = control._replace(scale=scale, floor=control.floor / control.scale * scale)
-    if rows.count[1] and alpha.any():
-        bring(rows, np.flatnonzero(alpha))
-    event, _, _ = run_to_end(v, rows, size, told, MOST_STEPS, memory, None)
-    stored = np.flatnonzero(rows.slot >= 0)
-    by_slot = np.zeros(stored.size)
-    by_slot[rows.slot[stored]] = alpha[stored]
-    np.dot(by_slot, rows.values[: stored.size], out=sums)
-    entries[r.ENDED], entries[r.STEPS] = event, counters.steps
-    entries[r.ROUNDS], entries[r.BENT] = counters.face_rounds, counters.negative_steps
-    entries[r.ROWS] = rows.count[0]
-    bias = np.zeros(1)
+    """`run_batch` and `certify_parts` for a batch of one problem, without compiling these two."""
+    places = parts.places
+    if parts.points.size:
+        source = parts.points.take(places, axis=1)  # indexing would give it another layout
+        rows, diagonal = rows_on_demand(source), np.ones(places.size)
+    else:
+        diagonal = np.diagonal(parts.matrix)[places]
+        whole = is_all_of(parts.matrix, places)
+        rows = FullRows(parts.matrix).store if whole else rows_on_demand(parts.matrix, places)
+    entries[:] = run_single(parts, rows, diagonal, tol, alpha, sums)
+    bias, group = np.zeros(1), np.zeros(places.size, np.int64)
     fact[DUAL] = gradient_and_value(parts.linear, parts.ridge, alpha, sums, gradient)
     fact[VIOLATION] = meeting(alpha, gradient, parts.lower, parts.upper, group, bias)
     fact[BIAS] = bias[0]
     fact[GAP], fact[INFEASIBILITY] = gap_and_infeasibility(
-        parts.linear, parts.lower, parts.upper, parts.ridge, group, kink[:1], alpha, sums, bias
+        parts.linear, parts.lower, parts.upper, parts.ridge, group, np.zeros(1), alpha, sums, bias
     )
-
-
-def rows_of(parts: Parts) -> tuple[r.RowStore, Float, float]:
-    """Row store of the only problem, its diagonal, and the largest diagonal entry. The loop
-    computes rows on demand unless the matrix holds exactly these samples."""
-    places, size = parts.places, parts.places.size
-    if parts.points.size:
-        diagonal, among = np.ones(size), places[:0]
-        source = parts.points.take(places, axis=1)  # indexing would give it another layout
-    else:
-        diagonal, source, among = np.diagonal(parts.matrix)[places], parts.matrix, places
-    scale = float(np.abs(diagonal).max(initial=0.0)) or 1.0
-    if is_all_of(source, among):
-        return FullRows(source).store, diagonal, scale
-    rows = r.RowStore(
-        buffer((size, size), np.float64),
-        np.full(size, -1),
-        np.zeros(size, np.int64),
-        source,
-        among,
-        np.array([0, size]),
-    )
-    return rows, diagonal, scale
 
 
 def read(

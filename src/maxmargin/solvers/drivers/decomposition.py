@@ -102,7 +102,7 @@ class BlockRun(Run):
                 self.stagnant, gain = self.stagnates(gain), None
                 if self.unimproved > LONGEST_PLATEAU:  # rounding may seem to be gain
                     self.stagnant, self.unimproved = True, 0
-            if all_samples.growing and self.violation <= STAGE_GOAL * self.settings.tol:
+            if all_samples.stages and self.violation <= STAGE_GOAL * self.settings.tol:
                 all_samples.grow()
                 continue
             if self.violation <= max(self.goal, self.noise()):
@@ -197,7 +197,7 @@ class BlockRun(Run):
         """A reason to end now, or None."""
         if self.interrupt.pressed:
             return "interrupted"
-        if self.told_to_stop():
+        if self.settings.callback is not None and self.told_to_stop():
             return "stopped"
         good = self.all_samples.complete and self.violation <= self.settings.tol
         if self.steps_left() <= 0:

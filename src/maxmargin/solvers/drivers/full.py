@@ -18,7 +18,7 @@ from ..settings import Settings
 from ..smo import state as r
 from ..smo.loop import forget
 from ..smo.schedule import OVER, POLISHED
-from ..smo.slabs import FEWEST_ROUNDS, ROUND_COST
+from ..smo.slabs import FACE_COST, FEWEST_ROUNDS, FLOP_COST, MANY_PATIENCE, ROUND_COST
 from .base import LONGEST_SLAB, PATIENCE, Ended, Run
 from .working_set import Active
 
@@ -90,7 +90,7 @@ class PairRun(Run):
                 elif not self._narrow():
                     return "converged" if self.violation <= self.settings.tol else "precision"
                 continue
-            if event == r.FACE_DUE:
+            if event == r.FACE_DUE or self._is_slow():
                 self.face()
                 if self.unbounded:
                     return "unbounded"
@@ -156,7 +156,29 @@ class PairRun(Run):
             return self._out_of("time_limit")
         if self.stagnant:
             return self._stalled()
+        if self._is_astray(event):
+            return self._out_of("precision")
         return None
+
+    def _is_slow(self) -> bool:
+        """Whether pair steps have not reduced the violation for long, at far more than the cost of
+        a face step, which may reduce it even if most of them end at bounds."""
+        if not self.settings.face or self.unimproved % PATIENCE != PATIENCE - 1:
+            return False
+        free = self.active.free().size
+        cost = FACE_COST + FLOP_COST * free**3 / 3.0
+        return free > 1 and self.state.since_face > MANY_PATIENCE * cost
+
+    def _is_astray(self, event: int) -> bool:
+        """Whether the violation has not been reduced for long and the steps lead nowhere: rounding
+        hides the curvature of the next one, or recomputed gradients show no gain."""
+        if self.unimproved < PATIENCE:
+            return False
+        if event == r.UNBOUNDED:
+            return True
+        if self.whole and self._updates() - self.renewed > self.problem.samples:
+            self._refresh()
+        return self.fruitless >= PATIENCE
 
     def _out_of(self, status: str) -> str:
         if self.whole and self.violation <= self.settings.tol:

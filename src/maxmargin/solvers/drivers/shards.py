@@ -17,8 +17,8 @@ from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import in_parts
 from ..plan import Plan
-from ..rows.block_cache import BlockRowCache
 from ..rows.lru import FullRows
+from .block_cache import BlockRowCache
 from .violators import mark_most
 from .working_set import Active, Bool, marked
 
@@ -118,6 +118,9 @@ class Samples:
         )
         # Coefficients at the last reconstruction of all gradients.
         self.returned_with: Float | None = None
+        # Of the live samples as they are, if known: which have a free variable, extreme gradients.
+        self.is_free: Bool | None = None
+        self.extremes: Float | None = None
         self.in_last = np.full(problem.samples, -1)  # place of each sample in the last block
         self.seen = np.zeros(problem.samples, dtype=bool)  # samples that have been in a block
         self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
@@ -127,12 +130,14 @@ class Samples:
         self._go_live(0)
 
     def violation(self) -> float:
-        return self.live.violation()
+        """ψ of the live samples; the extreme gradients behind it are noted for the next block."""
+        self.extremes = np.empty((2, self.problem.totals.size))
+        return self.live.violation(*self.extremes)
 
     def most_violating(self, count: int) -> Int:
         """About `count` samples: the most violating ones upwards and downwards, in each group."""
         v, marks = self.live.v, np.zeros(self.live.size, dtype=np.bool_)
-        tops, bottoms = self.live.extremes()
+        tops, bottoms = self.live.extremes() if self.extremes is None else self.extremes
         share = max(1, count // (2 * tops.size))
         for g in range(tops.size):
             mark_most(v.gradient, v.rise[g], 1.0, bottoms[g], share, marks)
@@ -177,19 +182,16 @@ class Samples:
         variables = self.live.variables_of(places)
         moved = part.v.alpha != self.live.v.alpha[variables]
         moved = moved.reshape(-1, places.size).any(axis=0)
-        places, alpha = places[moved], part.v.alpha.reshape(-1, places.size)[:, moved]
-        protected = self.live.has_free()
+        alpha = part.v.alpha.reshape(-1, places.size)[:, moved]
+        variables = variables.reshape(-1, places.size)[:, moved]
+        protected = self.live.has_free() if self.is_free is None else self.is_free
+        places, most, self.is_free, self.extremes = places[moved], self.rows.most, None, None
         # If memory is short, only some rows fit at a time.
-        for first in range(0, places.size, self.rows.most):
-            some = slice(first, first + self.rows.most)
+        for first in range(0, places.size, most):
+            some = slice(first, first + most)
             self.rows.ensure(places[some], protected)
-            self.live.place(self.live.variables_of(places[some]), alpha[:, some].ravel())
+            self.live.place(variables[:, some].ravel(), alpha[:, some].ravel())
         self.complete = self.live.size == self.problem.samples
-
-    @property
-    def growing(self) -> bool:
-        """Whether there are further stages."""
-        return bool(self.stages)
 
     def grow(self) -> None:
         """Begin the next stage: add its samples with their gradient."""
@@ -200,6 +202,7 @@ class Samples:
     def _go_live(self, known: int) -> None:
         """Make the samples of the row cache live; the first `known` gradients are up to date."""
         problem, rows = self.problem, self.rows
+        self.is_free = self.extremes = None
         gradient = self.gradient.reshape(problem.copies, problem.samples)
         gradient[:, known : rows.n] -= self._pull_from(known)
         self.live = Active.of(problem, rows, self.diagonal, self.alpha, self.gradient, rows.columns)
@@ -222,7 +225,7 @@ class Samples:
 
     def settle(self) -> None:
         """Leave out the samples that have settled, if enough have."""
-        if self.returned_with is not None or self.growing:
+        if self.returned_with is not None or self.stages:
             return
         most = 1.0 - LEAST_SETTLED
         if not self.rows.full:
@@ -235,7 +238,7 @@ class Samples:
         if 2 <= keep.size < most * self.live.size:
             self.live.write(self.alpha, self.gradient)
             self.rows.restrict(keep)
-            self.live = self.live.part(keep, self.rows)
+            self.live, self.is_free = self.live.part(keep, self.rows), None
             self.complete = False
 
     def return_all(self) -> None:
@@ -265,7 +268,7 @@ class Samples:
         self._revive()
 
     def _revive(self) -> None:
-        self.stages = []
+        self.stages, self.is_free, self.extremes = [], None, None
         self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
         keep = self.live.staying()
         self.rows.reset(None)
@@ -288,7 +291,8 @@ class Samples:
 
     def free(self) -> Int:
         """The samples with a free variable."""
-        return self.live.samples[self.live.has_free()]
+        self.is_free = self.live.has_free()
+        return self.live.samples[self.is_free]
 
     def new_among(self, samples: Int) -> int:
         """Number of these samples that have never been in a block."""

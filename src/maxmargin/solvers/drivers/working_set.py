@@ -7,7 +7,7 @@ leaves when all its variables do. The blocks of the driver `blocks` are subsets 
 
 from __future__ import annotations
 
-from typing import Any
+from operator import methodcaller
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,9 +173,7 @@ class Active:
 
     def part(self, keep: Int, rows: Rows) -> Active:
         """The samples `keep` (indices into this set) alone."""
-        a = self.variables_of(keep)
-        arrays: list[Any] = [array.take(a, axis=-1) for array in self.v]
-        v = r.Variables(*arrays)
+        v = r.Variables(*map(methodcaller("take", self.variables_of(keep), axis=-1), self.v))
         return Active(v, self.copies, self.samples[keep], rows, self.folded)
 
     def write(self, alpha: Float, gradient: Float) -> None:
@@ -243,10 +241,11 @@ class Active:
         extremes(v.gradient, v.rise, v.fall, tops, bottoms)
         return tops, bottoms
 
-    def violation(self) -> float:
-        """ψ: how far rising exceeds falling, in the worst group."""
+    def violation(self, tops: Float | None = None, bottoms: Float | None = None) -> float:
+        """ψ: how far rising exceeds falling, in the worst group; `extremes` go to the arrays."""
         v = self.v
-        tops, bottoms = np.empty((2, len(v.rise)))
+        if tops is None or bottoms is None:
+            tops, bottoms = np.empty((2, len(v.rise)))
         return extremes(v.gradient, v.rise, v.fall, tops, bottoms)
 
     def total_violation(self) -> float:

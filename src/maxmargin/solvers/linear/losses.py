@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 Float = NDArray[np.float64]
 
-QUADRATIC, LOGISTIC = 0, 1
+QUADRATIC, LOGISTIC = range(2)
 
 
 class Loss(NamedTuple):

@@ -14,9 +14,6 @@ import numpy as np
 from ...runtime.parallel import in_turn
 from .costs import COSTS
 
-# Largest number of parts, and of numbers in all partial sums.
-MOST_PARTS, MOST_SUMS = 64, 1 << 23
-
 
 def parts_of(work: Any, entries: int, sums: int = 0) -> list[tuple[int, int]]:
     """Ranges of equal work; `work` is a cumulative count such as the indptr of a CSR matrix. Each
@@ -40,8 +37,9 @@ def even_parts(rows: int, entries: int, sums: int = 0) -> list[tuple[int, int]]:
 
 
 def _count(entries: int, sums: int) -> int:
-    """A power of two of parts, so that usual numbers of threads have equal shares."""
-    most = min(MOST_PARTS, entries // max(COSTS.worth_a_part, 2 * sums), MOST_SUMS // max(sums, 1))
+    """A power of two of parts, so that usual numbers of threads have equal shares: at most 64, with
+    at most 64 MB of partial sums."""
+    most = min(64, entries // max(COSTS.worth_a_part, 2 * sums), (1 << 23) // max(sums, 1))
     return 1 << max(int(most).bit_length() - 1, 0)
 
 

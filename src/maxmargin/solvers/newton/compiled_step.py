@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import float64, int64
+from numba.types import Tuple
 
 from ...dual.problem import Float, Int
 from ...kernels.base import Array
 from ...runtime.buffers import buffer
-from ...runtime.jit import inlined, largest
+from ...runtime.jit import called_by_symbol, inlined, largest
 from ...runtime.lapack import lapack_factor
 from ..smo.selection import is_free
 from ..smo.state import RowStore, Variables
@@ -65,7 +67,7 @@ def factor_of(Q: Float, shift: float, R: Float, potrf: int) -> bool:
     return positive
 
 
-@inlined
+@called_by_symbol(Tuple((int64, float64, int64)))
 def small_face_step(
     v: Variables,
     rows: RowStore,

@@ -9,9 +9,6 @@ import numpy as np
 from ...dual import DualProblem
 from .loop import EVICTED, INSERTED, REMOVED, SIZE, STEPS, Support
 
-# Padding of rows: with a power of two between rows, entries of a column share one cache set.
-ROW_PADDING = 16
-
 
 class SupportSet:
     """Members with their coefficients, gradients and Gram matrix."""
@@ -130,5 +127,6 @@ def empty_support(places: int, dtype: np.dtype[Any]) -> Support:
         scores=np.zeros(places, dtype=np.float32),
         number=np.zeros(places, dtype=np.int64),
         column=np.zeros(places, dtype=np.int64),
-        rows=np.empty((places, places + ROW_PADDING), dtype=dtype),
+        # Padded: with a power of two between rows, entries of a column share one cache set.
+        rows=np.empty((places, places + 16), dtype=dtype),
     )

@@ -9,9 +9,6 @@ import numpy as np
 
 from .system import Float
 
-# Iterations after which the rate of convergence is known well enough to stop early.
-PROBED = 10
-
 
 class Budget(NamedTuple):
     """Limits of the iterations.
@@ -67,7 +64,8 @@ def conjugate_gradients(
         ended = budget.ended()
         if ended is not None:
             return Found(x, iteration + 1, ended)
-        if budget.gives_up and iteration + 1 >= PROBED:
+        # The rate of convergence is known well enough after ten iterations.
+        if budget.gives_up and iteration + 1 >= 10:
             rate = np.log(share) / (iteration + 1)
             if rate >= 0 or np.log(aim) / rate > budget.limit:
                 return Found(x, iteration + 1, "step_limit")

@@ -15,9 +15,6 @@ from ...linalg.cholesky import triangular
 from .preconditioner import FullFactor
 from .system import Float, RidgeSystem
 
-# Columns of the inverse of the factor in memory at a time.
-COLUMNS = 1024
-
 
 def leave_one_out(system: RidgeSystem, coef: Float, inverse: Float, left_out: Float) -> Float:
     """The residuals t_i − f(x_i) of machines trained without a part of the weight of sample i.
@@ -37,12 +34,12 @@ def leave_one_out(system: RidgeSystem, coef: Float, inverse: Float, left_out: Fl
     return np.asarray(system.penalty * coef / divisor[:, None])
 
 
-def inverse_diagonal(system: RidgeSystem, factor: FullFactor) -> Float:
-    """The diagonal of C."""
+def inverse_diagonal(system: RidgeSystem, factor: FullFactor, step: int = 1024) -> Float:
+    """The diagonal of C, from `step` columns of the inverse of the factor at a time."""
     n = system.size
     diagonal = np.zeros(n)
-    for left in range(0, n, COLUMNS):
-        right = min(left + COLUMNS, n)
+    for left in range(0, n, step):
+        right = min(left + step, n)
         # Above its diagonal the inverse of a lower triangle is 0.
         unit = np.zeros((n - left, right - left), order="F")
         unit[: right - left] = np.eye(right - left)

@@ -19,11 +19,6 @@ from ...linalg.jitter import factor, factored_solve
 from ...runtime.parallel import in_parts
 from .system import Float, Pause, matrix_product
 
-# Pivots drawn at a time.
-BLOCK = 128
-# Residuals of the diagonal below this fraction of it are rounding.
-LEAST_LEFT = 1e-12
-
 
 class FullFactor:
     """The Cholesky factor of a positive definite matrix, in the precision of the matrix."""
@@ -65,11 +60,11 @@ class PartialFactor:
         diagonal = gram.diagonal() * scale * scale
         left, done = diagonal.copy(), 0
         while done < len(F):
-            left[left <= LEAST_LEFT * diagonal] = 0.0
+            left[left <= 1e-12 * diagonal] = 0.0  # rounding
             candidates = int(np.count_nonzero(left))
             if not candidates:
                 break
-            drawn = min(BLOCK, len(F) - done, candidates)
+            drawn = min(128, len(F) - done, candidates)
             pivots = np.sort(random.choice(n, drawn, replace=False, p=left / left.sum()))
             rows = gram.rows(pivots).astype(np.float64) * scale * scale[pivots, None]
             rows -= matrix_product(np.ascontiguousarray(F[:done, pivots].T), F[:done])

@@ -126,9 +126,9 @@ class Watch(NamedTuple):
 def planned(
     system: RidgeSystem, rank: float, memory: float, single: bool, direct: bool = False
 ) -> Plan:
-    """The plan for a kernel of some rank and so many bytes.
+    """The plan for a kernel of this rank and `memory` bytes.
 
-    `single` says whether float32 rows can be had, `direct` that the factor itself is wanted.
+    `single` says whether float32 rows are precise enough, `direct` that the factor is needed.
     """
     n = system.size
     directions = int(min(rank, max(RULES.rank_share * n, 1), RULES.most_rank))

@@ -18,15 +18,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...kernels import Gram, Linear
+from ...kernels.base import STRIPE
 from ...runtime.parallel import in_parts, in_turn
 
 Float = NDArray[np.float64]
 Pause = Callable[[], object]
-
-# Rows and columns of a block of kernel values, which is used twice by symmetry.
-SIDE = 512
-# Groups of blocks, each with its own sums: the largest number of threads of a product.
-GROUPS = 8
 
 
 class RidgeSystem(NamedTuple):
@@ -108,18 +104,21 @@ def matrix_product(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
 
 
 def blockwise_product(gram: Gram, B: NDArray[Any], pause: Pause | None = None) -> NDArray[Any]:
-    """KB by blocks of kernel values, each used twice, in the precision of the Gram matrix."""
+    """KB by blocks of kernel values, each used twice, in the precision of the Gram matrix.
+
+    Blocks are summed in up to 8 groups, the largest number of threads.
+    """
     n, places = gram.n, np.arange(gram.n)
-    blocks = [places[top : top + SIDE] for top in range(0, n, SIDE)]
+    blocks = [places[top : top + STRIPE] for top in range(0, n, STRIPE)]
     pairs = [(upper, lower) for k, lower in enumerate(blocks) for upper in blocks[: k + 1]]
     B = B.astype(gram.dtype, copy=False)
-    groups = min(GROUPS, len(pairs))
+    groups = min(8, len(pairs))
     results: list[Any] = [None] * groups
     edges = np.linspace(0, len(pairs), groups + 1).astype(int)
 
     def one_group(group: int) -> None:
         total = np.zeros(B.shape, dtype=B.dtype)
-        memory = np.empty(SIDE * SIDE, dtype=gram.dtype)
+        memory = np.empty(STRIPE * STRIPE, dtype=gram.dtype)
         for upper, lower in pairs[edges[group] : edges[group + 1]]:
             shape = upper.size, lower.size
             values = gram.rows(upper, lower, memory[: upper.size * lower.size].reshape(shape))

@@ -28,8 +28,6 @@ NOWHERE = {
 
 # Rows are computed in batches of about this many bytes.
 BATCH_BYTES = 32 << 20
-# The loop may need the rows of two pairs at once.
-FEWEST_SLOTS = 4
 
 
 @compiled
@@ -112,7 +110,8 @@ class CachedRows:
         self.n = self.columns.size
         self.evaluations = evaluations
         self.misses = misses
-        affordable = max(budget / (self.n * gram.dtype.itemsize), FEWEST_SLOTS)
+        # The loop may need the rows of two pairs at once.
+        affordable = max(budget / (self.n * gram.dtype.itemsize), 4)
         slots = int(min(affordable, self.n))
         self.owner = np.full(slots, -1)
         self.store = RowStore(

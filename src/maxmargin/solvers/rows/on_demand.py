@@ -20,7 +20,8 @@ from .. import costs
 from ..smo.state import RowStore
 from .lru import FullRows
 
-PRESENT, ALLOWED = 0, 1
+# Slots of `RowStore.count`.
+PRESENT, ALLOWED = range(2)
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -88,8 +89,8 @@ class OnDemandRows:
         """Whether to allow more rows, given that those present reduced violations by this part."""
         features, present = len(self.store.source), self.misses
         forth, self.progress = progress > self.progress, progress
-        to_come = costs.CAUTION * present * (1.0 - progress) / max(progress, TINY)
-        cost = (costs.SINGLE_ROW_COST + features / costs.FEATURES_PER_COST) * to_come
+        to_come = present * (1.0 - progress) / max(progress, TINY)
+        cost = (1.0 + features / costs.FEATURES_PER_COST) * to_come
         promising = forth and cost <= costs.AFFORDABLE * self.n
         if present == self.most or not (promising or self.always):
             return False

@@ -50,16 +50,20 @@ class ArrangedGram:
     """
 
     def __init__(self, gram: Gram, order: Int) -> None:
-        self.natural, self.order = gram, order
+        self.natural, self.computed, self.order = gram, gram.source, order
         self.n, self.dtype, self.tiled = gram.n, gram.dtype, gram.tiled
         self._named: tuple[tuple[Int, Int], ...] = ()
-        gram.rows(order[:0], order)
+        self.computed.rows(order[:0], order)
 
     def rows(self, indices: Int, columns: Int | None = None, out: Array | None = None) -> Array:
-        return self.natural.rows(self.order[indices], self._names(columns), out)
+        return self.computed.rows(self.order[indices], self._names(columns), out)
 
     def matrix_among(self, samples: Int, pause: Callable[[], object] | None = None) -> Array:
-        return self.natural.matrix_among(self.order[samples], pause)
+        return self.computed.matrix_among(self.order[samples], pause)
+
+    @property
+    def source(self) -> ArrangedGram:
+        return self
 
     def diagonal(self) -> Float:
         return self.natural.diagonal()[self.order]

@@ -16,7 +16,8 @@ import numpy as np
 from ...dual.problem import Float, Int
 from ...kernels.base import count
 from . import shard
-from .shard import Members, Part, Proposal, ShardState, ShardTask, Taken, in_bytes
+from .inputs import in_bytes
+from .shard import Members, Part, Proposal, ShardState, ShardTask, Taken
 from .summary import Summary, summary
 
 # Called between the shards of a pass; it may raise.

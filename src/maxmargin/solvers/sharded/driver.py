@@ -89,7 +89,7 @@ class ShardedRun:
         self.standing = Standing(np.inf, np.inf, -np.inf, np.zeros(totals.size))
         self.rounds = self.steps = self.face_steps = self.evaluations = 0
         self.told_to_stop = self.begun = self.ended = False
-        self.since_root, self.leash = 0, RULES.leash
+        self.since_root, self.leash, self.drift = 0, RULES.leash, 0.0
 
     def finish(self, start: tuple[list[Int], list[Float]] | None) -> ShardedSolution:
         certificate = None
@@ -149,7 +149,8 @@ class ShardedRun:
             better = now.violation < 0.95 * best or now.dual > dual + worth
             stale = 0 if better else stale + 1
             best, dual = min(best, now.violation), max(dual, now.dual)
-            if promised or stale > (0 if self.promised(now, RULES.stray) else RULES.patience):
+            patience = 0 if self.promised(now, RULES.stray) else RULES.patience
+            if promised or stale > patience or self.lost_in_rounding():
                 certificate, proposals = self.prove()
                 proofs += 1
                 if self.promised(self.standing, 1.0):
@@ -171,6 +172,14 @@ class ShardedRun:
         near = standing.violation <= part * s.tol and standing.relative_gap <= part * s.gap
         # An optimum of 0 has no relative gap.
         return near or (standing.violation == 0.0 and standing.gap == 0.0)
+
+    def lost_in_rounding(self) -> bool:
+        """Whether members cause the violation that the solver has just removed: its kernel values
+        in float32 are not those of the shards, and another round would not change that."""
+        if self.dtype == np.float64 or len(self.pool) > self.most_members():
+            return False
+        own = self.pool.violation(self.gradient, self.totals.size)
+        return own > RULES.rounding * max(self.standing.violation, 2.0 * self.solved)
 
     def optimise(self, allowance: float) -> None:
         """Solve the problem of the members, to a tolerance relative to all samples."""
@@ -204,7 +213,7 @@ class ShardedRun:
             self.budgets()
             raise Ended(found.status)
         self.pool.write(chosen, found.alpha)
-        self.bias = found.bias
+        self.bias, self.solved = found.bias, found.violation
 
     def floor(self) -> float:
         """The violation to reach: below tol if the gap requires it."""
@@ -215,7 +224,7 @@ class ShardedRun:
 
     def chosen(self) -> Any:
         """The members to optimise: all, or the most violating and the free ones."""
-        chosen, most = np.ones(len(self.pool), dtype=bool), self.settings.most_members
+        chosen, most = np.ones(len(self.pool), dtype=bool), self.most_members()
         if len(self.pool) <= most:
             return chosen
         at = self.pool.at
@@ -223,6 +232,12 @@ class ShardedRun:
         urgency = self.urgency + np.where(free, 0.5 * self.standing.violation, 0.0)
         chosen[np.argsort(-urgency, kind="stable")[most:]] = False
         return chosen
+
+    def most_members(self) -> int:
+        """With more members than this, only some are optimised at a time."""
+        if self.settings.most_members is not None:
+            return self.settings.most_members
+        return RULES.most_members.of_size(self.pool.sample_bytes)
 
     def spread(self) -> list[Proposal]:
         """Send the changes of α to the shards; returns their proposals."""
@@ -233,7 +248,7 @@ class ShardedRun:
             s.restart(self.pool.one_block())
             self.since_root = 0
         self.since_root += 1
-        return self.ask(self.dtype, self.leash * self.standing.violation)
+        return self.ask(self.dtype, self.leash * max(self.standing.violation, self.drift))
 
     def ask(self, dtype: Any, leash: float) -> list[Proposal]:
         asked = max(16, int(RULES.asked * self.candidates() / self.shards))
@@ -241,6 +256,8 @@ class ShardedRun:
         changed = sum(int(np.count_nonzero(delta)) for delta in deltas)
         members = self.pool.members()
         proposals = self.session.advance(members, deltas, dtype, self.bias, asked, leash)
+        drift = max(proposal.drift for proposal in proposals)
+        self.drift = RULES.drift * drift if drift else self.drift
         self.evaluations += changed * self.samples
         self.pool.told()
         gap = sum(proposal.gap for proposal in proposals)
@@ -314,7 +331,8 @@ class ShardedRun:
     def candidates(self) -> int:
         """Number of violators that become members in a round."""
         wanted = int(RULES.candidate_share * len(self.pool))
-        return min(RULES.most_candidates, max(RULES.fewest_candidates, wanted))
+        most = RULES.most_candidates.of_size(self.pool.sample_bytes)
+        return min(most, max(RULES.fewest_candidates, wanted))
 
     def seconds(self) -> float:
         return time.perf_counter() - self.began

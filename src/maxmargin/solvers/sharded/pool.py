@@ -13,7 +13,8 @@ import numpy as np
 from ...dual.problem import DualProblem, Float, Int
 from ...kernels import Kernel
 from ...kernels.base import take
-from .shard import Members, Taken, kernel_sums, stacked
+from .inputs import in_bytes, stacked
+from .shard import Members, Taken, kernel_sums
 
 
 class Columns(NamedTuple):
@@ -68,6 +69,21 @@ class Pool:
     @property
     def support(self) -> int:
         return int(np.count_nonzero(self.coef))
+
+    @property
+    def sample_bytes(self) -> float:
+        """Bytes of the inputs of a member."""
+        return in_bytes(self.X) / max(1, len(self))
+
+    def violation(self, gradient: Float, groups: int) -> float:
+        """The largest violation of a pair of members."""
+        at, found = self.at, -np.inf
+        for g in range(groups):
+            inside = at.group == g
+            highest = gradient.max(initial=-np.inf, where=inside & (at.alpha < at.upper))
+            lowest = gradient.min(initial=np.inf, where=inside & (at.alpha > at.lower))
+            found = max(found, float(highest - lowest))
+        return found
 
     def sums(self, groups: int) -> Float:
         """Σ α inside each group."""

@@ -42,8 +42,9 @@ class ShardedSettings:
 
     Attributes
     ----------
-    most_members : int
-        With more members than this, only some are optimised at a time.
+    most_members : int or None
+        With more members than this, only some are optimised at a time; None is a number that
+        depends on the size of the inputs.
     checkpoint : callable or None
         Called with rows and α of the members of every shard after each round.
     """
@@ -52,7 +53,7 @@ class ShardedSettings:
     gap: float = 1e-4
     precision: str = "auto"
     cache_size: float | str = "auto"
-    most_members: int = 60_000
+    most_members: int | None = None
     max_rounds: float = np.inf
     max_seconds: float = np.inf
     callback: Callable[[ShardedProgress], Any] | None = None

@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+# Bytes of inputs for which limits are given: an image of 28 × 28 pixels in float32. Of smaller
+# inputs more are allowed, up to a factor, as other costs of a sample do not depend on its size.
+IMAGE, MOST_SMALL = 784 * 4, 8
+
+
+class Limit(NamedTuple):
+    """A number of samples: so many that any inputs allow it, and more of small ones."""
+
+    samples: int
+
+    def of_size(self, nbytes: float) -> int:
+        """The number for inputs of so many bytes a sample."""
+        return int(self.samples * min(MOST_SMALL, max(1.0, IMAGE / max(1.0, nbytes))))
+
 
 class Rules(NamedTuple):
     """Sizes, shares and limits of a run."""
@@ -15,7 +29,9 @@ class Rules(NamedTuple):
     # Candidates per round: this share of the members, between a smallest and a largest number.
     candidate_share: float = 1.0
     fewest_candidates: int = 500
-    most_candidates: int = 8000
+    most_candidates: Limit = Limit(8000)
+    # With more members only some are optimised at a time.
+    most_members: Limit = Limit(60_000)
     # Each shard proposes this multiple of its share of the candidates, as violators are not evenly
     # distributed.
     asked: float = 2.0
@@ -30,13 +46,17 @@ class Rules(NamedTuple):
     patience: int = 3
     # A member may be dropped after this many rounds at 0.
     settled: int = 2
-    # Samples that satisfy their condition by more than this multiple of the largest violation are
-    # not updated until the next certificate, which checks them; if one violates then, the multiple
-    # grows.
+    # Samples that satisfy their condition by more than this multiple of the largest violation, and
+    # of this share of the largest change in the last round, are not updated until the next
+    # certificate, which checks them; if one violates then, the multiple grows.
     leash: float = 2.0
+    drift: float = 0.5
     longer: float = 4.0
     # Rounding in float32 takes violation and gap to no more than this multiple of the tolerances.
     stray: float = 2.0
+    # Members whose violation is more than this share of the largest, or of twice the violation that
+    # the solver left, violate for rounding in float32.
+    rounding: float = 0.7
     # Largest number of certificates, each of which costs a pass over all samples.
     most_proofs: int = 6
 

@@ -6,33 +6,30 @@ recomputed from the samples and the members alone, wherever the samples are.
 
 Samples that satisfy their condition by more than a leash, which the driver shortens as violations
 fall, are set aside: their part of the vector is not updated, and nothing is said about them, until
-the state is rebuilt.
+the state is rebuilt. Where sums are interpolated (`kernels.vector.chebyshev`) no sample is set
+aside, as an update costs little.
 
 Variables are arrays of shape (copies, samples): one row, or two for regression.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ...dual.machines import part_of
 from ...dual.problem import DualProblem, Float, Int
-from ...kernels import Kernel
+from ...kernels import Gaussian, Kernel
 from ...kernels.base import count, take
 from ...kernels.vector.base import VectorKernel
+from ...kernels.vector.chebyshev import Interpolation
 from ...runtime.parallel import in_parts, single_threaded_blas
-
-# Kernel values that are in memory at a time, and rows of them that a product takes at least.
-BLOCK_ENTRIES, FEWEST_ROWS = 1 << 20, 64
-# Smallest share of each class in a random sample of all classes, if there are enough.
-LEAST_SHARE = 0.25
-# Samples are set aside if fewer than this share would be left.
-WORTH = 0.9
+from ...runtime.sizes import BLOCK_ENTRIES
+from .inputs import stacked
 
 
 class Part(NamedTuple):
@@ -164,6 +161,8 @@ class Proposal(NamedTuple):
         The most violating samples that are not members.
     violation : float array
         Their violations.
+    drift : float
+        The largest change of (Kα)_i of a sample that is kept up to date; 0 for a rebuilt state.
     """
 
     highest: Float
@@ -172,6 +171,7 @@ class Proposal(NamedTuple):
     gradient: Float
     taken: Taken
     violation: Float
+    drift: float = 0.0
 
 
 class ShardState(NamedTuple):
@@ -200,7 +200,8 @@ def sampled(part: Part, task: ShardTask, share: float, least: int, seed: int) ->
     chosen = []
     for members in (np.flatnonzero(present & kind), np.flatnonzero(present & ~kind)):
         fair = size * members.size / max(1, int(present.sum()))
-        wanted = min(members.size, int(np.ceil(max(fair, LEAST_SHARE * size))))
+        # A quarter of each class at least, if there are enough.
+        wanted = min(members.size, int(np.ceil(max(fair, 0.25 * size))))
         chosen.append(random.choice(members, wanted, replace=False))
     return _taken(part, posed, np.sort(np.concatenate(chosen)), task)
 
@@ -234,18 +235,36 @@ def advanced(
         taken = _taken(part, posed, nothing, task)
         proposal = Proposal(-groups, groups, 0.0, empty, taken, np.empty(0))
         return Step(ShardState(np.empty(0)), proposal)
-    near = None if state is None else _near(posed.problem, state, members, bias, leash)
+    near, changes = None, _changes(blocks, deltas)
+    if interpolation_at(task.kernel, posed.X) is not None:
+        changes = _joined(changes)
+    elif state is not None:
+        near = _near(posed.problem, state, members, bias, leash)
     X = posed.X if near is None else take(posed.X, near)
     change = np.zeros(count(X))
-    for inputs, delta in zip(blocks, deltas):
-        moved = np.flatnonzero(delta)
-        if moved.size:
-            some = inputs if moved.size == delta.size else take(inputs, moved)
-            change += kernel_sums(task.kernel, X, some, delta[moved], dtype)
+    for Z, coef in changes:
+        change += kernel_sums(task.kernel, X, Z, coef, dtype)
+    drift = 0.0 if state is None else float(np.abs(change).max(initial=0.0))
     values = np.zeros(posed.samples) if state is None else state.values.copy()
     values[slice(None) if near is None else near] += change
     state = ShardState(values, near)
-    return Step(state, _proposal(part, posed, state, task, members, bias, most))
+    proposal = _proposal(part, posed, state, task, members, bias, most)
+    return Step(state, proposal._replace(drift=drift))
+
+
+def _changes(blocks: list[Any], deltas: list[Float]) -> Iterator[tuple[Any, Float]]:
+    """Inputs and changes of the samples of each block that change."""
+    for inputs, delta in zip(blocks, deltas):
+        moved = np.flatnonzero(delta)
+        if moved.size:
+            yield inputs if moved.size == delta.size else take(inputs, moved), delta[moved]
+
+
+def _joined(changes: Iterator[tuple[Any, Float]]) -> Iterator[tuple[Any, Float]]:
+    """All changes at once, where a sum costs the same for any number of terms."""
+    found = list(changes)
+    if found:
+        yield stacked([Z for Z, _ in found]), np.concatenate([coef for _, coef in found])
 
 
 def _near(
@@ -264,7 +283,7 @@ def _near(
     kept = np.asarray(close.reshape(problem.copies, -1).any(axis=0))
     kept[members.places] = True
     if state.near is None:
-        return np.flatnonzero(kept) if kept.mean() < WORTH else None
+        return np.flatnonzero(kept) if kept.mean() < 0.9 else None
     near: Int = state.near[kept[state.near]]
     return near
 
@@ -369,13 +388,22 @@ def _taken(part: Part, posed: Posed, places: Int, task: ShardTask) -> Taken:
 
 
 def kernel_sums(kernel: Kernel, X: Any, Z: Any, coef: Float, dtype: Any) -> Float:
-    """Σ_j coef_j k(x_i, z_j) for all x_i, from kernel values in `dtype`, with bounded memory."""
+    """Σ_j coef_j k(x_i, z_j) for all x_i, with bounded memory: from kernel values in `dtype`, or
+    by interpolation in float64 where it is faster."""
+    points = interpolation_at(kernel, X)
+    if points is not None and points.pays(count(X), coef.size):
+        return points.sums(X, Z, coef)
     total = np.zeros(count(X))
-    width = max(1, BLOCK_ENTRIES // FEWEST_ROWS)
+    width = max(1, BLOCK_ENTRIES // 64)  # a product of fewer rows is slow
     for left in range(0, coef.size, width):
         columns = slice(left, left + width)
         _add_sums(total, kernel, X, take(Z, columns), coef[columns], dtype)
     return total
+
+
+def interpolation_at(kernel: Kernel, X: Any) -> Interpolation | None:
+    """A method of sums at X that costs little for any number of terms, for kernels that have it."""
+    return kernel.interpolation(X) if isinstance(kernel, Gaussian) else None
 
 
 def _add_sums(total: Float, kernel: Kernel, X: Any, Z: Any, coef: Float, dtype: Any) -> None:
@@ -396,26 +424,3 @@ def _add_sums(total: Float, kernel: Kernel, X: Any, Z: Any, coef: Float, dtype: 
     width = Z.shape[1] if getattr(Z, "ndim", 1) == 2 else 1
     with single_threaded_blas():
         in_parts(some_rows, total.size, total.size * coef.size, width, least=min(step, 1024))
-
-
-def stacked(inputs: list[Any]) -> Any:
-    """Concatenated inputs of several shards."""
-    filled = [some for some in inputs if count(some)] or inputs[:1]
-    if len(filled) == 1:
-        return filled[0]
-    if sparse.issparse(filled[0]):
-        return sparse.vstack(filled, format="csr")
-    if hasattr(filled[0], "shape"):
-        return np.concatenate(filled)
-    return [x for some in filled for x in some]
-
-
-def in_bytes(inputs: Any) -> int:
-    """The bytes of arrays and matrices, also in containers."""
-    if sparse.issparse(inputs):
-        return int(inputs.data.nbytes + inputs.indices.nbytes + inputs.indptr.nbytes)
-    if isinstance(inputs, np.ndarray):
-        return int(inputs.nbytes)
-    if isinstance(inputs, list | tuple):
-        return sum(map(in_bytes, inputs))
-    return 8

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from ...dual.problem import Float
 from ...kernels.base import count
-from .shard import BLOCK_ENTRIES, Part
+from ...runtime.sizes import BLOCK_ENTRIES
+from .shard import Part
 
 
 class Summary(NamedTuple):

@@ -14,9 +14,11 @@ compiled. Otherwise `special` is the trace, which may be empty.
 from __future__ import annotations
 
 import numpy as np
+from numba import float64, int64
+from numba.types import Tuple
 
 from ...dual.problem import Float
-from ...runtime.jit import from_python, inlined, smallest
+from ...runtime.jit import called_by_symbol, from_python, inlined, smallest
 from ..rows.on_demand import compute_row
 from . import state as r
 from .selection import Choice, curvature, find_extremes, pair_slope, second_order, select
@@ -87,7 +89,7 @@ def remember_pair(memory: r.Memory, i: int, j: int, bend: float, kind: int, rati
     state.ratio = ratio
 
 
-@inlined
+@called_by_symbol(Tuple((int64, int64, float64)))
 def run_slab(
     v: r.Variables,
     rows: r.RowStore,

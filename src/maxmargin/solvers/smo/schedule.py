@@ -12,7 +12,13 @@ Order of calls in `run_to_end`:
       polishes_now: whether to polish
 """
 
-from ...runtime.jit import borrowing, inlined, largest
+from typing import Any
+
+from numba import int64
+
+from ...dual.certificate import gap_and_infeasibility, gradient_and_value
+from ...dual.problem import meeting
+from ...runtime.jit import borrowing_with, inlined, largest
 from ..drivers.working_set import EPSILON, rounding_of
 from ..newton.compiled_step import LARGEST_SMALL, free_variables, small_face_step
 from ..newton.step import UNBOUNDED
@@ -75,7 +81,20 @@ def goal_of(v: r.Variables, control: r.Control, until: float) -> float:
     return goal
 
 
-@borrowing
+def independent_parts(types: tuple[Any, ...]) -> list[tuple[Any, tuple[Any, ...]]]:
+    """What a second process compiles while `run_to_end` is compiled for arguments of these types:
+    the face step, and the certificate that follows."""
+    v, rows, _, _, _, memory, _ = types
+    numbers, group = v[0], v[6]
+    return [
+        (small_face_step, (v, rows, *[int64] * 4, memory[6], memory[7])),
+        (gap_and_infeasibility, (*[numbers] * 4, group, *[numbers] * 4)),
+        (meeting, (*[numbers] * 4, group, numbers)),
+        (gradient_and_value, (numbers,) * 5),
+    ]
+
+
+@borrowing_with(independent_parts)
 def run_to_end(
     v: r.Variables,
     rows: r.RowStore,
@@ -135,7 +154,7 @@ def run_to_end(
                 v, rows, samples, control, goal, steps, memory, special
             )
             took = counters.steps - began
-            cost = took * (STEP_COST + VARIABLE_COST * size)
+            cost = took * (STEP_COST + VARIABLE_COST * size)  # speed only
             state.spent += cost
             state.since_face += cost
             if took:

@@ -273,7 +273,9 @@ def max_gain(
     v: r.Variables, rows: r.RowStore, memory: r.Memory, samples: int, floor: float
 ) -> Choice:
     """The largest gain among the pairs related to the previous one (6.1.2)."""
-    best, i, j = 0.0, -1, -1
+    # The literal -1 has another Numba type, for which the callee would be compiled again.
+    nobody: Any = np.int64(-1)
+    best, i, j = 0.0, nobody, nobody
     for k in range(2):
         fixed = memory.recent[0, k]
         slot = rows.slot[fixed % samples]
@@ -305,7 +307,8 @@ def well_inside(v: r.Variables, a: int) -> bool:
 @inlined
 def greedy(v: r.Variables, rows: r.RowStore, samples: int, floor: float) -> Choice:
     """The largest gain of all pairs (6.1.1); needs the whole matrix."""
-    best, i, j = 0.0, -1, -1
+    nobody: Any = np.int64(-1)
+    best, i, j = 0.0, nobody, nobody
     for a in range(v.gradient.size):
         row = rows.values[rows.slot[a % samples]]
         best, i, j = related_gain(v, row, a, samples, floor, best, i, j)

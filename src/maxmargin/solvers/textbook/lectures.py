@@ -18,8 +18,6 @@ from ...kernels import Gram
 from ..result import Solution
 from ..solver import as_gram, solve
 
-BISECTIONS = 200
-
 
 def chunking(
     problem: DualProblem,
@@ -163,7 +161,7 @@ def project(problem: DualProblem, point: Float) -> Float:
         ends = ends[np.isfinite(ends)]
         reach = 1.0 + np.abs(ends).max(initial=0.0) + np.abs(x).max() + abs(total)
         left, right = -reach, reach
-        for _ in range(BISECTIONS):
+        for _ in range(200):
             middle = 0.5 * (left + right)
             if not left < middle < right:
                 break

@@ -21,8 +21,6 @@ from .pairs.selection import Past, maximum_violating_pair
 from .record import CLIPPED, FREE, Recorder
 
 Sets = Callable[[Recorder], Iterator[NDArray[Any]]]
-# Tolerance of a projection, relative to the vector projected.
-ROUNDING = 1e-7
 # Number of steps without a gain above rounding after which it ends.
 PATIENCE = 1000
 
@@ -113,7 +111,7 @@ def _ascend(run: Recorder, chosen: NDArray[Any]) -> bool:
     direction = project(part, before + rate * G) - before
     slope, bend = float(G @ direction), float(direction @ Q @ direction)
     # A direction that is short compared with the gradient is a rounding error of the projection.
-    if slope <= 0 or np.abs(direction).max() <= ROUNDING * rate * np.abs(G).max():
+    if slope <= 0 or np.abs(direction).max() <= 1e-7 * rate * np.abs(G).max():
         return False
     longest = _longest(part, before, direction)
     step = slope / bend if bend > 0 else np.inf

@@ -17,10 +17,6 @@ from ..chosen import Chosen
 from ..journal import Journal, SearchInterrupted
 from ..search import METRICS
 
-# Seconds that the final fit gets even if none are left.
-LEAST_SECONDS = 0.05
-# Fraction of a given time limit that the search may use; the rest is for the final fit.
-SHARE = 0.6
 NUMBERS = [np.float64, np.float32]
 
 
@@ -86,7 +82,7 @@ class AutoMachine(BaseEstimator):  # type: ignore[misc]
         self.C_ = self.search_.C
         left = None
         if self.max_seconds is not None:
-            left = max(self.max_seconds - (time.perf_counter() - began), LEAST_SECONDS)
+            left = max(self.max_seconds - (time.perf_counter() - began), 0.05)
         model = self._machine(seed, left, len(y))
         try:
             model.fit(X, y)
@@ -127,10 +123,10 @@ class AutoMachine(BaseEstimator):  # type: ignore[misc]
         return 0 if state is None else int(check_random_state(state).randint(2**31 - 1))
 
     def _search_seconds(self, began: float) -> float:
-        """Seconds of the time limit left for the search."""
+        """Seconds left for the search, which may use 60 % of the time limit."""
         if self.max_seconds is None:
             return np.inf
-        return max(0.0, SHARE * float(self.max_seconds) - (time.perf_counter() - began))
+        return max(0.0, 0.6 * float(self.max_seconds) - (time.perf_counter() - began))
 
     def _take_over(self, model: Any) -> None:
         setattr(self, self._fitted_name, model)

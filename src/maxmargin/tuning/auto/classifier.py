@@ -21,6 +21,7 @@ from ...estimators.inputs import takes_strings
 from ...estimators.parameters import check_option, refuse
 from ...kernels import Kernel, Oligo
 from ...kernels.sequence.encoding import encoded
+from .. import costs
 from ..base import Float
 from ..chosen import Chosen
 from ..course import Outcome, Task
@@ -28,27 +29,19 @@ from ..journal import Journal, SearchInterrupted
 from ..objectives import Prior
 from ..search import feasible_folds
 from ..start import gaussian_start, subsample
-from ..strategies import SCAN_SAMPLES, STRATEGIES, UNWEIGHTED, tuned
+from ..strategies import STRATEGIES, UNWEIGHTED, tuned
 from .base import NUMBERS, AutoMachine
 from .correction import Correction, corrected, held_out
 from .scaling import divided, in_units, standard_deviations
 from .strings import alphabet_of, are_strings
 
-# Fewest samples of which some can be held out; most samples that the search uses.
-FEWEST, SUBSAMPLE = 10, 2000
 # Sparse features beyond which inputs are treated as text.
 TEXT_FEATURES = 1000
-# Length of the substrings that searches on strings start from.
-FIRST_LENGTH = 3
-# Samples up to which probabilities take less than a tenth of the time of the search.
-PROBABILITY_UPTO = 2000
-# Numeric targets with more distinct values and fewer samples per value are measurements.
-MOST_CLASSES, FEWEST_A_CLASS = 20, 4
+# Numeric targets with more distinct values may be measurements.
+MOST_CLASSES = 20
 SCORINGS = (None, "accuracy", "balanced_accuracy", "roc_auc")
-# Evaluations of a noisy objective with 200 samples, and the power of n by which they decrease.
-EVALUATIONS, FEWER = 15_000, 1.5
-# Features beyond which they decrease with the square root of their number.
-MANY_FEATURES = 30
+# Evaluations of a noisy objective with 200 samples.
+EVALUATIONS = 15_000
 
 
 def _has_probabilities(model: Any) -> bool:
@@ -224,7 +217,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
     def _machine(self, seed: int, seconds: float | None, samples: int) -> Any:
         likely = self.probability
         if likely == "auto":
-            likely = samples <= PROBABILITY_UPTO
+            likely = samples <= costs.PROBABILITY_SAMPLES
         return SVC(
             C=self.C_,
             kernel=self.search_.kernel,
@@ -254,7 +247,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
     ) -> Chosen:
         codes = np.unique(y, return_inverse=True)[1]
         strategy, reason = self._strategy(X, codes.size)
-        samples = subsample(codes, SUBSAMPLE, seed)
+        samples = subsample(codes, costs.SEARCH_SAMPLES, seed)
         labels = codes[samples]
         inputs, scales, start = self._inputs_and_start(X, samples, labels, strategy)
         features = scales.size or 1
@@ -309,7 +302,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         to start from."""
         if are_strings(X):
             inputs = encoded(X, alphabet_of(X), "X")[samples]
-            return inputs, np.ones(0), Oligo(k=FIRST_LENGTH, alphabet=inputs.alphabet)
+            return inputs, np.ones(0), Oligo(k=3, alphabet=inputs.alphabet)
         # Text is not scaled, because rare terms must not weigh more than frequent ones.
         scaled = self.scale and strategy != "kernels"
         scales = standard_deviations(X) if scaled else np.ones(X.shape[1])
@@ -319,13 +312,13 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
     def _strategy(self, X: Any, samples: int) -> tuple[str, str]:
         if self.strategy != "auto":
             return self.strategy, "asked for"
-        if samples < FEWEST:
+        if samples < 10:
             return "kta", f"{samples} samples, too few to hold any out"
         if are_strings(X):
             return "kernels", "strings: comparing oligo kernels"
         if sparse.issparse(X) and X.shape[1] > TEXT_FEATURES and self.metric == "radial":
             return "kernels", "many sparse features: comparing linear and Gaussian kernels"
-        if samples <= SCAN_SAMPLES:
+        if samples <= costs.SCAN_SAMPLES:
             return "cv-posterior", f"small data set ({samples} samples), thorough search"
         return "cv-posterior", f"{samples:,} samples, thorough search"
 
@@ -383,7 +376,7 @@ def refuse_measurements(y: NDArray[Any]) -> None:
         raise ValueError(f"Unknown label type: {kind}. AutoSVC predicts classes; {remedy}")
     if y.dtype.kind in "iuf":
         values = np.unique(y).size
-        if values > MOST_CLASSES and y.size < FEWEST_A_CLASS * values:
+        if values > MOST_CLASSES and y.size < 4 * values:
             raise ValueError(
                 f"y has {values} different numbers in {y.size} samples, so it looks like a "
                 f"measurement, not like classes: {remedy}"
@@ -391,9 +384,12 @@ def refuse_measurements(y: NDArray[Any]) -> None:
 
 
 def effort(strategy: str, size: int, samples: int, features: int) -> float:
-    """The affordable fraction of a strategy's iterations: about ten seconds of training."""
+    """The affordable fraction of a strategy's iterations: about ten seconds of training.
+
+    They decrease with the power 1.5 of the samples, and with the root of more than 30 features.
+    """
     if strategy not in ("posterior", "likelihood"):
         return 1.0
-    evaluations = EVALUATIONS * min(1.0, (200.0 / samples) ** FEWER)
-    evaluations *= min(1.0, np.sqrt(MANY_FEATURES / features))
+    evaluations = EVALUATIONS * min(1.0, (200.0 / samples) ** 1.5)
+    evaluations *= min(1.0, np.sqrt(30 / features))
     return float(min(1.0, evaluations / (10_000.0 * np.sqrt(size))))

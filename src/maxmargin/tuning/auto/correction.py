@@ -20,14 +20,12 @@ from ..base import Float, Point
 from ..chosen import Chosen
 from ..course import Stage
 from ..journal import SearchInterrupted, SearchProgress
-from ..machine import Int
+from ..machines.optimum import Int
 from ..optimizers import Result
 from ..start import subsample
 
-# Most samples that are used, and the fraction of them that is held out.
-MOST_CORRECTED, HELD_OUT = 20_000, 0.2
-# Factor between neighbouring C, and most steps in one direction.
-FACTOR, MOST_STEPS = 10.0**0.5, 3
+# Most steps in one direction.
+MOST_STEPS = 3
 
 
 class Held(NamedTuple):
@@ -41,9 +39,9 @@ class Held(NamedTuple):
 
 
 def held_out(X: Any, y: NDArray[Any], codes: Int, weight: Float | None, seed: int) -> Held:
-    """At most `MOST_CORRECTED` samples, stratified by class, with a fifth of them held out."""
-    used = subsample(codes, MOST_CORRECTED, seed)
-    held = used[subsample(codes[used], round(HELD_OUT * used.size), seed)]
+    """At most 20,000 samples, stratified by class, with a fifth of them held out."""
+    used = subsample(codes, 20_000, seed)
+    held = used[subsample(codes[used], round(0.2 * used.size), seed)]
     train = np.setdiff1d(used, held)
     weight = np.ones(y.size) if weight is None else weight
     return Held(take(X, train), y[train], take(X, held), y[held], weight[held])
@@ -85,7 +83,8 @@ class Correction:
         best, least = C, self._loss(C)
         if least is None:
             return C
-        for factor in (1.0 / FACTOR, FACTOR):
+        ratio = 10.0**0.5  # of neighbouring C
+        for factor in (1.0 / ratio, ratio):
             start = best
             for step in range(1, MOST_STEPS + 1):
                 trial = start * factor**step

@@ -13,21 +13,19 @@ from sklearn.utils.validation import validate_data
 
 from ...estimators import SVR
 from ...estimators.parameters import check_option
+from .. import costs
 from ..base import Float
 from ..chosen import Chosen
 from ..course import Outcome
 from ..journal import Journal, SearchInterrupted
 from ..objectives.regression import LOSSES
-from ..regression import REGRESSION_STRATEGIES, SCAN_SAMPLES, RegressionTask, tuned_regression
+from ..regression import REGRESSION_STRATEGIES, RegressionTask, tuned_regression
 from ..search import feasible_folds
 from ..start import gaussian_start, halves
 from .base import NUMBERS, AutoMachine
 from .correction import Correction, corrected, held_out
 from .scaling import divided, in_units, standard_deviations
 from .strings import are_strings
-
-# Samples beyond which the search uses a subsample.
-SUBSAMPLE = 2000
 
 
 class AutoSVR(RegressorMixin, AutoMachine):  # type: ignore[misc]
@@ -139,12 +137,13 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         strategy, reason = "cv-loss", f"{y.size:,} samples, thorough search"
         if self.strategy != "auto":
             strategy, reason = self.strategy, "asked for"
-        elif y.size <= SCAN_SAMPLES:
+        elif y.size <= costs.SCAN_SAMPLES:
             reason = f"small data set ({y.size} samples), thorough search"
         scales = standard_deviations(X) if self.scale else np.ones(X.shape[1])
         centre, spread = float(np.median(y)), float(y.std())
         spread = spread if np.isfinite(spread) and spread > 1e-12 * abs(centre) else 1.0
-        samples = np.sort(np.random.default_rng(seed).permutation(y.size)[:SUBSAMPLE])
+        order = np.random.default_rng(seed).permutation(y.size)
+        samples = np.sort(order[: costs.SEARCH_SAMPLES])
         inputs, targets = divided(X[samples], scales), (y[samples] - centre) / spread
         if targets.size < y.size:
             reason += f"; the search used {targets.size:,} of them"

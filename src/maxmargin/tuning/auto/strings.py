@@ -11,10 +11,6 @@ from ...kernels.sequence.encoding import EncodedSequences, as_strings
 DNA, RNA, PROTEIN = "ACGT", "ACGU", "ACDEFGHIKLMNPQRSTVWY"
 # Ambiguous letters and gaps of these alphabets; they match nothing.
 NUCLEOTIDE_CODES, PROTEIN_CODES = set("NRYSWKMBDHV-.*"), set("BJOUXZ-.*")
-# Fraction of the letters that must belong to an alphabet for strings to count as over it.
-MOSTLY = 0.8
-# Distinct letters beyond which strings count as text.
-MOST_LETTERS = 30
 TEXT_REMEDY = (
     "turn text into vectors, as make_pipeline(TfidfVectorizer(), AutoSVC()) does, or compare it "
     "letter by letter with SVCSearch(SVC(kernel=Oligo(alphabet=...)))"
@@ -35,7 +31,8 @@ def are_strings(X: Any) -> bool:
 def alphabet_of(X: Any) -> str:
     """The alphabet of the strings: nucleotides, amino acids or the letters that occur.
 
-    Raises ValueError if they are text or numbers rather than sequences.
+    80 % of the letters must belong to an alphabet, the others be codes of it. Raises ValueError if
+    the strings are text (with spaces, or more than 30 letters) or numbers rather than sequences.
     """
     if isinstance(X, EncodedSequences):
         return X.alphabet
@@ -45,7 +42,7 @@ def alphabet_of(X: Any) -> str:
     if not letters:
         raise ValueError("X must hold strings with letters, got only empty ones")
     spaces = any(letter.isspace() for letter in letters)
-    if spaces or len(letters) > MOST_LETTERS:
+    if spaces or len(letters) > 30:
         spaced = ", including spaces" if spaces else ""
         raise ValueError(
             f"X holds text rather than sequences ({len(letters)} different letters{spaced}): "
@@ -61,7 +58,7 @@ def alphabet_of(X: Any) -> str:
         (PROTEIN, PROTEIN_CODES),
     ):
         own = sum(joined.count(letter) for letter in alphabet)
-        if letters <= set(alphabet) | codes and own >= MOSTLY * len(joined):
+        if letters <= set(alphabet) | codes and own >= 0.8 * len(joined):
             return alphabet
     return "".join(sorted(letters))
 

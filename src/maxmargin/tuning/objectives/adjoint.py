@@ -24,7 +24,7 @@ from ...kernels.base import Inputs, take
 from ...runtime.jit import from_python
 from ...solvers.newton.step import solve_factored
 from ..base import Float, Point
-from ..machine import Fit, Int, factored
+from ..machines.optimum import Fit, Int, factored
 
 solve_in_place = from_python(solve_factored)
 

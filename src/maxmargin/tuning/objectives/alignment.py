@@ -16,15 +16,14 @@ from numpy.typing import ArrayLike
 
 from ...kernels.base import Inputs, count, take
 from ...runtime.jit import compiled
+from .. import costs
 from ..base import Evaluation, Float, Objective, Point
 from .samples import as_inputs
 
 # Rows start to stop of the Gram matrix, columns from start onwards.
 Stripe = tuple[int, int, Float]
-# Most entries of a stripe, which should fit in the cache, and fewest rows, for GEMM.
-STRIPE_SIZE, FEWEST_ROWS = 1 << 18, 64
-# Samples up to which the stripes are kept from the value to the gradient.
-KEPT = 4096
+# Most entries of a stripe, which should fit in the cache.
+STRIPE_SIZE = 1 << 18
 
 
 @compiled
@@ -107,7 +106,7 @@ class KernelTargetAlignment(Objective[Point]):
         return self._value(*self._products(self._stripes(point)))
 
     def evaluate(self, point: Point) -> Evaluation:
-        stripes = list(self._stripes(point)) if self.n <= KEPT else None
+        stripes = list(self._stripes(point)) if self.n <= costs.LARGEST_MATRIX else None
         product, square = self._products(stripes or self._stripes(point))
         along_T, along_K = self._slopes(product, square)
         slope = np.zeros(len(point.kernel.parameter_names))
@@ -140,7 +139,7 @@ class KernelTargetAlignment(Objective[Point]):
         """The upper triangle."""
         start = 0
         while start < self.n:
-            height = max(FEWEST_ROWS, STRIPE_SIZE // (self.n - start))
+            height = max(64, STRIPE_SIZE // (self.n - start))  # GEMM needs a number of rows
             stop = min(start + height, self.n)
             inputs = take(self.X, slice(start, self.n))
             K = point.kernel(take(inputs, slice(0, stop - start)), inputs)

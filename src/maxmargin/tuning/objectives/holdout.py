@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from ...kernels.base import Inputs, take
 from ..base import Evaluation, Float, Objective, Point
-from ..machine import Fit, hinge_fit
+from ..machines.optimum import Fit, hinge_fit
 from .adjoint import saddle_of, sensitivities
 from .samples import Samples, checked_start
 from .splits import FixedSplits, Int, RandomSplits, Split, Splits, folds

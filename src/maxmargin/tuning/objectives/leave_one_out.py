@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base import Evaluation, Objective, Point
-from ..machine import hinge_fit, left_out_fit
+from ..machines.optimum import hinge_fit, left_out_fit
 from .samples import Samples
 
 

@@ -21,8 +21,6 @@ from ..base import Evaluation, Float
 from .holdout import SplitObjective
 from .splits import Int, RandomSplits, Splits
 
-MOST_STEPS = 200
-
 
 @compiled
 def log_likelihood(margins: Float, weight: Float, slope: Float) -> tuple[float, float]:
@@ -42,7 +40,7 @@ def log_likelihood(margins: Float, weight: Float, slope: Float) -> tuple[float, 
         return 0.0, np.inf
     # L is concave in r and its maximum lies between `low` and `high`: Newton, else bisection.
     low, high, r = 0.0, np.inf, 1.0 / largest
-    for _ in range(MOST_STEPS):
+    for _ in range(200):
         first, second = 0.0, 0.0
         for i in range(n):
             p = 1.0 / (1.0 + np.exp(r * margins[i]))

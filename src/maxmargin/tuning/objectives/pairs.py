@@ -12,9 +12,6 @@ from numpy.typing import ArrayLike
 from ...kernels.base import Inputs, take
 from ..base import Evaluation, Float, Objective, Point
 
-# Fewest samples of a pair that can be split.
-FEWEST = 4
-
 
 class OverPairs(Objective[Point]):
     """The sum of a two-class objective over all pairs of classes.
@@ -27,8 +24,8 @@ class OverPairs(Objective[Point]):
         Takes inputs, labels −1 and +1 and weights, returns the objective of a pair.
     X : inputs
     y : labels
-        Of two or more classes. Pairs with fewer than `FEWEST` samples are left out, unless that
-        would leave none.
+        Of two or more classes. Pairs with fewer than 4 samples, which cannot be split, are left
+        out, unless that would leave none.
     *weights : float arrays
         One number for each sample, passed on to `make`.
 
@@ -56,7 +53,7 @@ class OverPairs(Objective[Point]):
         if not pairs:
             raise ValueError("y must hold at least two classes, got one")
         members = [np.flatnonzero(np.isin(labels, pair)) for pair in pairs]
-        fewest = min(FEWEST, max(each.size for each in members))
+        fewest = min(4, max(each.size for each in members))
         for (_, second), chosen in zip(pairs, members):
             if chosen.size >= fewest:
                 signs = np.where(labels[chosen] == second, 1.0, -1.0)

@@ -11,11 +11,6 @@ from ...kernels.base import Kernel
 from ...kernels.vector.metric import Chart, MetricGaussian
 from ..base import Evaluation, Objective, Point
 
-# Width of the prior on log γ.
-WIDTH = 2.0
-# The derivative that leads off the plateau of hard margins; too small to matter elsewhere.
-NUDGE = 1e-8
-
 
 class Prior(ABC):
     """The logarithm of a density of kernel and C, up to a constant, with its gradient.
@@ -58,7 +53,7 @@ class GaussianPrior(Prior):
     -0.0
     """
 
-    def __init__(self, centre: Kernel, width: float = WIDTH) -> None:
+    def __init__(self, centre: Kernel, width: float = 2.0) -> None:
         if not width > 0:
             raise ValueError(f"width must be positive, got {width}")
         self.centre, self.width = centre, width
@@ -112,7 +107,7 @@ class LogPosterior(Objective[Point]):
 
     maximise = True
 
-    def __init__(self, likelihood: Objective[Point], prior: Prior, nudge: float = NUDGE) -> None:
+    def __init__(self, likelihood: Objective[Point], prior: Prior, nudge: float = 1e-8) -> None:
         self.likelihood, self.prior, self.nudge = likelihood, prior, nudge
         self.noisy = likelihood.noisy
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ...kernels.base import Inputs, take
 from ...runtime.parallel import single_threaded_blas
 from ..base import Evaluation, Float, Objective, Point
-from ..machine import optimum
+from ..machines.optimum import optimum
 from .samples import Samples, checked_start
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ...kernels.base import Inputs, count, take
 from ..base import Evaluation, Float, Objective, TubePoint
-from ..tube_fit import TubeFit, tube_fit
+from ..machines.tube import TubeFit, tube_fit
 from .adjoint import adjoint, bounded_part, saddle_of
 from .samples import as_inputs, checked_start
 from .splits import Split, Splits

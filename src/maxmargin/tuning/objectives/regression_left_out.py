@@ -25,8 +25,8 @@ from numpy.typing import ArrayLike
 
 from ...kernels.base import Inputs, count
 from ..base import Evaluation, Float, Objective, TubePoint
-from ..machine import Int
-from ..tube_fit import TubeFit, doubled, left_out_tube_fit, tube_fit
+from ..machines.optimum import Int
+from ..machines.tube import TubeFit, doubled, left_out_tube_fit, tube_fit
 from .adjoint import Derivative, Saddle, bounded_part, saddle_of, sensitivities
 from .regression import checked_regression, judged
 from .samples import as_inputs, checked_start

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ...kernels.base import Inputs
 from ..base import Evaluation, Float, Objective, Point
-from ..machine import Fit, Int, hinge_fit, left_out_fit
+from ..machines.optimum import Fit, Int, hinge_fit, left_out_fit
 from .adjoint import Derivative, Saddle, bounded_part, saddle_of
 from .samples import Samples, checked_start
 

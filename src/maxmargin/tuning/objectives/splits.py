@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from ..base import Float
 
 Int = NDArray[np.int64]
-# Number of draws before both classes are forced into the training part of a split.
-PATIENCE = 20
 
 
 class Split(NamedTuple):
@@ -148,7 +146,8 @@ def training_size(samples: int, fraction: float) -> int:
 
 
 def random_split(y: Float, size: int, random: np.random.Generator) -> Split:
-    for _ in range(PATIENCE):
+    """A split with both classes in the training part, by force after 20 draws."""
+    for _ in range(20):
         order = random.permutation(y.size)
         train = y[order[:size]]
         if (train != train[0]).any():

@@ -119,7 +119,7 @@ class Optimiser(ABC, Generic[P]):
         seconds: float | None = None,
         callback: Callable[[Optimiser[P]], Any] | None = None,
     ) -> Result:
-        """Continue for so many evaluations or seconds, whichever ends first.
+        """Continue until the evaluations or the seconds have been used, whichever is first.
 
         Parameters
         ----------

@@ -30,10 +30,6 @@ Int = NDArray[np.int64]
 
 SHORTEST_EPISODE = 40
 MOMENTS = 100
-# Quantiles of |S₁|, S₂ and |S₃| under the hypothesis of a random walk.
-DRIFT_SMALL, DRIFT_LARGE = 0.25, 1.64
-NARROW, WIDE = 0.95, 1.77
-SKEW_SMALL, SKEW_LARGE = 0.29, 2.5
 
 # Rows of the integer and the real state, a column for each coordinate.
 EPISODE, AVERAGE, TAKEN, SUMMED, LEFT, RIGHT, INTEGERS = range(7)
@@ -81,11 +77,12 @@ def adapt_average(integers: Int, reals: Float) -> float:
     length = integers[EPISODE]
     left, right = reals[LEFT_SUM], reals[RIGHT_SUM]
     difference = right / integers[RIGHT] - left / integers[LEFT]
+    # |S₃|, and its quantiles under the hypothesis of a random walk.
     skew = abs(np.sqrt(length) * difference / ((left + right) / length))
-    if skew < SKEW_SMALL and integers[AVERAGE] >= 2:
+    if skew < 0.29 and integers[AVERAGE] >= 2:
         integers[AVERAGE] //= 2
         return 2.0
-    if skew > SKEW_LARGE:
+    if skew > 2.5:
         integers[AVERAGE] *= 2
         return 0.5
     return 1.0
@@ -96,19 +93,20 @@ def adapt(integers: Int, reals: Float) -> None:
     """The end of an episode of one coordinate."""
     length = integers[EPISODE]
     root = np.sqrt(length)
+    # |S₁| and S₂, and their quantiles under the hypothesis of a random walk.
     walked = abs(reals[OFFSET]) / (reals[STEP] * root)
     width = (reals[MOST] - reals[LEAST]) / (reals[STEP] * root)
     longer = 1.0
-    if walked > DRIFT_LARGE:
+    if walked > 1.64:
         reals[STEP] *= 2.0
         longer *= 0.5
     else:
-        if walked < DRIFT_SMALL:
+        if walked < 0.25:
             reals[STEP] *= 0.5
             longer *= 2.0
-        if width < NARROW:
+        if width < 0.95:
             longer *= 0.5
-        elif width > WIDE:
+        elif width > 1.77:
             longer *= 2.0
         longer *= adapt_average(integers, reals)
     integers[EPISODE] = max(SHORTEST_EPISODE, int(longer * length))

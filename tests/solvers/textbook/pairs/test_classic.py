@@ -99,3 +99,16 @@ def test_pairs_without_a_direction_do_not_move():
     optimal = state(alpha=[1.0, 1.0, 0.0, 0.0], C=5.0)
     assert not optimal.optimise(0, 1)
     assert optimal.run.steps == 0
+
+
+def test_labels_of_any_number_type_give_the_same_step():
+    K = np.array(
+        [[2.0, 0.3, 0.1, 0.0], [0.3, 1.7, 0.0, 0.2], [0.1, 0.0, 1.1, 0.0], [0.0, 0.2, 0.0, 0.9]]
+    )
+    steps = []
+    for kind in (np.float64, np.float32, np.int8):
+        at = Classic(y.astype(kind), K, 3.0, trace=False)
+        assert at.optimise(0, 1)
+        steps.append(at.alpha)
+    assert steps[0][0] == pytest.approx(2.0 / (2.0 + 1.7 - 0.6), rel=1e-15)
+    np.testing.assert_array_equal(steps[1:], [steps[0], steps[0]])

@@ -16,15 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from ....runtime.sizes import CHUNK_BYTES, KEPT_BYTES
 from ..dual import sweeps
 from ..losses import Float
 from . import csr
 from .matrix import Cost, DenseMatrix, Matrix, Part, SparseMatrix, as_matrix
-
-# Bytes of a chunk, and of the chunks that are cached between passes.
-CHUNK_BYTES, MEMORY = 1 << 26, 1 << 29
-# Sweeps over a chunk each time it is read.
-INNER_SWEEPS = 3
 
 
 class ChunkSource(Protocol):
@@ -95,7 +91,7 @@ class ArrayChunks:
 
 
 def even_edges(n: int, d: int, rows: int | None = None) -> Any:
-    """Chunks of so many rows, the last one shorter."""
+    """Edges of chunks of `rows` rows, the last one shorter; by default of `CHUNK_BYTES`."""
     if rows is not None and rows < 1:
         raise ValueError(f"rows must be at least 1, got {rows}")
     step = rows if rows is not None else max(1, CHUNK_BYTES // (8 * max(1, d)))
@@ -172,7 +168,7 @@ class ChunkedMatrix:
     array([-1., -1., -1., -1., -1.])
     """
 
-    def __init__(self, source: ChunkSource, memory: int = MEMORY) -> None:
+    def __init__(self, source: ChunkSource, memory: int = KEPT_BYTES) -> None:
         self.source, self.memory = source, memory
         self.n, self.d = int(source.n), int(source.d)
         self.edges = np.asarray(source.edges)
@@ -305,7 +301,7 @@ class ChunkedMatrix:
         return self.take(rows).inner(places[: len(left)], places[len(left) :])
 
     def heavy_columns(self, count: int) -> Any:
-        """The columns of so many features with the largest sums of squares, dense in float32."""
+        """The `count` columns with the largest sums of squares, dense in float32."""
         energy = np.zeros(self.d)
         for _, chunk in self.chunks():
             energy += column_energy(chunk)
@@ -346,7 +342,7 @@ class ChunkedMatrix:
                 *fixed, b, kappa, local, size, least, most, shrinking
             )
             low, high = min(low, smallest), max(high, largest)
-            for _ in range(1, INNER_SWEEPS):
+            for _ in range(2):  # more sweeps cost less than reading
                 sweeps.shuffle(local, size, state)
                 b, size, _, _ = chunk.sweep(*fixed, b, kappa, local, size, least, most, False)
             left.append(local[:size] + place.start)

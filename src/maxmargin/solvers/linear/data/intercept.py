@@ -11,9 +11,6 @@ import numpy as np
 from ..losses import Float, Loss
 from ..records import LinearProblem
 
-# Outputs this close to a kink, relative to the size of outputs and targets, are on it.
-ON_A_KINK = 1e-9
-
 
 def settled_intercept(problem: LinearProblem, w: Float, b: float, beta: Float) -> float:
     """b, or the middle of the interval in which Σ ℓ_i(x_i·w + b) does not change."""
@@ -31,10 +28,11 @@ def settled_intercept(problem: LinearProblem, w: Float, b: float, beta: Float) -
 
 
 def flat_around(loss: Loss, z: Float, b: float) -> tuple[float, float]:
-    """The nearest kinks of b ↦ Σ ℓ_i(z_i + b) on both sides of b; b itself if it is on one."""
+    """The nearest kinks of b ↦ Σ ℓ_i(z_i + b) on both sides of b; b itself if it is on one, up to
+    1e-9 of the size of outputs and targets."""
     kinks = np.concatenate([loss.target - loss.epsilon - z, loss.target + loss.epsilon - z])
     scale = max(1.0, float(np.abs(kinks).max(initial=0.0)))
-    if (np.abs(kinks - b) <= ON_A_KINK * scale).any():
+    if (np.abs(kinks - b) <= 1e-9 * scale).any():
         return b, b
     return (
         float(kinks[kinks < b].max(initial=-np.inf)),

@@ -18,19 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ....runtime.sizes import BLOCK_ENTRIES
 from ..costs import COSTS
 from ..dual import joint_compiled, sweeps
 from ..losses import Float
 from ..threads import even_parts, parts_of, run_parts
 from . import csr
-
-# Entries of a block of dense products: about 4 MB of float64, so that clock and signals are checked
-# often and converted copies stay in the cache.
-BLOCK_ENTRIES = 1 << 19
-# Capacity of a compressed matrix, relative to the size extrapolated from some of its rows.
-CAPACITY = 2.0
-# If the largest squared norm is below this, products may underflow.
-VANISHING = 1e-280
 
 
 class Cost(NamedTuple):
@@ -72,7 +65,8 @@ class DenseMatrix:
         return result
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Any:
-        step = max(1, BLOCK_ENTRIES // max(1, self.d))
+        """Rows of at most 4 MB: converted copies stay in the cache, and the clock is checked."""
+        step = max(1, BLOCK_ENTRIES // 2 // max(1, self.d))
         stop = self.n if stop is None else stop
         for top in range(start, stop, step):
             yield slice(top, min(top + step, stop))
@@ -82,7 +76,7 @@ class DenseMatrix:
         """A bound of the entries: the largest norm, or the largest entry where squares overflow or
         vanish; NaN or infinity if one of them is."""
         norm = float(self.squared_norms.max(initial=0.0))
-        if VANISHING <= norm < np.inf:
+        if 1e-280 <= norm < np.inf:
             return float(np.sqrt(norm))
         return max((float(np.abs(self.X[rows]).max()) for rows in self.blocks()), default=0.0)
 
@@ -374,9 +368,12 @@ def _from_csr(X: Any) -> SparseMatrix:
 
 
 def _compressed(X: Any, density: float) -> SparseMatrix:
-    """CSR arrays of a dense matrix, made by parts in threads."""
+    """CSR arrays of a dense matrix, made by parts in threads.
+
+    They are allocated for twice the size extrapolated from some of the rows.
+    """
     n, d = X.shape
-    width = int(CAPACITY * density * d) + 1
+    width = int(2.0 * density * d) + 1
     indices, data = np.empty(n * width + d, dtype=np.int32), np.empty(n * width + d, dtype=X.dtype)
     indptr = np.zeros(n + 1, dtype=np.int64)
     bits = X.view(np.int64 if X.dtype == np.float64 else np.int32)

@@ -29,7 +29,6 @@ from ..records import Budget, LinearProblem, OutOfTime, Point, TraceRows
 from . import sweeps
 
 ORDERS = ("permutation", "blocks", "cyclic")
-BLOCK = 8
 STOPS = ("gap", "range", "step")
 
 
@@ -110,10 +109,10 @@ class CoordinateDescent:
         if self.switches.order == "permutation":
             sweeps.shuffle(self.order, self.count, self.state)
         elif self.switches.order == "blocks":
-            blocks = np.arange(self.count // BLOCK)
+            whole = self.count - self.count % 8
+            blocks = np.arange(whole // 8)
             sweeps.shuffle(blocks, blocks.size, self.state)
-            shuffled = self.order[: BLOCK * blocks.size].reshape(-1, BLOCK)[blocks]
-            self.order[: BLOCK * blocks.size] = shuffled.ravel()
+            self.order[:whole] = self.order[:whole].reshape(-1, 8)[blocks].ravel()
         before, w = self.count, self.w.copy() if look else self.w
         low, high = self._sweep()
         if self.switches.order == "cyclic" and self.count < before:

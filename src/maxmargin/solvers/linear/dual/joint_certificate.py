@@ -21,9 +21,6 @@ from ..losses import Float
 from ..primal.repair import STRETCHES
 from ..records import Intercept
 
-# Rounds of balancing the classes, and the imbalance that counts as rounding.
-BALANCINGS, BALANCED = 200, 1e-16
-
 
 class JointProblem(NamedTuple):
     """Samples, their classes 0 … k−1, their C, and the intercept.
@@ -153,9 +150,9 @@ def balanced(problem: JointProblem, wrong: Float) -> Float:
     transport = np.zeros((k, k))
     np.add.at(transport, problem.codes, -wrong)
     d = np.ones(k)
-    for _ in range(BALANCINGS):
+    for _ in range(200):
         row, column = transport.sum(axis=1), transport.sum(axis=0)
-        if np.abs(row - column).max() <= BALANCED * transport.sum():
+        if np.abs(row - column).max() <= 1e-16 * transport.sum():
             break
         for c in range(k):
             row, column = float(transport[c].sum()), float(transport[:, c].sum())

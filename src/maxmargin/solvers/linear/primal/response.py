@@ -15,13 +15,8 @@ import math
 
 import numpy as np
 
-from ....runtime.jit import borrowing, inlined
+from ....runtime.jit import borrowing, from_python, inlined
 from ..losses import LOGISTIC, Float, Loss
-
-# Stands for a ridge of 0: quotients do not overflow, and none lies inside a box.
-TINY = 1e-290
-# Rounding of a sum relative to its terms.
-ROUNDING = 1e-15
 
 
 @inlined
@@ -146,7 +141,7 @@ def best_answer(loss: Loss, i: int, residual: float) -> tuple[float, float]:
     """The β that attains ℓ(z), and ℓ(z), for the residual target − z (quadratic kinds). Without a
     ridge the quotient is huge, and β at a bound."""
     v = residual - min(max(residual, -loss.epsilon), loss.epsilon)
-    best = min(max(v / max(loss.ridge[i], TINY), loss.lower[i]), loss.upper[i])
+    best = min(max(v / max(loss.ridge[i], 1e-290), loss.lower[i]), loss.upper[i])
     return best, v * best - 0.5 * loss.ridge[i] * best * best
 
 
@@ -222,8 +217,8 @@ def dual_value(loss: Loss, beta: Float) -> float:
     return value
 
 
-@borrowing
-def slope_along(
+@inlined
+def slope_and_bend(
     loss: Loss, z: Float, dz: Float, t: float, center: Float, inv_sigma: float
 ) -> tuple[float, float]:
     """d/dt and d²/dt² of the smoothed loss at z + t·dz."""
@@ -233,6 +228,9 @@ def slope_along(
         slope -= b * dz[i]
         bend += k * dz[i] * dz[i]
     return slope, bend
+
+
+slope_along = from_python(slope_and_bend)
 
 
 @inlined
@@ -259,14 +257,14 @@ def line_search(
 ) -> float:
     """The t > 0 where the derivative ``linear + t·quadratic + loss'(t)`` has fallen to `accuracy`
     of that at 0: Newton's method in one dimension, inside a bracket."""
-    slope, terms = slope_along(loss, z, dz, 0.0, center, inv_sigma)[0], abs(linear)
+    slope, terms = slope_and_bend(loss, z, dz, 0.0, center, inv_sigma)[0], abs(linear)
     for i in range(z.size):
         terms += abs(respond_one(loss, i, z[i], center[i], inv_sigma)[0] * dz[i])
     # Smaller slopes are rounding.
-    enough = max(accuracy * abs(slope + linear), ROUNDING * terms)
+    enough = max(accuracy * abs(slope + linear), 1e-15 * terms)
     low, high, t, tried = 0.0, np.inf, 1.0, 0
     for _ in range(60):
-        slope, bend = slope_along(loss, z, dz, t, center, inv_sigma)
+        slope, bend = slope_and_bend(loss, z, dz, t, center, inv_sigma)
         slope += linear + t * quadratic
         bend += quadratic
         if abs(slope) <= enough:

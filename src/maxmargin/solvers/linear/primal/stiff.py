@@ -21,15 +21,15 @@ from ..losses import Float
 from ..records import Intercept
 from .systems import Step
 
-# Largest h·‖x‖² for which normal equations are precise enough.
-STIFF = 1e8
-
 
 def is_stiff(matrix: Matrix, h: Float, norms: Float) -> bool:
-    """Whether a step needs the factorisation, and it is affordable."""
+    """Whether a step needs the factorisation, and it is affordable.
+
+    Up to h·‖x‖² = 1e8 the normal equations are precise enough.
+    """
     if (matrix.n + matrix.d) * matrix.d**2 > COSTS.stiff_work:
         return False
-    return bool((h * norms).max(initial=0.0) > STIFF)
+    return bool((h * norms).max(initial=0.0) > 1e8)
 
 
 def stiff_step(

@@ -29,11 +29,6 @@ from ..data.matrix import Matrix
 from ..losses import Float
 from ..records import Intercept
 
-# Largest number of conjugate gradient iterations of a step.
-MOST_ITERATIONS = 500
-# Single precision suffices for a preconditioner with smaller divisors than this.
-CANCELLED = 1e5
-
 # Seconds between checks of the clock inside a step.
 PIECE = 0.05
 
@@ -224,7 +219,7 @@ class IterativeSystem:
         z = precondition(r)
         p, rz = z, float(r @ z)
         self.iterations = 0
-        while self.iterations < MOST_ITERATIONS and rz > 0.0:
+        while self.iterations < 500 and rz > 0.0:
             self.iterations += 1
             self.check()
             q = part.combine(p)
@@ -262,7 +257,7 @@ class IterativeSystem:
             scaled[:, -1] = np.sqrt(self.kappa)
             scaled *= root[:, None]
             core = scaled.T @ scaled
-            if float(core.diagonal().max()) < CANCELLED:
+            if float(core.diagonal().max()) < 1e5:
                 break
         core[np.diag_indices_from(core)] += 1.0
         lower = factor(core.astype(np.float64)).astype(kind)

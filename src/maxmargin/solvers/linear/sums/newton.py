@@ -32,21 +32,8 @@ from ..records import Budget, Intercept, LinearSolution, OutOfTime
 from .session import SumsSession
 from .shard import Proof, Sums
 
-# A smoothed problem is solved when its own gap is below this fraction of the rest.
-SOLVED = 0.5
-# The gap to aim at, relative to the tolerance: the certificate adds what the scaling of β costs.
-AIM = 0.8
-# The pull is weakened by these factors after at most so many steps, else by the last one.
-GROWTH = ((1, 10.0), (3, 4.0))
-SLOW_GROWTH = 2.0
-# A smoothed problem that takes more steps than this gets a stronger pull.
-HARD, SOFTER = 15, 4.0
-# A whole step is taken if the slope at its end is at most this fraction of that at its beginning.
-STEEP = 0.5
 # Step lengths that a search tries in one pass.
 LENGTHS = 2.0 ** -np.arange(1.0, 15.0)
-# Evaluations without a smaller gap or objective after which a run ends.
-PATIENCE = 40
 
 
 @dataclass(frozen=True)
@@ -116,7 +103,9 @@ class SumsRun:
 
     def loop(self) -> str:
         """Steps until the certificate holds or a budget ends; returns the status."""
-        aim, lowest, since = AIM, np.inf, 0
+        # The gap to aim at, relative to the tolerance: the certificate adds what the scaling of β
+        # costs.
+        aim, lowest, since = 0.8, np.inf, 0
         self.look()
         while True:
             gap = self.gap()
@@ -133,12 +122,12 @@ class SumsRun:
                 return "stopped"
             if status := self.budget.ended():
                 return status
-            if since > PATIENCE or not np.isfinite(gap):
+            if since > 40 or not np.isfinite(gap):
                 return "precision"
             self.proof = None
             if self.inv_sigma > 0.0 and self.solved():
                 self.sharpen()
-            elif self.inv_sigma > 0.0 and (self.inner > HARD or s.corner == 0.0):
+            elif self.inv_sigma > 0.0 and (self.inner > 15 or s.corner == 0.0):
                 self.soften()
             else:
                 self.step()
@@ -168,20 +157,21 @@ class SumsRun:
         return self.own_gap() + self.sums.slack
 
     def solved(self) -> bool:
+        """Whether the gap of the smoothed problem is below half of the rest, and of the pull."""
         assert self.sums is not None
         own, s = self.own_gap(), self.sums
-        return own <= SOLVED * s.slack and own <= self.inv_sigma * s.moved
+        return own <= 0.5 * s.slack and own <= self.inv_sigma * s.moved
 
     def sharpen(self) -> None:
-        growth = next((factor for most, factor in GROWTH if self.inner <= most), SLOW_GROWTH)
+        """Weaken the pull, by more after few steps."""
         self.session.recentre()
-        self.inv_sigma /= growth
+        self.inv_sigma /= 10.0 if self.inner <= 1 else 4.0 if self.inner <= 3 else 2.0
         self.inner = 0
         self.look()
 
     def soften(self) -> None:
         """Strengthen the pull: the face is empty, or steps have become too short."""
-        self.inv_sigma *= SOFTER
+        self.inv_sigma *= 4.0
         self.inner = 0
         self.look()
 
@@ -193,7 +183,7 @@ class SumsRun:
         self.inner += 1
         self.look()
         after = float(self.g_w @ dw) + self.g_b * db
-        if after > -STEEP * before:
+        if after > -0.5 * before:
             t = self.search(w, b, dw, db, before, after)
             self.w, self.b = w + t * dw, b + t * db
             self.look()

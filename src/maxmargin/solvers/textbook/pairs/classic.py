@@ -17,9 +17,6 @@ from ....dual import hinge
 from ....dual.problem import Float
 from ..record import CLIPPED, FREE, Recorder
 
-# A change of α₂ below this part of it counts as none.
-LEAST_CHANGE = 1e-10
-
 
 class Classic:
     """The state of the lectures' SMO: 0 ≤ α ≤ C, b and the errors, on top of a `Recorder`."""
@@ -66,7 +63,7 @@ class Classic:
             return False
         newton = y2 * (E1 - E2) / eta
         new = min(max(a2 + newton, low), high)
-        if abs(new - a2) < LEAST_CHANGE * (new + a2 + LEAST_CHANGE):
+        if abs(new - a2) < 1e-10 * (new + a2 + 1e-10):
             return False
         kind = FREE if low < new < high else CLIPPED
         # Signed: y₁α₁ changes by −y₂Δα₂.

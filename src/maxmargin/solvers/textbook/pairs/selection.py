@@ -13,15 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...smo.step import PLANNING_ETA
 from ..record import PLANNED, Recorder
 
 Pair = tuple[int, int]
-# Number of working sets that the variant "ten recent" of 6.1.3 uses.
-RECENT = 10
 # Smaller curvatures are treated as this.
 FLOOR = 1e-12
-# A planned step this close to the Newton step gains by itself (Algorithm 7.2).
-ETA = 0.9
 
 
 class Past(NamedTuple):
@@ -101,7 +98,8 @@ def planning_selection(run: Recorder, past: Past) -> Pair | None:
     step alone may have lost, by g."""
     if past.kind != PLANNED:
         return second_order(run, past)
-    gain = newton_gain if abs(past.ratio - 1.0) <= ETA else clipped_gain
+    # A planned step this close to the Newton step gains by itself.
+    gain = newton_gain if abs(past.ratio - 1.0) <= PLANNING_ETA else clipped_gain
     return with_candidate(run, past, second_order(run, past, gain), gain)
 
 
@@ -147,7 +145,7 @@ def one_row(run: Recorder, past: Past) -> Pair | None:
 
 def ten_recent(run: Recorder, past: Past) -> Pair | None:
     """Maximum gain over the pairs with a variable of the ten most recent sets (6.1.3)."""
-    return _of_rows(run, past, _distinct(past.pairs[-RECENT:]))
+    return _of_rows(run, past, _distinct(past.pairs[-10:]))
 
 
 def whole_cache(run: Recorder, past: Past) -> Pair | None:

@@ -15,12 +15,11 @@ import numpy as np
 
 from ....dual.problem import DualProblem
 from ...result import Solution
+from ...smo.step import SMALLEST_DETERMINANT
 from ..record import CLIPPED, FREE, PLANNED, Recorder
 from .selection import FLOOR, POLICIES, Pair, Past
 
 STEPS = ("newton", "plan_7_1", "plan_7_3")
-# Below this, det Q relative to Q₁₁Q₂₂ is a rounding error.
-SMALLEST_DETERMINANT = 1e-10
 
 
 def smo(

@@ -11,15 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dual import Certificate, certify_expansion, hinge
-from ..kernels import Kernel
-from ..kernels.base import Inputs
-from ..runtime.parallel import in_parts
-from .base import Float
-from .machine import Int
-
-# Rows of K at a time, and bytes of the α of all machines at a time.
-ROWS, MOST_BYTES = 256, 1 << 28
+from ...dual import Certificate, certify_expansion, hinge
+from ...kernels import Kernel
+from ...kernels.base import Inputs
+from ...runtime.parallel import in_parts
+from ..base import Float
+from .optimum import Int
 
 
 class Delivered(NamedTuple):
@@ -45,9 +42,12 @@ class Delivered(NamedTuple):
 
 
 def certified(kernel: Kernel, X: Inputs, machines: Sequence[Delivered]) -> list[Certificate]:
-    """The certificate of each machine on some of the samples X."""
+    """The certificate of each machine on some of the samples X.
+
+    The α of machines are in memory in groups of at most 256 MB.
+    """
     gram = kernel.bind(X, np.float64)
-    most = max(1, MOST_BYTES // (8 * gram.n))
+    most, height = max(1, (1 << 25) // gram.n), 256  # machines, and rows of K, at a time
     certificates: list[Certificate] = []
     for first in range(0, len(machines), most):
         some = machines[first : first + most]
@@ -57,11 +57,11 @@ def certified(kernel: Kernel, X: Inputs, machines: Sequence[Delivered]) -> list[
         sums = np.empty((len(some), gram.n))
 
         def part(start: int, stop: int, alpha: Float = alpha, sums: Float = sums) -> None:
-            for top in range(start * ROWS, min(stop * ROWS, gram.n), ROWS):
-                rows = np.arange(top, min(top + ROWS, gram.n))
+            for top in range(start * height, min(stop * height, gram.n), height):
+                rows = np.arange(top, min(top + height, gram.n))
                 sums[:, rows] = (gram.rows(rows) @ alpha).T
 
-        blocks = -(-gram.n // ROWS)
+        blocks = -(-gram.n // height)
         in_parts(part, blocks, gram.n * gram.n, grain=1)
         for machine, f in zip(some, sums):
             problem = hinge(machine.labels, machine.bound).problem

@@ -20,7 +20,7 @@ from ...kernels.row_sums import StoredRows, add_rows
 from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import TERMS_AN_ENTRY, in_parts
-from .lru import BATCH_BYTES
+from ..rows.lru import BATCH_BYTES
 
 Bool = NDArray[np.bool_]
 
@@ -104,6 +104,7 @@ class BlockRowCache:
         features: float = 0,
     ) -> None:
         self.gram, self.block, self.pause = gram, block, pause
+        self.source = gram.source
         self.evaluations = self.misses = 0
         self.features = features
         item = gram.dtype.itemsize
@@ -151,13 +152,13 @@ class BlockRowCache:
         if self.columns is not None:
             left, right = self.columns[left], self.columns[right]
         self.evaluations += left.size * right.size
-        return self.gram.rows(left, right)
+        return self.source.rows(left, right)
 
     def among(self, samples: Int) -> Array:
         """The matrix of some samples (indices into the columns), without their rows."""
         names = samples if self.columns is None else self.columns[samples]
         self.evaluations += names.size * (names.size + 1) // 2
-        return self.gram.matrix_among(names, self.pause)
+        return self.source.matrix_among(names, self.pause)
 
     def _slots_to_overwrite(self, count: int, protected: Bool | None) -> Int:
         """Ascending slots for `count` new rows; their current rows are dropped."""
@@ -177,14 +178,15 @@ class BlockRowCache:
         return slots
 
     def _fill(self, samples: Int, slots: Int) -> None:
-        for batch in self._batches(samples.size, self.n, successive(slots)):
+        in_place = successive(slots)
+        for batch in self._batches(samples.size, self.n, in_place):
             part, place = samples[batch], slots[batch]
             ids = part if self.columns is None else self.columns[part]
-            if successive(place):
-                self.gram.rows(ids, self.columns, self.values[place[0] : place[-1] + 1, : self.n])
+            if in_place or successive(place):
+                self.source.rows(ids, self.columns, self.values[place[0] : place[-1] + 1, : self.n])
             else:
                 rows = buffer((part.size, self.n), self.gram.dtype)
-                self.values[place, : self.n] = self.gram.rows(ids, self.columns, rows)
+                self.values[place, : self.n] = self.source.rows(ids, self.columns, rows)
             self._own(place, part, self.n)
             self.misses += part.size
             self.pause()
@@ -199,7 +201,9 @@ class BlockRowCache:
         else:
             most = 4 * BATCH_PRODUCTS / (size * (self.features + TERMS_AN_ENTRY))
         batches = int(np.ceil(count / max(1, int(most))))
-        edges = [count * k // batches for k in range(batches + 1)] if batches else []
+        if batches <= 1:
+            return [slice(0, count)] * batches
+        edges = [count * k // batches for k in range(batches + 1)]
         return [slice(start, stop) for start, stop in pairwise(edges)]
 
     def _own(self, slots: Int, samples: Int, columns: int) -> None:
@@ -247,7 +251,7 @@ class BlockRowCache:
         scratch = buffer((min(batch, support.size), width), self.gram.dtype)
         for first in range(0, support.size, batch):
             part = support[first : first + batch]
-            values = self.gram.rows(part, columns=columns, out=scratch[: part.size])
+            values = self.source.rows(part, columns=columns, out=scratch[: part.size])
             add_rows(total, values, np.arange(part.size), coefficients[first : first + batch])
             self.evaluations += part.size * width
             self.pause()
@@ -263,7 +267,7 @@ class BlockRowCache:
         self._move(samples.size, before, step)
         new = np.arange(before, width)
         for batch in self._batches(samples.size, new.size):
-            self.gram.rows(samples[batch], new, self.values[batch, before:width])
+            self.source.rows(samples[batch], new, self.values[batch, before:width])
             self._own(np.arange(batch.start, batch.stop), samples[batch], new.size)
             self.pause()
 
@@ -310,4 +314,4 @@ class BlockRowCache:
         """Offer the rows to the Gram matrix and release the memory."""
         if self.columns is None:
             self.gram.keep_rows(StoredRows(self.values, self.slot))
-        del self.memory, self.values, self.pause
+        del self.memory, self.values, self.pause, self.source

@@ -9,29 +9,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dual import DualProblem
-from ..kernels import Kernel, Precomputed
-from ..kernels.base import Inputs
-from ..kernels.precomputed import PrecomputedGram
-from ..solvers import solve
-from ..solvers.rows.lru import gather_block
-from .base import Float
+from ...dual import DualProblem
+from ...kernels import Kernel, Precomputed
+from ...kernels.base import Inputs
+from ...kernels.precomputed import PrecomputedGram
+from ...solvers import solve
+from ...solvers.rows.lru import gather_block
+from .. import costs
+from ..base import Float
 from .blocks import moved_to_box, optimised
-from .machine import COARSE_TOL, LARGEST, Int, bias_of, hinge_fit
+from .optimum import COARSE_TOL, Int, bias_of, hinge_fit
 from .small_path import small_path
 
-# Samples beyond which the shared Gram matrix is kept in float32.
-DOUBLE = 4096
-# Samples of a part up to which a path is walked in one call.
-FEW = 300
-# A scaled variable so close to its bound, as a part of it, is there but for rounding.
-ROUNDED = 1e-12
 
+def shared(kernel: Kernel, X: Inputs, exact: bool = False) -> SharedGram:
+    """The Gram matrix of X, in float32 if it is large.
 
-def shared(kernel: Kernel, X: Inputs) -> SharedGram:
-    """The Gram matrix of X, in float32 if it is large."""
-    gram = kernel.bind(X)
-    if gram.n > DOUBLE:
+    An exact one is in float64 at any size: at a large C the rounding of float32 entries adds up to
+    more than the duality gap of a fit.
+    """
+    gram = kernel.bind(X, np.float64) if exact else kernel.bind(X)
+    if gram.n > costs.LARGEST_MATRIX and not exact:
         gram = kernel.bind(X, np.float32)
     return SharedGram(gram.matrix())
 
@@ -48,12 +46,15 @@ class SharedGram:
         self.K = K
         self.n = len(K)
 
-    def part(self, train: Int, labels: Float, penalty: Float | None = None) -> Part:
-        """Machines on some of the samples, with a factor on the C of each."""
+    def part(
+        self, train: Int, labels: Float, penalty: Float | None = None, gap: float = np.inf
+    ) -> Part:
+        """Machines on some of the samples, with a factor on the C of each; the duality gap of each
+        machine is at most this fraction of its primal value."""
         penalty = np.ones(train.size) if penalty is None else penalty
-        if train.size <= LARGEST:
-            return SmallPart(self.K, train, labels, penalty)
-        return LargePart(self.K, train, labels, penalty)
+        if train.size <= costs.LARGEST_MACHINE:
+            return SmallPart(self.K, train, labels, penalty, gap)
+        return LargePart(self.K, train, labels, penalty, gap)
 
 
 class Trained(NamedTuple):
@@ -127,8 +128,11 @@ def stretched(before: Trained, labels: Float, C: float) -> Float:
 class SmallPart(Part):
     """Machines on a copy of their part of the Gram matrix."""
 
-    def __init__(self, K: NDArray[Any], train: Int, labels: Float, penalty: Float) -> None:
+    def __init__(
+        self, K: NDArray[Any], train: Int, labels: Float, penalty: Float, gap: float
+    ) -> None:
         self.whole, self.train, self.labels, self.penalty = K, train, labels, penalty
+        self.exact = gap < np.inf
         everything = train.size == len(K) and np.array_equal(train, np.arange(train.size))
         block = K if everything else gather_block(K, train, train)
         self.K = np.ascontiguousarray(block, dtype=np.float64)
@@ -141,12 +145,12 @@ class SmallPart(Part):
 
     def trained(self, C: float, before: Trained | None) -> Trained:
         start = None if before is None else stretched(before, self.labels, C)
-        fit = hinge_fit(self.K, self.labels, C * self.penalty, start, exact=False)
+        fit = hinge_fit(self.K, self.labels, C * self.penalty, start, exact=self.exact)
         return Trained(C, fit.alpha, fit.gradient, fit.bias)
 
     def begin(self, Cs: Float) -> list[Trained]:
         n = self.train.size
-        if n > FEW:
+        if n > costs.SMALL_PATH or self.exact:
             return []
         alphas, gradients, biases = (
             np.empty((Cs.size, n)),
@@ -161,7 +165,7 @@ class SmallPart(Part):
         return [Trained(C, a, g, float(bias)) for C, a, g, bias in found]
 
     def outputs(self, step: Trained, test: Int) -> Float:
-        if self.train.size <= FEW:
+        if self.train.size <= costs.SMALL_PATH:
             if self.judged is not test:
                 self.judged, self.beside = test, gather_block(self.whole, test, self.train)
                 self.told = self.alphas @ self.beside.T + self.biases[:, None]
@@ -180,8 +184,11 @@ class LargePart(Part):
     so that bounded variables stay bounded, and Kα with it.
     """
 
-    def __init__(self, K: NDArray[Any], train: Int, labels: Float, penalty: Float) -> None:
+    def __init__(
+        self, K: NDArray[Any], train: Int, labels: Float, penalty: Float, gap: float
+    ) -> None:
         self.K, self.train, self.labels, self.penalty = K, train, labels, penalty
+        self.gap = gap
         self.linear, self.box = np.zeros((2, len(K)))
         self.linear[train], self.box[train] = labels, labels * penalty
 
@@ -193,16 +200,28 @@ class LargePart(Part):
             assert before.others is not None
             stretch = C / before.C
             alpha[self.train] = stretch * before.alpha
-            at_bound = np.abs(alpha) > (1.0 - ROUNDED) * np.abs(bound)
+            # Up to rounding.
+            at_bound = np.abs(alpha) > (1.0 - 1e-12) * np.abs(bound)
             alpha[at_bound] = bound[at_bound]
             gradient += stretch * (before.others - self.linear)
         moved_to_box(self.K, alpha, gradient, lower, upper)
-        if not optimised(self.K, alpha, gradient, lower, upper, COARSE_TOL):
-            alpha, gradient = self.solved(lower, upper, alpha)
-        bias = bias_of(alpha, gradient, lower, upper)
+        for tol in COARSE_TOL * 0.2 ** np.arange(6):
+            if not optimised(self.K, alpha, gradient, lower, upper, tol):
+                alpha, gradient = self.solved(lower, upper, alpha, tol)
+            bias = bias_of(alpha, gradient, lower, upper)
+            # Half of the gap is left to rounding.
+            if self.relative_gap(alpha, gradient, bound, bias) <= 0.5 * self.gap:
+                break
         return Trained(C, alpha[self.train], gradient[self.train], bias, gradient)
 
-    def solved(self, lower: Float, upper: Float, alpha: Float) -> tuple[Float, Float]:
+    def relative_gap(self, alpha: Float, gradient: Float, bound: Float, bias: float) -> float:
+        """(P − D)/P with P = ½αᵀKα + Σ_i C_i ξ_i, C_i ξ_i = max(0, y_i C_i (G_i − b))"""
+        excess = gradient - bias
+        losses = float(np.maximum(bound * excess, 0.0).sum())
+        primal = 0.5 * float(alpha @ (self.linear - gradient)) + losses
+        return (losses - float(alpha @ excess)) / primal if primal > 0.0 else 0.0
+
+    def solved(self, lower: Float, upper: Float, alpha: Float, tol: float) -> tuple[Float, Float]:
         """α and its gradient by the general solver, for what does not converge in blocks."""
         problem = DualProblem(
             linear=self.linear,
@@ -214,7 +233,7 @@ class LargePart(Part):
             samples=lower.size,
         )
         gram = PrecomputedGram(Precomputed(), self.K)
-        solution = solve(problem, gram, tol=COARSE_TOL, alpha=alpha, cache_bytes=np.inf)
+        solution = solve(problem, gram, tol=tol, alpha=alpha, cache_bytes=np.inf)
         return solution.alpha, np.array(solution.gradient)
 
     def outputs(self, step: Trained, test: Int) -> Float:

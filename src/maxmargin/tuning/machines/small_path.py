@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..runtime.jit import compiled
-from .base import Float
-from .machine import pair_steps
-
-# Pair steps for each sample and machine; what takes more is left to Newton steps.
-MOST_STEPS = 20
+from ...runtime.jit import compiled
+from ..base import Float
+from .optimum import pair_steps
 
 
 @compiled
@@ -50,7 +47,8 @@ def small_path(
             bound = Cs[k] * labels[a] * penalty[a]
             lower[a], upper[a] = min(bound, 0.0), max(bound, 0.0)
             alpha[a] = min(max(alpha[a], lower[a]), upper[a])
-        _, violation = pair_steps(Q, alpha, gradient, lower, upper, tol, MOST_STEPS * n)
+        # What takes more steps is left to Newton steps.
+        _, violation = pair_steps(Q, alpha, gradient, lower, upper, tol, 20 * n)
         if not violation <= tol:
             return k
         free, total, top, bottom = 0, 0.0, -np.inf, np.inf

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dual import epsilon_svr
-from ..solvers import solve
-from .base import Float
-from .machine import LARGEST, SOLVE_TOL, Fit, optimum
+from ...dual import epsilon_svr
+from ...solvers import solve
+from .. import costs
+from ..base import Float
+from .optimum import SOLVE_TOL, Fit, optimum
 
 
 class TubeFit(NamedTuple):
@@ -45,7 +46,7 @@ def tube_fit(
     """
     n = y.size
     start = None if beta is None else halved(beta)
-    if 2 * n <= LARGEST:
+    if 2 * n <= costs.LARGEST_MACHINE:
         lower, upper = np.zeros((2, 2 * n))
         lower[n:], upper[:n] = -C, C
         return _small(doubled(K), y, epsilon, lower, upper, start)

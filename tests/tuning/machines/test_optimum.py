@@ -9,7 +9,7 @@ from tuning.problems import blobs, board
 
 from maxmargin.dual import DualProblem, enclosing_ball, hard_margin, hinge
 from maxmargin.kernels import Gaussian, Linear
-from maxmargin.tuning.machine import hinge_fit, left_out_fit, optimum, repaired
+from maxmargin.tuning.machines.optimum import hinge_fit, left_out_fit, optimum, repaired
 
 
 def fitted(problem, K, alpha=None):
@@ -98,7 +98,7 @@ def test_large_machines_are_left_to_the_solver(monkeypatch):
     X, y = board(120)
     K = Gaussian(2.0)(X)
     small = hinge_fit(K, y.astype(float), 5.0)
-    monkeypatch.setattr("maxmargin.tuning.machine.LARGEST", 10)
+    monkeypatch.setattr("maxmargin.tuning.costs.LARGEST_MACHINE", 10)
     large = hinge_fit(K, y.astype(float), 5.0)
     np.testing.assert_allclose(large.alpha, small.alpha, atol=1e-5)
     assert large.bias == pytest.approx(small.bias, abs=1e-6)

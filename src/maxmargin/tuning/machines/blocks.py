@@ -13,22 +13,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.row_sums import sum_rows
-from ..linalg.bordered import Factor
-from ..solvers.newton.projected_step import RULES, balanced, stopped_newton
-from ..solvers.rows.lru import gather_block
-from .base import Float
-from .machine import Int, newton, pair_steps, repaired
-
-# Violating variables of a block, at least, and as a part of the free ones.
-FEWEST, FREE_SHARE = 512, 0.25
-# A block is optimised to this part of the violation of all, or to this part of the tolerance.
-INNER_SHARE, LEAST_SHARE = 0.1, 0.5
-# Turns of pair steps, one for each variable, and a Newton step on one block.
-MOST_TURNS = 30
-# Blocks with more free variables take the Newton step that stops all that would leave at once.
-MANY_FREE = 300
-MOST_ROUNDS = 200
+from ...kernels.row_sums import sum_rows
+from ...linalg.bordered import Factor
+from ...solvers.newton.projected_step import RULES, balanced, stopped_newton
+from ...solvers.rows.lru import gather_block
+from .. import costs
+from ..base import Float
+from .optimum import Int, newton, pair_steps, repaired
 
 
 def moved_to_box(
@@ -53,7 +44,7 @@ def optimised(
 ) -> bool:
     """Maximise from a feasible α, in place with its gradient; whether `tol` was reached."""
     recent = np.zeros(0, dtype=np.int64)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(200):
         rising = np.where(alpha < upper, gradient, -np.inf)
         falling = np.where(alpha > lower, gradient, np.inf)
         top, bottom = float(rising.max()), float(falling.min())
@@ -61,12 +52,12 @@ def optimised(
         if violation <= tol:
             return True
         free = np.flatnonzero((lower < alpha) & (alpha < upper))
-        count = max(FEWEST, int(FREE_SHARE * free.size))
+        count = max(costs.BLOCK, free.size // 4)
         chosen = np.union1d(
             largest_above(rising, bottom, count // 2), largest_above(-falling, -top, count // 2)
         )
         block = np.union1d(np.union1d(chosen, free), recent)
-        inner = max(INNER_SHARE * violation, LEAST_SHARE * tol)
+        inner = max(0.1 * violation, 0.5 * tol)
         optimise_block(K, block, alpha, gradient, lower, upper, inner)
         recent = np.union1d(recent, chosen) if recent.size <= 2 * count else chosen
     return False
@@ -89,16 +80,16 @@ def optimise_block(
     upper: Float,
     tol: float,
 ) -> None:
-    """Maximise over the variables of a block to a violation of `tol`, in place."""
+    """Maximise over the variables of a block to a violation of `tol`, in place: turns of pair
+    steps, one for each variable, and a Newton step."""
     Q = gather_block(K, block, block).astype(np.float64, copy=False)
     own, slope, low, high = alpha[block], gradient[block], lower[block], upper[block]
-    for _ in range(MOST_TURNS):
+    for _ in range(30):
         _, violation = pair_steps(Q, own, slope, low, high, tol, block.size)
         if violation <= tol:
             break
-        if np.count_nonzero((low < own) & (own < high)) <= MANY_FREE or not wide_newton(
-            Q, own, slope, low, high
-        ):
+        many = np.count_nonzero((low < own) & (own < high)) > costs.MANY_FREE
+        if not many or not wide_newton(Q, own, slope, low, high):
             newton(Q, own, slope, low, high)
     change = alpha[block] - own
     moved = np.flatnonzero(change)

@@ -18,33 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 
-from ..dual import hinge
-from ..runtime.jit import compiled, compiled_fused, largest, smallest
-from ..solvers import solve
-from ..solvers.newton.step import delete_from_factor, solve_factored
-from ..solvers.rows.lru import gather_block
-from .base import Float
+from ...dual import hinge
+from ...runtime.jit import compiled, compiled_fused, largest, smallest
+from ...solvers import solve
+from ...solvers.drivers.base import UNBOUNDED_DUAL
+from ...solvers.newton.step import delete_from_factor, solve_factored
+from ...solvers.rows.lru import gather_block
+from .. import costs
+from ..base import Float
 
 Int = NDArray[np.int64]
 
-# Violation at the end, in units of the labels; rounding may raise it.
-EXACT = 1e-11
 ROUNDING = 4 * np.finfo(np.float64).eps
 # Violation at which Newton steps take over from pair steps.
 COARSE_TOL = 1e-3
-# Fewer pair steps come between Newton steps where less than one in so many variables is free: such
-# Newton steps are cheap.
-FEW_FREE = 4
-MOST_TURNS = 200
-# Distance from a bound at which a variable counts as being there: during a step, relative to the
-# numbers it was computed from; at the end, relative to the bound or to the largest variable.
-SNAP, LAST_SNAP = 1e-15, 1e-12
-# A dual value beyond this, in units of 1/largest diagonal, means that the classes are inseparable.
-UNBOUNDED_DUAL = 1e13
-# Samples beyond which shrinking pays and `solve` is called, and its tolerance.
-LARGEST = 3000
+# Distance from a bound at which a variable counts as being there during a step, relative to the
+# numbers it was computed from.
+SNAP = 1e-15
+# Tolerance of `solve` for large machines.
 SOLVE_TOL = 1e-6
-FIRST_JITTER, LAST_JITTER = 1e-15, 1e-7
 
 (cholesky,) = get_lapack_funcs(("potrf",), dtype=np.float64)
 
@@ -243,8 +235,8 @@ def factored(Q: Float) -> Float | None:
     problem has one solution, as for a linear kernel with one more free vector than features.
     """
     scale = float(np.abs(np.diagonal(Q)).max())
-    jitter = FIRST_JITTER
-    while jitter <= LAST_JITTER:
+    jitter = 1e-15
+    while jitter <= 1e-7:
         shifted = Q + scale
         shifted.flat[:: len(Q) + 1] += jitter * scale
         # The lower factor in Fortran order is the upper one in C order.
@@ -275,17 +267,19 @@ def optimum(
     alpha : array, optional
         Any start; it is made feasible first.
     exact : bool
-        Whether to solve to rounding; otherwise a violation of `COARSE_TOL` suffices.
+        Whether to solve to rounding, or to 1e-11 in units of the labels; otherwise a violation of
+        `COARSE_TOL` suffices.
     """
     alpha = np.zeros(linear.size) if alpha is None else np.array(alpha, dtype=np.float64)
     repaired(alpha, lower, upper, total)
     scale = float(np.diagonal(Q).max())
     gradient = linear - Q @ alpha
-    few = FEW_FREE * np.count_nonzero((lower < alpha) & (alpha < upper)) < linear.size
+    # Newton steps on few free variables are cheap: fewer pair steps come between them.
+    few = 4 * np.count_nonzero((lower < alpha) & (alpha < upper)) < linear.size
     most = 20 + linear.size // 4 if few else 100 + 2 * linear.size
     tol = COARSE_TOL
     bounded, finishing = True, False
-    for _ in range(MOST_TURNS):
+    for _ in range(200):
         steps, violation = pair_steps(Q, alpha, gradient, lower, upper, tol, most)
         if (steps == 0 and finishing) or (violation <= COARSE_TOL and not exact):
             break
@@ -295,7 +289,7 @@ def optimum(
             break
         if violation <= COARSE_TOL:
             finishing, most = True, 10 + linear.size // 10
-            tol = max(EXACT, ROUNDING * scale * float(np.abs(alpha).sum()))
+            tol = max(1e-11, ROUNDING * scale * float(np.abs(alpha).sum()))
     _snap(Q, alpha, gradient, lower, upper)
     return _read(alpha, gradient, lower, upper, bounded)
 
@@ -308,7 +302,7 @@ def hinge_fit(
     Beyond a few thousand samples it calls `solve`.
     """
     bound = C * y
-    if y.size <= LARGEST:
+    if y.size <= costs.LARGEST_MACHINE:
         lower, upper = np.minimum(bound, 0.0), np.maximum(bound, 0.0)
         return optimum(Q, y, lower, upper, 0.0, alpha, exact=exact)
     problem = hinge(y, C).problem
@@ -352,8 +346,9 @@ def newton(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) 
 
 
 def _nearness(alpha: Float, bound: Float) -> Float:
+    """The distance from a bound that is rounding, from the bound or the largest variable."""
     size = np.where(bound == 0.0, np.abs(alpha).max(), np.abs(bound))
-    return LAST_SNAP * np.where(np.isinf(size), 0.0, size)
+    return 1e-12 * np.where(np.isinf(size), 0.0, size)
 
 
 def _snap(Q: Float, alpha: Float, gradient: Float, lower: Float, upper: Float) -> None:

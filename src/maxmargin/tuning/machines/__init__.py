@@ -1,0 +1,1 @@
+"""Machines inside a search: many small fits, and paths of C on one Gram matrix."""
