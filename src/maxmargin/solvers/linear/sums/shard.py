@@ -21,6 +21,7 @@ from ..certificate import violations
 from ..data.matrix import DenseMatrix, Matrix, as_matrix
 from ..losses import CLASSIFICATION, REGRESSION, Float, Loss
 from ..primal import response
+from .compiled import outputs, weigh
 
 
 @dataclass(frozen=True)
@@ -123,20 +124,18 @@ def evaluated(
     value = slack = corner = 0.0
     with single_threaded_blas():
         for rows, block in _blocks(matrix):
-            own, z = loss.at(rows), block.margins(w) + b
+            own, z = loss.at(rows), _outputs(block, w, b)
             _, stiffness = response.respond(own, z, center[rows], inv_sigma, beta[rows], h[rows])
             corner += stiffness
             more, rest = response.measure(own, z, beta[rows])
             value, slack = value + more, slack + rest
-            if isinstance(matrix, DenseMatrix) and isinstance(block, DenseMatrix):
-                both = np.vstack([beta[rows], h[rows]]) @ block.X
-                combined, border = combined + both[0], border + both[1]
-                gram += _weighted_gram(matrix.X[rows], h[rows])
+            if isinstance(block, DenseMatrix):
+                gram += _weighed(block.X, beta[rows], h[rows], combined, border)
                 continue
-            combined += block.combine(beta[rows])
-            face = np.flatnonzero(h[rows])
+            combined += block.combine(beta)
+            face = np.flatnonzero(h)
             if face.size:
-                block.add_outer(face, h[rows][face], gram, border)
+                block.add_outer(face, h[face], gram, border)
     sums = Sums(
         value=value,
         slack=slack,
@@ -153,14 +152,12 @@ def evaluated(
     return Pass(beta, sums)
 
 
-def _weighted_gram(X: Any, h: Float) -> Any:
-    """Σ h xxᵀ in the precision of the inputs: a Newton step needs no more of it."""
-    face = np.flatnonzero(h)
-    if not face.size:
-        return 0.0
-    h, largest = h[face], float(h.max())
-    weighted = X[face]
-    weighted *= np.sqrt(h / largest).astype(X.dtype)[:, None]
+def _weighed(X: Any, beta: Float, h: Float, combined: Float, border: Float) -> Any:
+    """Σ h xxᵀ in the precision of the inputs, as a Newton step needs no more of it; adds the other
+    two sums, in float64."""
+    largest = float(h.max())
+    weighted = np.empty((int(np.count_nonzero(h)), X.shape[1]), X.dtype)
+    weigh(X, beta, h, largest, combined, border, weighted)
     # A product with itself is half the work.
     return (weighted.T @ weighted).astype(np.float64) * largest
 
@@ -182,7 +179,7 @@ def slopes(
     center = np.zeros(matrix.n) if center is None else center
     with single_threaded_blas():
         for rows, block in _blocks(matrix):
-            own, z, dz = loss.at(rows), block.margins(w) + b, block.margins(dw) + db
+            own, z, dz = loss.at(rows), _outputs(block, w, b), _outputs(block, dw, db)
             beta, h = np.empty(z.size), np.empty(z.size)
             for k, t in enumerate(lengths):
                 response.respond(own, z + t * dz, center[rows], inv_sigma, beta, h)
@@ -217,7 +214,7 @@ def proven(
     combined = np.zeros(matrix.d)
     with single_threaded_blas():
         for rows, block in _blocks(matrix):
-            own, z = loss.at(rows), block.margins(w) + b
+            own, z = loss.at(rows), _outputs(block, w, b)
             beta, h = np.empty(z.size), np.empty(z.size)
             response.respond(own, z, center[rows], inv_sigma, beta, h)
             beta *= np.where(beta > 0.0, *scales)
@@ -238,18 +235,18 @@ def _posed(part: Any, task: LinearTask) -> tuple[Matrix, Loss]:
 
 
 def _blocks(matrix: Matrix) -> Iterator[tuple[slice, Matrix]]:
-    """Blocks of dense rows in float64, each to be used before the next, as they share a buffer; a
-    sparse matrix is one block."""
+    """Blocks of dense rows that stay in the processor's cache; a sparse matrix is one block."""
     if not isinstance(matrix, DenseMatrix):
         yield slice(0, matrix.n), matrix
         return
-    X, buffer = matrix.X, None
     for rows in matrix.blocks():
-        if X.dtype == np.float64:
-            yield rows, DenseMatrix(X[rows])
-            continue
-        if buffer is None:  # the first block is the largest
-            buffer = np.empty(X[rows].shape)
-        block = buffer[: X[rows].shape[0]]
-        block[...] = X[rows]
-        yield rows, DenseMatrix(block)
+        yield rows, DenseMatrix(matrix.X[rows])
+
+
+def _outputs(block: Matrix, w: Float, b: float) -> Float:
+    """z = Xw + b, in float64."""
+    if not isinstance(block, DenseMatrix):
+        return block.margins(w) + b
+    z = np.empty(block.n)
+    outputs(block.X, w, b, z)
+    return z
