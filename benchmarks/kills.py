@@ -34,7 +34,8 @@ PROGRAM = (sys.executable, "-m", "maxmargin.cli")
 # A search with the default number of evaluations takes 10 s, in which kill after kill finds the
 # same loop.
 SHORT_SEARCH = """
-from maxmargin.cli import main, resuming
+from maxmargin.cli import main
+from maxmargin.cli.training import resuming
 from maxmargin.tuning.course import Search
 resuming.KEEP_EVERY = 0.1
 Search.iterations = lambda *_: 2000

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from maxmargin import SVC, DecisionTreeClassifier
 from maxmargin.data import chess_board, two_blobs
-from maxmargin.report.tree_plots import regions_of
+from maxmargin.report.plots.tree import regions_of
 
 from .claims import claim
 from .items import Json, Page, Table, computes, extra, shows

@@ -39,7 +39,7 @@ def test_every_compiled_function_of_the_package_is_covered():
     assert {
         "maxmargin.solvers.smo.step.planned_step",
         "maxmargin.solvers.newton.step.newton_direction",
-        "maxmargin.estimators.tree.criteria.sweep_sums",
+        "maxmargin.estimators.tree.growth.criteria.sweep_sums",
     } <= found.keys()
     assert not any(" at 0x" in function_text(function) for function in found.values())
 

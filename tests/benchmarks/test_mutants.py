@@ -237,7 +237,7 @@ def test_functions_of_other_modules_are_compiled_again_only_if_they_change(
     module = f"{PACKAGE}/runtime/jit.py"
     assert job.stale_modules(mutant_in(module)) == mutants.importers(ROOT, module)
     monkeypatch.setattr(job, "digest_of_compiled_code", None)  # not asked for
-    module = f"{PACKAGE}/cli/fitting.py"
+    module = f"{PACKAGE}/cli/training/fitting.py"
     assert job.stale_modules(mutant_in(module)) == {module}
 
 

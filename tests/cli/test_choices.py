@@ -162,7 +162,7 @@ def test_quiet_says_nothing(table):
 def test_time_limit_is_told_and_kept(table, monkeypatch):
     monkeypatch.setattr("maxmargin.cli.app.typed", lambda: "maxmargin train")
     monkeypatch.setattr("maxmargin.cli.commands.train.finished", lambda _: False)
-    monkeypatch.setattr("maxmargin.cli.fitting.finished", lambda _: False)
+    monkeypatch.setattr("maxmargin.cli.training.fitting.finished", lambda _: False)
     done = train(table, "--C", 1, "--max-seconds", 0.5, "--holdout", 0)
     assert done.exit_code == 5
     assert "the time limit was reached before the optimum" in done.stdout

@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from maxmargin.cli.app import app
-from maxmargin.cli.baselines import compared_with_baselines
-from maxmargin.cli.cost import Comparison, Estimate, compared, duration
 from maxmargin.cli.options import MachineOptions
 from maxmargin.cli.plan import planned
-from maxmargin.cli.splitting import split_for_test
+from maxmargin.cli.training.baselines import compared_with_baselines
+from maxmargin.cli.training.cost import Comparison, Estimate, compared, duration
+from maxmargin.cli.training.splitting import split_for_test
 from maxmargin.data import chess_board
 from maxmargin.models import load
 

@@ -22,8 +22,8 @@ from maxmargin.cli.commands import warmup as warming
 from maxmargin.cli.commands.train import Reading, TrainingRun, read_samples, resumable_search
 from maxmargin.cli.errors import code_of, obey_termination, said
 from maxmargin.cli.options import MachineOptions
-from maxmargin.cli.resuming import Course
 from maxmargin.cli.screen import Screen
+from maxmargin.cli.training.resuming import Course
 from maxmargin.data import chess_board
 from maxmargin.models import (
     Checkpoint,
@@ -177,7 +177,7 @@ def test_checkpoint_that_cannot_be_written_does_not_end_the_run(board, monkeypat
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("maxmargin.cli.resuming.save_checkpoint", full)
+    monkeypatch.setattr("maxmargin.cli.training.resuming.save_checkpoint", full)
     run = run_of(board, screen=Screen())
     assert run.run().estimator.status_ == "converged"
     assert capsys.readouterr().out.count("cannot be written: No space left on device") == 1

@@ -18,7 +18,7 @@ from maxmargin.cli.commands.train import Reading, read_samples
 from maxmargin.data import DataError, read_data, schema_of
 from maxmargin.data.npz import Members
 from maxmargin.data.sources import ALWAYS_ALLOWED
-from maxmargin.data.tables import MOST_FEATURES
+from maxmargin.data.tables.conversion import MOST_FEATURES
 
 LABELS = np.arange(6) % 2
 
@@ -195,7 +195,7 @@ def test_index_of_a_thousand_million_takes_no_memory(tmp_path):
 
 
 def test_many_features_are_fine_where_there_are_as_many_entries(monkeypatch, tmp_path):
-    monkeypatch.setattr("maxmargin.data.tables.MOST_FEATURES", 2)
+    monkeypatch.setattr("maxmargin.data.tables.conversion.MOST_FEATURES", 2)
     (tmp_path / "data.svm").write_text("1 1:1 2:1\n-1 2:1 4:1\n")
     assert schema_of(read_data(tmp_path / "data.svm"))[0].width == 4
     assert MOST_FEATURES > 10**7

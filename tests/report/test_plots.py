@@ -32,8 +32,8 @@ from maxmargin.report import (
     SupportVectorDisplay,
     TuningDisplay,
 )
-from maxmargin.report.display import COLOURS
-from maxmargin.report.solver_plots import epochs_that_differ
+from maxmargin.report.plots.display import COLOURS
+from maxmargin.report.plots.solver import epochs_that_differ
 from maxmargin.solvers import solve
 
 X, Y = two_blobs(120, random_state=0)

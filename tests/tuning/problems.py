@@ -4,7 +4,8 @@ import numpy as np
 
 from maxmargin.data import chess_board, two_blobs
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Normalised, Polynomial, Sigmoid
-from maxmargin.tuning import costs, course, regression, strategies
+from maxmargin.tuning import costs, course, strategies
+from maxmargin.tuning.regression import strategies as regression
 
 KERNELS = {
     "linear": Linear(),

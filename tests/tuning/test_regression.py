@@ -32,8 +32,8 @@ from maxmargin.tuning import (
     tuned_regression,
 )
 from maxmargin.tuning.machines.tube import tube_fit
-from maxmargin.tuning.objectives.regression import judged
-from maxmargin.tuning.regression import REGRESSION_STRATEGIES
+from maxmargin.tuning.objectives.regression.held_out import judged
+from maxmargin.tuning.regression.strategies import REGRESSION_STRATEGIES
 from maxmargin.tuning.start import halves
 
 LOSSES = pytest.mark.parametrize("loss", ["squared", "absolute"])
@@ -153,7 +153,7 @@ def test_span_is_exact_where_no_sample_changes_its_set(monkeypatch):
         told.append(away.copy())
         return judged(away, loss)
 
-    monkeypatch.setattr("maxmargin.tuning.objectives.regression_left_out.judged", listening)
+    monkeypatch.setattr("maxmargin.tuning.objectives.regression.left_out.judged", listening)
     compared = 0
     for gamma, C, epsilon in [(0.5, 2.0, 0.15), (0.5, 0.3, 0.3), (0.5, 0.1, 0.1), (1.0, 1e3, 0.2)]:
         point = TubePoint(Gaussian(gamma), C, epsilon)

@@ -71,7 +71,7 @@ def train(
     screen = Screen(quiet, json)
     with explained(screen):
         from .commands.train import Reading, TrainingRun, as_json, read_samples
-        from .fitting import finished
+        from .training.fitting import finished
 
         options = MachineOptions(
             linear=linear,
@@ -141,7 +141,7 @@ def predict(
     """Predict the class (or value), decision value and probability of each sample."""
     screen = Screen(quiet, json, aside=output is None or output == "-")
     with explained(screen):
-        from ..data.columns import filled_in_words
+        from ..data.tables.columns import filled_in_words
         from ..report.words import measure_in_words
         from .commands.predict import (
             as_columns,

@@ -198,7 +198,7 @@ def prefers_linear(
         return True, [f"linear, since {features:,} sparse features rarely need a kernel"]
     if samples <= MANY_SAMPLES or options.nu is not None:
         return False, []
-    from .cost import compared
+    from .training.cost import compared
 
     found = compared(X, y, classifies, options.seed)
     linear = found.prefers_linear(options.max_seconds)

@@ -1,6 +1,5 @@
 """Data from files, public data sets, and samples from known distributions."""
 
-from .columns import Column
 from .fasta import FastaRecord, read_fasta
 from .generators import (
     chess_board,
@@ -13,7 +12,8 @@ from .generators import (
 from .genes import GeneStart, StartSites, read_gene_starts, reverse_complement, start_sites
 from .readers import Table, read_data
 from .sources import DataError
-from .tables import Schema, schema_of, standardised, targets_of
+from .tables.columns import Column
+from .tables.conversion import Schema, schema_of, standardised, targets_of
 from .vectors import Vectors
 
 __all__ = [

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, estimators, tuning
 from ..archive import Contents, ModelFileError, read_archive, write_archive
-from ..data.tables import Schema
+from ..data.tables.conversion import Schema
 from ..estimators.inputs import is_function
 from ..estimators.kernel.prediction import like
 from ..estimators.template import learned

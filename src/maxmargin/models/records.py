@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..archive import ModelFileError
-from ..data.columns import Column
-from ..data.tables import Schema
+from ..data.tables.columns import Column
+from ..data.tables.conversion import Schema
 from ..dual import Certificate
 from ..estimators import Certificates
 from ..estimators.tree import Candidates, Tree

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..models.training import HeldOut
-from .display import dense
 from .measures import absolute_error, square_error
+from .plots.display import dense
 
 
 class Table(NamedTuple):

@@ -15,11 +15,7 @@ from ..kernels import Gaussian, MetricGaussian
 from ..models.files import Model
 from ..models.training import HeldOut, Measure
 from .analysis import Table, baselines, by_class, importance, remedy, rounded, worst_errors
-from .boundary import DecisionBoundaryDisplay
-from .convergence import ConvergenceDisplay
-from .display import Display
 from .measures import measured, predictions
-from .metric_plot import MetricDisplay
 from .page import (
     bullets,
     code,
@@ -33,10 +29,14 @@ from .page import (
     section,
     table,
 )
-from .predictions import ConfusionDisplay, ResidualDisplay
+from .plots.boundary import DecisionBoundaryDisplay
+from .plots.convergence import ConvergenceDisplay
+from .plots.display import Display
+from .plots.metric import MetricDisplay
+from .plots.predictions import ConfusionDisplay, ResidualDisplay
+from .plots.tree import PartitionDisplay, TreeDisplay
+from .plots.tuning import TuningDisplay
 from .quality import CalibrationDisplay, PrecisionRecallDisplay, RocDisplay
-from .tree_plots import PartitionDisplay, TreeDisplay
-from .tuning_plot import TuningDisplay
 from .words import certificate_lines, gap_in_words
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn import metrics
 
-from .display import BLUE, COLOURS, GREY, Display, colour_of
+from .plots.display import BLUE, COLOURS, GREY, Display, colour_of
 
 # Classes up to which each has a curve with a colour and a name of its own.
 MOST_NAMED = len(COLOURS)

@@ -33,12 +33,12 @@ from .objectives import (
 )
 from .optimizers import CMA, Choice, Grid, IRpropPlus, NoisyRprop, Optimiser, Result, Rprop
 from .paths import C_path, CurveOfC, PathStep, VotingError, cross_validate_C
-from .regression import (
+from .regression.search import SVRSearch
+from .regression.strategies import (
     REGRESSION_STRATEGIES,
     RegressionTask,
     tuned_regression,
 )
-from .regression_search import SVRSearch
 from .search import SVCSearch
 from .start import gaussian_start, median_gamma
 from .strategies import STRATEGIES, tuned

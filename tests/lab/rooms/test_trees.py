@@ -5,7 +5,7 @@ import pytest
 from lab.rooms.checks import as_json, run_code
 
 from maxmargin.estimators.tree import LEAF, DecisionTreeClassifier
-from maxmargin.estimators.tree.grow import grow
+from maxmargin.estimators.tree.growth.loop import grow
 from maxmargin.estimators.tree.pruning import pruned, weakest_links
 from maxmargin.lab.rooms.fields import RequestError
 from maxmargin.lab.rooms.trees import ROOM, answer

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from ...archive import ModelFileError, replacing
 from ...data import DataError, Schema, Vectors, read_data, targets_of
-from ...data.names import suggestion
-from ...data.tables import MOST_FEATURES, checked_width
+from ...data.tables.conversion import MOST_FEATURES, checked_width
+from ...data.tables.names import suggestion
 from ...models import HeldOut, Model, load, read_libsvm
 from ...report.measures import measured
 from ..screen import Screen

@@ -16,15 +16,15 @@ from ...models import Checkpoint, Model, Training, save
 from ...report.measures import measured, predictions
 from ...report.words import certificate_lines, measure_in_words
 from ...tuning import JournalError
-from ..baselines import compared_with_baselines
 from ..errors import UsageError
-from ..fitting import Recorder, finished, fitted, solutions_of
 from ..options import MachineOptions
 from ..plan import Plan, planned
-from ..resuming import Course, Keeper, fingerprint_of
 from ..screen import Screen
-from ..searching import Found, searched
-from ..splitting import split_for_test
+from ..training.baselines import compared_with_baselines
+from ..training.fitting import Recorder, finished, fitted, solutions_of
+from ..training.resuming import Course, Keeper, fingerprint_of
+from ..training.searching import Found, searched
+from ..training.splitting import split_for_test
 
 
 @dataclass(frozen=True)

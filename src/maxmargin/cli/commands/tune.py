@@ -13,8 +13,8 @@ from ...kernels import Gaussian
 from ..errors import UsageError
 from ..options import MachineOptions
 from ..plan import planned
-from ..resuming import Keeper, fingerprint_of
 from ..screen import Screen
+from ..training.resuming import Keeper, fingerprint_of
 from .predict import write_columns
 from .train import Reading, read_samples, resumable_search, scaled
 

@@ -13,9 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .. import parameters as p
-from .criteria import Limits
 from .export import text_of
 from .fitting import Samples, as_csc, grown
+from .growth.criteria import Limits
 from .pruning import PruningPath, pruned, pruning_path
 from .splits import candidates_of
 from .tree import Tree

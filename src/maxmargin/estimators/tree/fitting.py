@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from .columns import Columns, sorted_columns
-from .criteria import ENTROPY, GINI, SQUARED_ERROR, TWO_CLASS_GINI, Limits, Targets
-from .grow import NODE, grow
-from .search import NO_FEATURE
+from .growth.columns import Columns, sorted_columns
+from .growth.criteria import ENTROPY, GINI, SQUARED_ERROR, TWO_CLASS_GINI, Limits, Targets
+from .growth.loop import NODE, grow
+from .growth.search import NO_FEATURE
 from .tree import LEAF, Tree, by_level, preorder, renumbered
 
 CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "squared_error": SQUARED_ERROR}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .criteria import Limits
+from .growth.criteria import Limits
 from .tree import LEAF, Tree
 
 # More candidates than this are not recorded.

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ...runtime.jit import compiled_strict
 from ...runtime.parallel import in_parts
-from .columns import Array
+from .growth.columns import Array
 
 LEAF = -1
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from ..display import BLACK, BLUE, GREEN, VERMILLION, Display
+from ..plots.display import BLACK, BLUE, GREEN, VERMILLION, Display
 from ..words import gap_in_words
 
 

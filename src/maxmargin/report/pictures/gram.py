@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..display import BLACK, Display
+from ..plots.display import BLACK, Display
 
 
 class GramDisplay(Display):

@@ -9,7 +9,7 @@ import numpy as np
 from ...dual import DualProblem
 from ...solvers import solve
 from ...solvers.solver import as_gram
-from ..display import BLACK, BLUE, GREY, VERMILLION, Display
+from ..plots.display import BLACK, BLUE, GREY, VERMILLION, Display
 
 
 class PairPathDisplay(Display):

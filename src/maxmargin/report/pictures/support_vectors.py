@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..display import Display, colour_of, dense
+from ..plots.display import Display, colour_of, dense
 
 
 class SupportVectorDisplay(Display):

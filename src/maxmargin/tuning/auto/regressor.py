@@ -18,8 +18,8 @@ from ..base import Float
 from ..chosen import Chosen
 from ..course import Outcome
 from ..journal import Journal, SearchInterrupted
-from ..objectives.regression import LOSSES
-from ..regression import REGRESSION_STRATEGIES, RegressionTask, tuned_regression
+from ..objectives.regression.held_out import LOSSES
+from ..regression.strategies import REGRESSION_STRATEGIES, RegressionTask, tuned_regression
 from ..search import feasible_folds
 from ..start import gaussian_start, halves
 from .base import NUMBERS, AutoMachine
@@ -40,7 +40,8 @@ class AutoSVR(RegressorMixin, AutoMachine):  # type: ignore[misc]
     metric : {"radial", "diagonal", "full"}, default="radial"
         One width for all (standardised) features, one for each, or a full matrix.
     strategy : {"auto", "cv-loss", "grid", "span", "leave-one-out"}, default="auto"
-        How to choose; "auto" is "cv-loss", for the others see `maxmargin.tuning.regression`.
+        How to choose; "auto" is "cv-loss". The others are described in
+        `maxmargin.tuning.regression.strategies`.
     loss : {"squared", "absolute"}, default="squared"
         The error of held-out samples that is minimised.
     scale : bool, default=True

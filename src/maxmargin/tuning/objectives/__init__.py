@@ -7,9 +7,9 @@ from .likelihood import LogLikelihood
 from .pairs import OverPairs
 from .priors import GaussianPrior, LogPosterior, Prior
 from .radius_margin import RadiusMargin
-from .regression import HeldOutLoss
-from .regression_left_out import LeaveOneOutLoss, RegressionSpanBound
-from .ridge_leave_one_out import RidgeLeaveOneOut
+from .regression.held_out import HeldOutLoss
+from .regression.left_out import LeaveOneOutLoss, RegressionSpanBound
+from .regression.ridge import RidgeLeaveOneOut
 from .span import SpanBound
 from .splits import FixedSplits, RandomSplits, Split, Splits, folds, plain_folds
 

@@ -1,0 +1,1 @@
+"""Fits, searches and checks behind the commands `train` and `tune`."""

@@ -1,0 +1,1 @@
+"""Tables of mixed columns: kinds, conversion to features, and traps."""

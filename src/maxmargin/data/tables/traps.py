@@ -1,0 +1,212 @@
+"""Columns and targets that would mislead a machine: found, named, and left out or refused.
+
+    a column that numbers the rows, or has one value     left out
+    a column that is the target in other words           left out
+    a column that nearly tells the target                said
+    a column of numbers with a few other cells           refused, with the line
+    a target that is different in every row              refused
+
+A column listed as included is taken in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..readers import Table
+from ..sources import DataError
+
+
+class Rules(NamedTuple):
+    """When a column is suspected of telling the target."""
+
+    # Rows below which nothing is concluded.
+    fewest_rows: int = 20
+    # Part of the different rows in which such a column has different values.
+    unique: float = 0.95
+    # Part of the present cells that are numbers where the others count as mistakes.
+    mostly_numbers: float = 0.9
+    # Rows, as a part of all, that may be out of order where a column nearly tells the target.
+    out_of_order: float = 0.005
+    # Correlations of a measurement with a column that is it, and that nearly is.
+    same: float = 1.0 - 1e-12
+    nearly_same: float = 0.9999
+
+
+RULES = Rules()
+
+# Names of columns that number rows, or end with them after "_".
+NUMBERING = (
+    "id",
+    "index",
+    "idx",
+    "row",
+    "rownum",
+    "number",
+    "nr",
+    "no",
+    "key",
+    "uid",
+    "unnamed: 0",
+)
+
+
+def columns_left_out(
+    data: Table, names: Sequence[str], target: str | None, included: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Reasons for leaving columns out, by name, and notes about others."""
+    reasons: dict[str, str] = {}
+    warnings: list[str] = []
+    if data.samples < RULES.fewest_rows:
+        return reasons, warnings
+    goal = None if target is None else _values(data.frame[target])
+
+    def distinct() -> int:
+        """Number of rows, each counted once where it was copied."""
+        return int(data.frame.select([*names, *([] if target is None else [target])]).n_unique())
+
+    for name in names:
+        if name == target or name in included:
+            continue
+        series = data.frame[name]
+        values = _values(series)
+        if values is None:
+            continue
+        if numbers_rows(name, series, values, distinct):
+            reasons[name] = "it numbers the rows"
+        elif values.size and (values == values[0]).all() and not series.null_count():
+            reasons[name] = f"all its values are {shown(values[0])}"
+        elif goal is not None and goal.size == values.size and not series.null_count():
+            found = resemblance(values, goal)
+            if found == "same":
+                reasons[name] = f"it is the target {target!r} in other words"
+            elif found:
+                warnings.append(
+                    f"{name!r} alone nearly tells the target: is it known before the target is? "
+                    f"--drop {name} leaves it out"
+                )
+    if len(reasons) == len(names):
+        # Better to learn from what is there than from nothing.
+        return {}, warnings
+    return reasons, warnings
+
+
+def numbers_rows(name: str, series: Any, values: NDArray[Any], distinct: Callable[[], int]) -> bool:
+    """Whether a column of whole numbers counts the rows, or is called so and repeats only where
+    rows were copied."""
+    if not series.dtype.is_integer() or series.null_count():
+        return False
+    steps = np.diff(values)
+    called = name.strip().lower()
+    named = called in NUMBERING or called.rsplit("_", 1)[-1] in NUMBERING or called.endswith(" id")
+    if (steps == 1).all() or (steps == -1).all():
+        return named or values.size >= 2 * RULES.fewest_rows
+    return named and bool(np.unique(values).size >= RULES.unique * distinct())
+
+
+def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
+    """ "same" for the target in other words, "nearly" for what nearly sorts it, or nothing."""
+    if is_measurement(target):
+        if values.dtype.kind not in "iufb" or np.ptp(values) == 0:
+            return ""
+        with np.errstate(all="ignore"):
+            r = abs(float(np.corrcoef(values.astype(float), target.astype(float))[0, 1]))
+        return "same" if r >= RULES.same else "nearly" if r >= RULES.nearly_same else ""
+    codes, own = (np.unique(each, return_inverse=True)[1].ravel() for each in (values, target))
+    classes, kinds = int(own.max()) + 1, int(codes.max()) + 1
+    if kinds == classes >= 2 and np.unique(codes * classes + own).size == classes:
+        return "same"
+    if values.dtype.kind not in "iuf" or kinds <= 2:
+        return ""
+    counts = np.zeros((kinds, classes), dtype=np.int64)
+    np.add.at(counts, (codes, own), 1)
+    mixed = own.size - int(counts.max(axis=1).sum())
+    changes = int(np.count_nonzero(np.diff(counts.argmax(axis=1))))
+    return "nearly" if mixed + changes <= classes - 1 + RULES.out_of_order * own.size else ""
+
+
+def is_measurement(target: NDArray[Any]) -> bool:
+    return target.dtype.kind in "iuf" and np.unique(target).size > RULES.fewest_rows
+
+
+def refuse_mistakes(data: Table, name: str) -> None:
+    """Raise `DataError` for a column of texts that are numbers but for a few cells."""
+    found = mistakes(data, name)
+    if found:
+        raise DataError(
+            f"column {name!r} of {data.name} holds numbers, but for {in_lines(data, found)}: "
+            f"correct this, leave the cell empty and use --impute median, or --drop {name}"
+        )
+
+
+def mistakes(data: Table, name: str) -> list[tuple[int, str]]:
+    """Rows and texts of the cells that are no numbers in a column where nearly all are."""
+    import polars
+
+    series = data.frame[name]
+    if series.dtype != polars.String:
+        return []
+    as_numbers = series.str.strip_chars().cast(polars.Float64, strict=False)
+    present, valid = series.len() - series.null_count(), series.len() - as_numbers.null_count()
+    if valid < RULES.fewest_rows or valid == present or valid < RULES.mostly_numbers * present:
+        return []
+    return no_numbers(series)
+
+
+def no_numbers(series: Any) -> list[tuple[int, str]]:
+    """Rows and texts of the cells of a column of texts that are no numbers."""
+    import polars
+
+    as_numbers = series.str.strip_chars().cast(polars.Float64, strict=False)
+    wrong = (as_numbers.is_null() & series.is_not_null()).arg_true().to_list()
+    return [(int(row), str(series[int(row)])) for row in wrong]
+
+
+def in_lines(data: Table, cells: list[tuple[int, str]]) -> str:
+    """The first cell with its line, and how many more there are."""
+    row, text = cells[0]
+    more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+    return f"{text!r} in line {row + 1 + data.named}{more}"
+
+
+def refuse_target(data: Table, name: str, included: Sequence[str]) -> None:
+    """Raise `DataError` for a target from which nothing can be learned."""
+    if name in included or data.samples < RULES.fewest_rows:
+        return
+    refuse_mistakes(data, name)
+    series = data.frame[name]
+    values = _values(series)
+    if values is None or series.null_count():
+        return
+    way_out = f"--target chooses another, --include {name} takes it all the same"
+    if numbers_rows(name, series, values, lambda: data.samples):
+        raise DataError(f"the target {name!r} of {data.name} numbers the rows: {way_out}")
+    if values.dtype.kind == "U" and np.unique(values).size == values.size:
+        raise DataError(
+            f"the target {name!r} of {data.name} is different in every row, so there is nothing to "
+            f"learn: {way_out}"
+        )
+
+
+def shown(value: Any) -> str:
+    """A value as people write it."""
+    return f"{value:g}" if isinstance(value, float | np.floating) else repr(value.item())
+
+
+def _values(series: Any) -> NDArray[Any] | None:
+    """A column as an array of numbers or texts; None where it is neither, or has nothing."""
+    import polars
+
+    if series.null_count() == series.len():
+        return None
+    if series.dtype == polars.Boolean:
+        return np.asarray(series.drop_nulls().to_numpy(), dtype=np.int64)
+    if series.dtype.is_numeric():
+        return np.asarray(series.drop_nulls().to_numpy())
+    if series.dtype == polars.String:
+        return np.array(series.drop_nulls().to_list(), dtype=np.str_)
+    return None

@@ -1,0 +1,1 @@
+"""Plots of fits, predictions, trees and searches."""

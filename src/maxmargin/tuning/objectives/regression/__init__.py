@@ -1,0 +1,1 @@
+"""Objectives of regression: held-out and leave-one-out losses."""

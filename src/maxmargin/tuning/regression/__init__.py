@@ -1,0 +1,1 @@
+"""Model selection for regression: kernel, C and ε."""

@@ -1,0 +1,167 @@
+"""Columns and targets that would mislead a machine."""
+
+import numpy as np
+import polars
+import pytest
+
+from maxmargin.data import DataError, schema_of
+from maxmargin.data.readers import Table
+from maxmargin.data.tables.names import listed, suggestion
+from maxmargin.data.tables.traps import mistakes, resemblance
+
+RANDOM = np.random.default_rng(0)
+N = 60
+FEATURE = RANDOM.standard_normal(N)
+CLASSES = np.where(RANDOM.uniform(size=N) < 0.5, "yes", "no")
+
+
+def table(**columns):
+    frame = polars.DataFrame({"x": FEATURE, **columns}, strict=False)
+    return Table(
+        "cells.csv",
+        frame if "class" in columns else frame.with_columns(polars.Series("class", CLASSES)),
+    )
+
+
+def left_out(**columns):
+    """Names of the columns left out, and what is said."""
+    schema, notes = schema_of(table(**columns))
+    names = {column.name for column in schema.columns}
+    return set(columns) - names - {"class"}, " / ".join(notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        ({"count": np.arange(N)}, "numbers the rows"),
+        ({"back": np.arange(N)[::-1]}, "numbers the rows"),
+        ({"patient_id": RANDOM.permutation(10 * N)[:N]}, "numbers the rows"),
+        ({"ID": np.sort(RANDOM.permutation(10 * N)[:N])}, "numbers the rows"),
+        ({"unit": np.full(N, 3)}, "all its values are 3"),
+        ({"unit": ["kg"] * N}, "all its values are 'kg'"),
+        ({"code": np.where(CLASSES == "yes", 1, 0)}, "is the target 'class' in other words"),
+        ({"copy": CLASSES}, "is the target 'class' in other words"),
+    ],
+)
+def test_column_is_left_out_and_told_why(column, reason):
+    names, said = left_out(**column)
+    assert names == set(column)
+    assert reason in said
+    assert f"--include {next(iter(column))}" in said
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        {"year": 1900 + np.arange(N) // 2},
+        {"height": RANDOM.permutation(N)},
+        {"sensor": np.arange(N) * 1.5},
+        {"flag": RANDOM.uniform(size=N) < 0.5},
+        {"town": ["Bonn", "Ulm"] * (N // 2)},
+    ],
+)
+def test_ordinary_column_is_taken(column):
+    assert left_out(**column)[0] == set()
+
+
+def test_included_column_is_taken():
+    schema, _ = schema_of(table(id=np.arange(N)), include=("id",))
+    assert "id" in {column.name for column in schema.columns}
+
+
+def test_only_column_is_taken_whatever_it_is():
+    data = Table("t.csv", polars.DataFrame({"id": np.arange(N), "class": CLASSES}))
+    assert [column.name for column in schema_of(data)[0].columns] == ["id"]
+
+
+def test_numbering_is_left_out_where_rows_were_copied():
+    plain = table(patient_id=RANDOM.permutation(10 * N)[:N])
+    copied = Table("cells.csv", polars.concat([plain.frame, plain.frame[:40]]))
+    schema, notes = schema_of(copied)
+    assert [column.name for column in schema.columns] == ["x"]
+    assert any("'patient_id' is left out: it numbers the rows" in note for note in notes)
+
+
+def test_column_that_nearly_tells_the_target_is_said_and_taken():
+    leak = np.where(CLASSES == "yes", 1.0, -1.0) + 0.01 * FEATURE
+    names, said = left_out(leak=leak)
+    assert names == set()
+    assert "'leak' alone nearly tells the target" in said
+
+
+def test_measurement_in_other_units_is_left_out():
+    target = FEATURE**2 + RANDOM.standard_normal(N)
+    names, said = left_out(inches=target / 2.54 + 1.0, **{"class": target})
+    assert names == {"inches"}
+    assert "in other words" in said
+
+
+def test_coarse_column_of_many_rows_does_not_seem_to_tell_the_target():
+    values, target = RANDOM.integers(0, 256, 100_000), RANDOM.integers(0, 2, 100_000)
+    assert resemblance(values, target) == ""
+
+
+def test_resemblance_of_unrelated_columns_is_none():
+    assert resemblance(FEATURE, CLASSES) == ""
+    assert resemblance(FEATURE, RANDOM.standard_normal(N)) == ""
+
+
+def test_bad_cell_is_shown_with_its_line():
+    cells = [f"{value:.3f}" for value in FEATURE]
+    cells[16] = "12o"
+    with pytest.raises(DataError, match=r"column 'age' .* numbers, but for '12o' in line 18:"):
+        schema_of(table(age=cells))
+
+
+def test_bad_cells_are_counted():
+    cells = [f"{value:.3f}" for value in FEATURE]
+    cells[3], cells[7], cells[9] = "x", "y", "z"
+    with pytest.raises(DataError, match=r"'x' in line 5 and 2 more"):
+        schema_of(table(age=cells))
+
+
+def test_texts_with_some_numbers_among_them_are_texts():
+    cells = ["12", "12b", "13", "c"] * (N // 4)
+    assert mistakes(table(flat=cells), "flat") == []
+
+
+def test_bad_cell_in_new_data_is_shown_with_its_line():
+    schema, _ = schema_of(table(age=FEATURE))
+    cells = [f"{value:.3f}" for value in FEATURE]
+    cells[4] = "old"
+    with pytest.raises(DataError, match=r"must hold numbers.*'old' in line 6"):
+        schema.features(table(age=cells))
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ([f"name {i}" for i in range(N)], "different in every row"),
+        (np.arange(N), "numbers the rows"),
+    ],
+)
+def test_target_that_teaches_nothing_is_refused(target, words):
+    data = table(**{"class": target})
+    with pytest.raises(DataError, match=words):
+        schema_of(data)
+    assert schema_of(data, include=("class",))[0].target == "class"
+
+
+@pytest.mark.parametrize("options", [{"target": "clas"}, {"drop": ("X",)}, {"include": ("x1",)}])
+def test_misspelt_name_gets_a_suggestion(options):
+    with pytest.raises(DataError, match=r"did you mean '(class|x)'\?"):
+        schema_of(table(), **options)
+
+
+def test_lacking_column_of_new_data_gets_a_suggestion():
+    schema, _ = schema_of(table(weight=FEATURE[::-1]))
+    with pytest.raises(DataError, match=r"lacks the column 'weight'.* did you mean 'wieght'"):
+        schema.features(table(wieght=FEATURE))
+
+
+def test_names_far_away_are_listed_instead():
+    assert suggestion("zzz", ["a", "b"]) == "it has 'a', 'b'"
+
+
+def test_numpy_texts_are_listed_as_texts():
+    assert listed(np.array(["a", "b"])) == "'a', 'b'"
