@@ -24,8 +24,8 @@ except ImportError:  # scikit-learn before its callback protocol
 
 
 __all__ = ["CallbackSupportMixin", "Clock", "OutOfTime", "Reporter", "screen_for", "with_callbacks"]
-# Seconds between two updates of the line, and between two calls of scikit-learn's callbacks.
-LINE_EVERY, HOOK_EVERY = 0.1, 0.1
+# Seconds between two updates of the line.
+LINE_EVERY = 0.1
 
 
 class OutOfTime(Exception):
@@ -237,7 +237,8 @@ class Hooks:
             estimator=self.estimator, reconstruction_attributes=lambda: attributes, **data
         )
 
-    def of(self, number: int, name: str) -> Callable[[Progress], bool]:
+    def of(self, number: int, name: str, every: float = 0.1) -> Callable[[Progress], bool]:
+        """The callback of a problem, called at most once in so many seconds."""
         if number not in self.problems:
             problem = self.fit.subcontext(task_name=name, task_id=number, max_subtasks=None)
             problem.call_on_fit_task_begin(estimator=self.estimator)
@@ -247,7 +248,7 @@ class Hooks:
 
         def call(progress: Progress) -> bool:
             now = time.perf_counter()
-            if progress.violation > self.estimator.tol and now - last[0] < HOOK_EVERY:
+            if progress.violation > self.estimator.tol and now - last[0] < every:
                 return False
             last[0] = now
             step = problem.subcontext(task_name="progress")

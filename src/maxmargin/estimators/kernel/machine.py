@@ -45,8 +45,6 @@ from .sharded import comes_in_shards, local_shards, train_in_shards
 from .tasks import Outcome, Settings, Task, delivered
 from .training import Trainer
 
-# Larger inputs (in bytes) are not copied to sort them.
-LARGEST_REORDERED = 1 << 28
 SOLVERS = ("auto", "full", "blocks", "rows")
 POLICIES = tuple(sorted(SELECTIONS))
 
@@ -189,7 +187,8 @@ class KernelMachine(CertifiedMachine):
             check_symmetric(X)
         # Sorted by content, shuffled samples are the same problem to the last bit. With an
         # indefinite kernel even the solution would depend on the given order.
-        cheap = not square and size_in_bytes(X) <= LARGEST_REORDERED
+        # Inputs of more than 256 MB are not copied to sort them.
+        cheap = not square and size_in_bytes(X) <= 1 << 28
         return distinct(X, targets, weight, square, ordered=cheap or may_be_indefinite(self))
 
     def _function_values(self, A: Any, B: Any) -> np.ndarray:
