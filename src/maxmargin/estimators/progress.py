@@ -62,6 +62,7 @@ class Reporter:
         self.estimator, self.clock = estimator, Clock(estimator.max_seconds)
         self.line: Line | None = None
         self.hooks: Hooks | None = None
+        self.heard = estimator.callback is not None  # whether there is any listener
 
     def __enter__(self) -> Reporter:
         return self
@@ -74,20 +75,16 @@ class Reporter:
         """Called before the problems are solved."""
         if self.estimator.verbose:
             self.line = Line(self.estimator, problems)
+            self.heard = True
         if getattr(self.estimator, "_skl_callbacks", None):
             self.hooks = Hooks(self.estimator, problems)
+            self.heard = True
             self.hooks.begin(**data)
 
     def end(self, attributes: dict[str, Any], **data: Any) -> None:
         """Called when the model is complete."""
         if self.hooks is not None:
             self.hooks.end(attributes, **data)
-
-    @property
-    def heard(self) -> bool:
-        """Whether there is any listener."""
-        unheard = self.line is None and self.hooks is None and self.estimator.callback is None
-        return not unheard
 
     def listen(self, number: int, name: str) -> Callable[[Progress], bool] | None:
         """The callback for `solve` of one problem; None without listeners."""

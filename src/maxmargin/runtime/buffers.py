@@ -89,8 +89,6 @@ class Pool:
     def trim(self) -> None:
         """Return excess memory to the system, from the largest buffers first: these consist of
         large pages, which the system clears much faster per byte than small ones."""
-        if not self.kept:
-            return
         between = 0 if is_worker() else KEPT
         may_stay = max(self.peak + SPARE, between) - self.leased if self.fits else between
         excess = sum(map(_warm, self.kept)) - may_stay
@@ -114,7 +112,8 @@ class Pool:
     def end(self) -> None:
         with self.lock:
             self.fits -= 1
-            self.trim()
+            if self.kept:
+                self.trim()
 
     def release(self) -> None:
         with self.lock:

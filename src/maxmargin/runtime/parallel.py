@@ -138,7 +138,8 @@ def single_threaded_blas(own: int | None = None) -> Iterator[None]:
     limits, before = getattr(_here, "limits", 0), getattr(_here, "own", None)
     if not limits:
         _limit.enter()
-        _here.before = limited(libraries().per_thread)
+        per_thread = libraries().per_thread
+        _here.before = limited(per_thread) if per_thread else []
         if before is None and own is None:
             own = 1
             for _, threads in (*_limit.before, *_here.before):
@@ -151,7 +152,8 @@ def single_threaded_blas(own: int | None = None) -> Iterator[None]:
     finally:
         _here.own, _here.limits = before, limits
         if not limits:
-            restore(_here.before)
+            if _here.before:
+                restore(_here.before)
             _limit.leave()
 
 

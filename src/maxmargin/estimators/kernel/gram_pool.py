@@ -209,7 +209,7 @@ class Grams:
 
     def exact(self, samples: np.ndarray | None = None) -> Gram:
         """The matrix in float64, for certificates: inputs are not copied as a whole."""
-        X = self._inputs(samples)
+        X = self.X if samples is None else self._inputs(samples)
         dense = isinstance(X, np.ndarray) and X.ndim == 2
         if not self.square and (dense or getattr(X, "dtype", None) == np.float32):
             return WidenedGram(self.kernel, X)
@@ -268,15 +268,15 @@ class Grams:
         return result
 
     def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
-        X = self._inputs(samples)
+        X = self.X if samples is None else self._inputs(samples)
         if self.square:
             return PrecomputedGram(
                 cast(Precomputed, self.kernel), np.require(X, dtype, ["C", "W"]), dtype
             )
         return self.kernel.bind(X, dtype)
 
-    def _inputs(self, samples: np.ndarray | None) -> Any:
-        return self.X if samples is None else chosen(self.X, samples, self.square)
+    def _inputs(self, samples: np.ndarray) -> Any:
+        return chosen(self.X, samples, self.square)
 
     def share(
         self,

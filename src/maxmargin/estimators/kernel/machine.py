@@ -125,7 +125,9 @@ class KernelMachine(CertifiedMachine):
             as_delivered = partial(delivered, samples)
             trainer = Trainer(grams, settings, reporter.clock, reporter, jobs, as_delivered)
             trainer.offset = getattr(self, "_offset_", 0.0)
-            tasks = resumed(self._tasks(samples, trainer), previous, self)
+            tasks = self._tasks(samples, trainer)
+            if previous is not None:
+                tasks = resumed(tasks, previous, self)
             reporter.begin(len(tasks), **data)
             outcomes = self._solved(samples, tasks, trainer)
             self._refuse_unbounded(tasks, outcomes)
@@ -134,9 +136,8 @@ class KernelMachine(CertifiedMachine):
                 placed = at_origin(X, samples, tasks, outcomes, centre, trainer)
             self._write(X, samples, tasks, placed)
             self._penalty_ = penalty
-            solutions = [outcome.solution for outcome in placed]
-            certificates = [outcome.certificate for outcome in placed]
-            self._write_solutions([task.name for task in tasks], solutions, certificates)
+            solutions, _, certificates = zip(*placed)
+            self._write_solutions([task.name for task in tasks], list(solutions), certificates)
             self._complete(samples, tasks, outcomes, trainer)
         if self.fit_status_:
             self._warn(tasks, placed)
@@ -323,8 +324,6 @@ def resumed(tasks: list[Task], previous: Any, estimator: Any) -> list[Task]:
 
     If C has changed, all dual variables are scaled, so that those at a bound stay there.
     """
-    if previous is None:
-        return tasks
     known = previous.solution_ if isinstance(previous.solution_, list) else [previous.solution_]
     sizes = [task.machine.problem.size for task in tasks]
     if [solution.alpha.size for solution in known] != sizes:

@@ -53,6 +53,7 @@ class Run:
         interrupt: Interrupt,
     ) -> None:
         self.began = time.perf_counter()
+        self.deadline = self.began + settings.max_seconds
         self.problem, self.gram = problem, gram
         self.settings, self.plan, self.interrupt = settings, plan, interrupt
         self.alpha = problem.feasible(alpha)
@@ -191,17 +192,14 @@ class Run:
         """Kernel evaluations so far."""
         return int(self.active.rows.evaluations)
 
-    def out_of_time(self) -> bool:
-        return time.perf_counter() - self.began > self.settings.max_seconds
-
     def must_end(self) -> bool:
-        return self.interrupt.pressed or self.out_of_time()
+        return self.interrupt.pressed or time.perf_counter() > self.deadline
 
     def pause(self) -> None:
         """Called between blocks of a long preparation."""
         if self.interrupt.pressed:
             raise Ended("interrupted")
-        if self.out_of_time():
+        if time.perf_counter() > self.deadline:
             raise Ended("time_limit")
 
     def noise(self) -> float:

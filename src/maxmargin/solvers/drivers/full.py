@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import cast
 
@@ -149,7 +150,7 @@ class PairRun(Run):
         # If a budget runs out while polishing, the point may still have converged.
         if self.steps_left() <= 0:
             return self._out_of("step_limit")
-        if self.out_of_time():
+        if time.perf_counter() > self.deadline:
             return self._out_of("time_limit")
         if self.stagnant:
             return self._stalled()
