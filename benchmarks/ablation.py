@@ -84,12 +84,10 @@ SWITCHES = {
         "Gaussian rows of few features without BLAS",
         {"kernels.vector.gaussian_rows.DIRECT_FEATURES": 0},
     ),
-    "wide-faces": Switch(
-        "one block of all free samples", {"solvers.drivers.decomposition.WIDEST_FACE": 0}
-    ),
+    "wide-faces": Switch("one block of all free samples", {"solvers.costs.WIDEST_FACE": 0}),
     "compiled-newton": Switch(
         "Newton steps inside the compiled loop",
-        {"solvers.newton.compiled_step.LARGEST_SMALL": 0},
+        {"solvers.costs.LARGEST_SMALL": 0},
     ),
     "threaded-cholesky": Switch(
         "Cholesky factors in several threads", {"linalg.cholesky.FEWEST_ROWS": 1 << 60}

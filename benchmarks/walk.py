@@ -16,6 +16,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 import maxmargin
 
 PACKAGE = Path(maxmargin.__file__).parent
@@ -39,7 +41,7 @@ class Walk:
 
 
 def walk(call: Callable[[], object]) -> Walk:
-    """Call, and count. Only this thread is watched."""
+    """Call in one thread, and count."""
     found = Walk()
     names: dict[str, str | None] = {}
     stack: list[str | None] = []
@@ -71,11 +73,13 @@ def walk(call: Callable[[], object]) -> Walk:
         found.tree.append(f"{'  ' * len(stack)}{here[:-3]}:{frame.f_code.co_qualname}")
         stack.append(here)
 
-    sys.setprofile(note)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
+    # Helpers would take over some of the calls, more of them the more cores there are.
+    with threadpool_limits(1, user_api="blas"):
+        sys.setprofile(note)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
     return found
 
 

@@ -78,8 +78,8 @@ def test_idle_variables_stay_and_the_others_go_to_their_optimum(seed):
 
 @pytest.mark.parametrize("kind", range(4))
 def test_a_known_factor_leads_where_a_new_one_does(kind, monkeypatch):
-    monkeypatch.setattr(wideface, "MOST_LEFT", 0.5)
-    monkeypatch.setattr(wideface, "MOST_BORDERED", 1.0)
+    rules = wideface.RULES._replace(most_left=0.5, most_bordered=1.0)
+    monkeypatch.setattr(wideface, "RULES", rules)
     rng = np.random.default_rng(kind)
     K, y = cloud(rng)
     problem = machines(y, 1e3)[kind].problem

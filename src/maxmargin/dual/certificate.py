@@ -21,6 +21,7 @@ the gap.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -78,7 +79,7 @@ class Certificate:
         if np.isinf(self.primal) or np.isinf(self.dual):
             object.__setattr__(self, "gap", np.inf)
 
-    @property
+    @cached_property
     def magnitude(self) -> float:
         """max(|primal|, |dual|)."""
         return max(abs(self.primal), abs(self.dual))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +20,28 @@ from ..runtime.buffers import buffer
 from ..runtime.parallel import WORTH_A_THREAD, in_parts
 from .problem import DualProblem, Float, Int
 
-# Largest number of rows and columns of a block of the Gram matrix in memory: 32 MB, or, for inputs
-# with few features, what stays in the cache, as reading values then takes as long as computing
-# them.
-BLOCK, CACHED_BLOCK, FEW_FEATURES = (1024, 4096), (512, 1024), 64
-# Up to this many support vectors are processed in one block.
-ONE_BLOCK = 1000
-# Rows and columns of a block that is used twice by symmetry; fewer for inputs with few features if
-# the work is not divided among threads, so that the block stays in the cache.
-SIDE, CACHED_SIDE = 512, 256
-# With few features a second thread pays off from this many times as many values.
-FEW_FEATURES_SHARE = 6
-# Rounding is estimated as this multiple of the largest error at about this many support vectors.
-SAFETY, PROBED = 4.0, 1000
-# Largest number of parts of the pairs of blocks; each part has its own sums.
-MOST_SUMS = 64
+
+class Sizes(NamedTuple):
+    """Blocks of the Gram matrix in memory, and how their work is divided."""
+
+    # Largest number of rows and columns of a block: 32 MB, or, for inputs with few features, what
+    # stays in the cache, as reading values then takes as long as computing them.
+    block: tuple[int, int] = (1024, 4096)
+    cached_block: tuple[int, int] = (512, 1024)
+    few_features: int = 64
+    # Up to this many support vectors are processed in one block.
+    one_block: int = 1000
+    # Rows and columns of a block that is used twice by symmetry; fewer for inputs with few features
+    # if the work is not divided among threads, so that the block stays in the cache.
+    side: int = 512
+    cached_side: int = 256
+    # With few features a second thread pays off from this many times as many values.
+    few_features_share: int = 6
+    # Largest number of parts of the pairs of blocks; each part has its own sums.
+    most_sums: int = 64
+
+
+SIZES = Sizes()
 
 Pause = Callable[[], object]
 
@@ -110,7 +118,7 @@ def sharp_expansion(
     if problem.constrained:
         return kernel_expansion(coef, exact, pause)
     support = np.flatnonzero(coef)
-    probed = support[:: max(1, support.size // PROBED)]
+    probed = support[:: max(1, support.size // 1000)]
     asked = coef == 0
     asked[probed] = True
     approximate = np.full(gram.n, np.nan)
@@ -122,7 +130,8 @@ def sharp_expansion(
     length = float(dnrm2(coef))
     while True:
         seen = float(np.nanmax(np.abs(sharp - approximate)[known], initial=0.0))
-        error = max(SAFETY * seen, gram.rounding * length)
+        # The largest error of the probed ones, with a margin for the others.
+        error = max(4.0 * seen, gram.rounding * length)
         wanted = np.flatnonzero(~known & ~_decided(problem, alpha, sharp, error))
         if not wanted.size:
             return sharp
@@ -168,13 +177,13 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     """Kα at the samples with a coefficient; each block is used twice by symmetry."""
     support = np.flatnonzero(coef)
     weights = coef[support]
-    if support.size <= ONE_BLOCK:
+    if support.size <= SIZES.one_block:
         return np.asarray(gram.matrix_among(support, pause) @ weights)
     gram, places = gram.among(support), np.arange(support.size)
-    work, side = support.size**2, SIDE
+    work, side = support.size**2, SIZES.side
     if _has_few_features(gram):
-        work //= FEW_FEATURES_SHARE
-        side = SIDE if work >= WORTH_A_THREAD else CACHED_SIDE
+        work //= SIZES.few_features_share
+        side = SIZES.side if work >= WORTH_A_THREAD else SIZES.cached_side
     blocks = [places[top : top + side] for top in range(0, support.size, side)]
     # The prepared columns of a block are used by all pairs with these columns.
     pairs = [(upper, lower) for k, lower in enumerate(blocks) for upper in blocks[: k + 1]]
@@ -192,17 +201,17 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
             if pause is not None:
                 pause()
 
-    in_parts(some_pairs, len(pairs), min(work, MOST_SUMS * WORTH_A_THREAD // 2), grain=1)
+    in_parts(some_pairs, len(pairs), min(work, SIZES.most_sums * WORTH_A_THREAD // 2), grain=1)
     total: Float = np.sum([result for _, result in sorted(results, key=itemgetter(0))], axis=0)
     return total
 
 
 def _block(gram: Gram) -> tuple[int, int]:
-    return CACHED_BLOCK if _has_few_features(gram) else BLOCK
+    return SIZES.cached_block if _has_few_features(gram) else SIZES.block
 
 
 def _has_few_features(gram: Gram) -> bool:
-    return getattr(gram.X, "ndim", 1) == 2 and gram.X.shape[1] < FEW_FEATURES
+    return getattr(gram.X, "ndim", 1) == 2 and gram.X.shape[1] < SIZES.few_features
 
 
 def _decided(

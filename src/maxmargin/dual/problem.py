@@ -83,8 +83,10 @@ class DualProblem:
                 return False
         if self.samples <= 0 or self.linear.size % self.samples:
             return False
-        vars(self)["traits"] = traits(*arrays, ROUNDING)
-        return bool(self.traits)
+        found = traits(*arrays, ROUNDING)
+        size = self.linear.size
+        vars(self).update(traits=found, size=size, copies=size // self.samples)
+        return bool(found)
 
     @cached_property
     def traits(self) -> int:

@@ -19,8 +19,6 @@ from scipy import sparse
 from ..kernels import Kernel, Precomputed
 from ..kernels.vector.base import VectorKernel
 
-# Inputs are centred if that reduces their largest squared norm by this factor.
-WORTH_CENTRING = 1e4
 # The largest kernel value whose square, times a number of samples, is finite.
 LARGEST = 1e150
 # Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
@@ -65,7 +63,8 @@ def offset_of(X: Any) -> np.ndarray | None:
     else:
         centre = X.mean(axis=0, dtype=np.float64)
     squares = float(centre @ centre)
-    if squares == 0.0 or squares < largest_squared_norm(X, centre) * WORTH_CENTRING:
+    # Centring is worth it if it reduces the largest squared norm by this factor.
+    if squares == 0.0 or squares < 1e4 * largest_squared_norm(X, centre):
         return None
     return centre
 
@@ -169,3 +168,9 @@ def halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     spread = (2.0**27 + 1.0) * values  # half of the 53 bits
     high = spread - (spread - values)
     return high, values - high
+
+
+def middle_far_from_zero(least: float, most: float) -> float:
+    """The middle of a range, by which targets are shifted if it is far from 0; else 0."""
+    middle = 0.5 * least + 0.5 * most
+    return middle if abs(middle) > 10.0 * (most - least) else 0.0

@@ -17,11 +17,6 @@ from ..kernels.vector.embedding import taken
 from ..runtime.jit import borrowing, borrowing_strict, compiled_strict, inlined
 from ..runtime.parallel import in_parts
 
-# Elements of inputs hashed at a time, so that a block stays in the cache.
-HASH_BLOCK = 1 << 16
-# Up to this many entries are hashed by NumPy, which avoids compiling `row_keys` in small first
-# fits.
-FEW_ENTRIES = 1 << 14
 # Input types that are used without conversion.
 USUAL_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 EPSILON = float(np.finfo(np.float64).eps)
@@ -317,12 +312,12 @@ def content_keys(X: Any, y: np.ndarray | None, square: bool = False) -> np.ndarr
 def _dense_keys(X: np.ndarray, square: bool) -> np.ndarray:
     rows, columns = X.shape
     salt = np.zeros(columns, dtype=np.uint64) if square else salt_of(columns)
-    if X.size <= FEW_ENTRIES:
+    if X.size <= 1 << 14:  # small first fits do not compile `row_keys`
         # Much faster than `sum` for rows of a few entries.
         result: np.ndarray = np.einsum("ij->i", stirred(bits(X), salt))
         return result
     keys = np.empty(rows, dtype=np.uint64)
-    step = max(1, HASH_BLOCK // max(columns, 1))
+    step = max(1, (1 << 16) // max(columns, 1))  # blocks that stay in the cache
 
     def some_rows(first: int, last: int) -> None:
         for start in range(first, last, step):

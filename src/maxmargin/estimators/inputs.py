@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from numbers import Number
 from typing import Any
 
@@ -246,7 +247,7 @@ def checked_weights(sample_weight: Any, count: int, may_vanish: bool = False) ->
 
 def resolved_kernel(estimator: Any, X: Any, weight: np.ndarray) -> Kernel:
     """The kernel object behind `kernel`, `degree`, `gamma` and `coef0`."""
-    return kernel_with(estimator, lambda: resolved_gamma(estimator.gamma, X, weight))
+    return kernel_with(estimator, partial(resolved_gamma, estimator.gamma, X, weight))
 
 
 def kernel_with(estimator: Any, resolve_gamma: Callable[[], float]) -> Kernel:

@@ -24,8 +24,8 @@ except ImportError:  # scikit-learn before its callback protocol
 
 
 __all__ = ["CallbackSupportMixin", "Clock", "OutOfTime", "Reporter", "screen_for", "with_callbacks"]
-# Seconds between two updates of the line, and between two calls of scikit-learn's callbacks.
-LINE_EVERY, HOOK_EVERY = 0.1, 0.1
+# Seconds between two updates of the line.
+LINE_EVERY = 0.1
 
 
 class OutOfTime(Exception):
@@ -62,6 +62,7 @@ class Reporter:
         self.estimator, self.clock = estimator, Clock(estimator.max_seconds)
         self.line: Line | None = None
         self.hooks: Hooks | None = None
+        self.heard = estimator.callback is not None  # whether there is any listener
 
     def __enter__(self) -> Reporter:
         return self
@@ -74,20 +75,16 @@ class Reporter:
         """Called before the problems are solved."""
         if self.estimator.verbose:
             self.line = Line(self.estimator, problems)
+            self.heard = True
         if getattr(self.estimator, "_skl_callbacks", None):
             self.hooks = Hooks(self.estimator, problems)
+            self.heard = True
             self.hooks.begin(**data)
 
     def end(self, attributes: dict[str, Any], **data: Any) -> None:
         """Called when the model is complete."""
         if self.hooks is not None:
             self.hooks.end(attributes, **data)
-
-    @property
-    def heard(self) -> bool:
-        """Whether there is any listener."""
-        unheard = self.line is None and self.hooks is None and self.estimator.callback is None
-        return not unheard
 
     def listen(self, number: int, name: str) -> Callable[[Progress], bool] | None:
         """The callback for `solve` of one problem; None without listeners."""
@@ -237,7 +234,8 @@ class Hooks:
             estimator=self.estimator, reconstruction_attributes=lambda: attributes, **data
         )
 
-    def of(self, number: int, name: str) -> Callable[[Progress], bool]:
+    def of(self, number: int, name: str, every: float = 0.1) -> Callable[[Progress], bool]:
+        """The callback of a problem, called at most once in so many seconds."""
         if number not in self.problems:
             problem = self.fit.subcontext(task_name=name, task_id=number, max_subtasks=None)
             problem.call_on_fit_task_begin(estimator=self.estimator)
@@ -247,7 +245,7 @@ class Hooks:
 
         def call(progress: Progress) -> bool:
             now = time.perf_counter()
-            if progress.violation > self.estimator.tol and now - last[0] < HOOK_EVERY:
+            if progress.violation > self.estimator.tol and now - last[0] < every:
                 return False
             last[0] = now
             step = problem.subcontext(task_name="progress")

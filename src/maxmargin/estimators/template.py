@@ -76,11 +76,12 @@ class CertifiedMachine(CallbackSupportMixin, BaseEstimator):  # type: ignore[mis
         self, names: Sequence[str], solutions: list[Any], certificates: Sequence[Any]
     ) -> None:
         """One record for a single problem, a list (and `Certificates`) for several."""
-        self.fit_status_ = int(not all(solution.converged for solution in solutions))
         if len(solutions) == 1:
             self.solution_, self.certificate_ = solutions[0], certificates[0]
             self.status_ = solutions[0].status
+            self.fit_status_ = int(not solutions[0].converged)
         else:
+            self.fit_status_ = int(not all(solution.converged for solution in solutions))
             self.solution_ = solutions
             self.certificate_ = Certificates(tuple(names), tuple(certificates))
             self.status_ = [solution.status for solution in solutions]
@@ -120,8 +121,8 @@ def take_over(estimator: Any, model: Any) -> dict[str, Any]:
 
 def learned(estimator: Any) -> dict[str, Any]:
     """The fitted attributes: those that end with an underscore."""
-    return {
-        name: value
-        for name, value in vars(estimator).items()
-        if name[-1] == "_" and name[:2] != "__"
-    }
+    attributes = {}
+    for name, value in vars(estimator).items():
+        if name[-1] == "_" and name[:2] != "__":
+            attributes[name] = value
+    return attributes

@@ -35,15 +35,8 @@ except ImportError:  # not available on this system
 SMALLEST = 1 << 22
 # Bytes kept between fits.
 KEPT = 64 << 20
-# Buffers that are too large are cut at multiples of this, so that no large page is split.
-LARGE_PAGE = 2 << 20
 # Bytes that a fit may keep beyond its peak usage.
 SPARE = 16 << 20
-# Before larger arrays are allocated, the free memory is checked: containers kill processes that use
-# too much instead of refusing the allocation.
-CHECKED = 1 << 28
-# Bytes of main memory if the system does not report it.
-ASSUMED = 4e9
 # Control-group limits above this mean "no limit".
 NO_LIMIT = float(1 << 60)
 
@@ -96,15 +89,14 @@ class Pool:
     def trim(self) -> None:
         """Return excess memory to the system, from the largest buffers first: these consist of
         large pages, which the system clears much faster per byte than small ones."""
-        if not self.kept:
-            return
         between = 0 if is_worker() else KEPT
         may_stay = max(self.peak + SPARE, between) - self.leased if self.fits else between
         excess = sum(map(_warm, self.kept)) - may_stay
         self.kept.sort(key=_warm, reverse=True)
         while excess > 0:
             largest = self.kept.pop(0)
-            stays = max(0, largest.warm - excess) // LARGE_PAGE * LARGE_PAGE
+            large_page = 2 << 20  # none is split
+            stays = max(0, largest.warm - excess) // large_page * large_page
             excess -= largest.warm - stays
             if stays:
                 pages = largest.pages
@@ -120,7 +112,8 @@ class Pool:
     def end(self) -> None:
         with self.lock:
             self.fits -= 1
-            self.trim()
+            if self.kept:
+                self.trim()
 
     def release(self) -> None:
         with self.lock:
@@ -148,7 +141,8 @@ def buffer(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     dtype = np.dtype(dtype)
     size = math.prod(map(int, shape)) * dtype.itemsize
     try:
-        if size >= CHECKED and size > free_memory(swap=True) + sum(map(_warm, _pool.kept)):
+        # Containers kill processes that use too much instead of refusing a large allocation.
+        if size >= 1 << 28 and size > free_memory(swap=True) + sum(map(_warm, _pool.kept)):
             raise MemoryError
         if size < SMALLEST or not hasattr(mmap, "MADV_DONTNEED"):
             return np.empty(shape, dtype=dtype)
@@ -268,7 +262,7 @@ def _main_memory() -> float:
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
-        return ASSUMED
+        return 4e9  # not reported
 
 
 class GroupFiles(NamedTuple):

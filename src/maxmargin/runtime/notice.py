@@ -25,10 +25,6 @@ SUBJECTS = (
     ("dual.", "kernel machines", 7),
     ("solvers.", "kernel machines", 7),
 )
-# Other modules get a line after this many seconds.
-LONGEST_SILENCE = 0.7
-# After this many seconds without compilation, counting starts again.
-PAUSE = 2.0
 
 
 class Notice(event.Listener):  # type: ignore[misc]
@@ -44,7 +40,7 @@ class Notice(event.Listener):  # type: ignore[misc]
     def on_start(self, happening: Any) -> None:
         now = time.perf_counter()
         if self.depth == 0:
-            if now - self.ended > PAUSE:
+            if now - self.ended > 2.0:  # seconds without compilation: counting starts again
                 self.spent, self.told = 0.0, False
             self.began = now
         self.depth += 1
@@ -65,7 +61,7 @@ class Notice(event.Listener):  # type: ignore[misc]
         if seconds and subject not in self.known:
             self.known.add(subject)
             self.tell(subject, f"about {seconds} s")
-        elif spent > LONGEST_SILENCE:
+        elif spent > 0.7:  # seconds of silence
             self.tell(subject, "a few seconds")
 
     def tell(self, subject: str, how_long: str) -> None:

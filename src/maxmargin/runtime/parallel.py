@@ -21,16 +21,16 @@ import scipy.linalg  # noqa: F401 - loads the BLAS of SciPy, which is to be limi
 from threadpoolctl import ThreadpoolController
 
 # Number of entries below which a second thread costs more than it saves; parts have at least half
-# as many, and there are at most MOST_PARTS, so that the overhead per part is negligible.
-WORTH_A_THREAD, MOST_PARTS = 1 << 19, 256
+# as many.
+WORTH_A_THREAD = 1 << 19
 # Terms of a sum of products that take as long as the other work per entry.
 TERMS_AN_ENTRY = 64
 # Parts begin at multiples of this many rows or columns, so that the same entries fall into vector
 # lanes and loop remainders, however the work is divided.
 GRAIN = 64
 # Smallest number of rows or columns of a part of a matrix product, because BLAS packs the other
-# factor for each part; more for large products.
-PRODUCT_PART, LARGE_PRODUCT_PART, LARGE_PRODUCT = 1024, 2048, 16_384
+# factor for each part.
+PRODUCT_PART = 1024
 
 # Idle helpers of this process; a fork begins with none.
 _idle: dict[int, list[Helper]] = {}
@@ -138,7 +138,8 @@ def single_threaded_blas(own: int | None = None) -> Iterator[None]:
     limits, before = getattr(_here, "limits", 0), getattr(_here, "own", None)
     if not limits:
         _limit.enter()
-        _here.before = limited(libraries().per_thread)
+        per_thread = libraries().per_thread
+        _here.before = limited(per_thread) if per_thread else []
         if before is None and own is None:
             own = 1
             for _, threads in (*_limit.before, *_here.before):
@@ -151,7 +152,8 @@ def single_threaded_blas(own: int | None = None) -> Iterator[None]:
     finally:
         _here.own, _here.limits = before, limits
         if not limits:
-            restore(_here.before)
+            if _here.before:
+                restore(_here.before)
             _limit.leave()
 
 
@@ -224,15 +226,16 @@ def part_length(size: int, work: int, grain: int = GRAIN, least: int = 1) -> int
     numbers of threads have equal shares."""
     if work < WORTH_A_THREAD:
         return max(size, 1)
-    parts = min(MOST_PARTS, 1 << (2 * work // WORTH_A_THREAD).bit_length() - 1)
+    parts = min(256, 1 << (2 * work // WORTH_A_THREAD).bit_length() - 1)
     while parts > 1 and size < parts * max(grain, least):
         parts //= 2
     return max(1, -(-size // (parts * grain)) * grain)
 
 
 def product_part(size: int) -> int:
-    """Smallest length of a part of a matrix product with `size` rows or columns."""
-    return PRODUCT_PART if size < LARGE_PRODUCT else LARGE_PRODUCT_PART
+    """Smallest length of a part of a matrix product with `size` rows or columns; twice as long if
+    there are many parts."""
+    return PRODUCT_PART if size < 16 * PRODUCT_PART else 2 * PRODUCT_PART
 
 
 class Helper:

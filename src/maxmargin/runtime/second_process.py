@@ -25,8 +25,6 @@ Types = tuple[Any, ...]
 Works = list[tuple[Any, Types]]
 Parts = Callable[[Types], Works]
 
-# Seconds after which the process is killed.
-LONGEST = 60.0
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import {__name__} as m; m.main()"
 
@@ -59,7 +57,7 @@ class SecondProcess:
             self.end()
             return
         self.promised = {".".join(name) for name in names}
-        self.timer = Timer(LONGEST, self.process.kill)
+        self.timer = Timer(60.0, self.process.kill)  # seconds
         self.timer.daemon = True
         self.timer.start()
 

@@ -1,8 +1,9 @@
 """Crossovers: problem sizes at which one method becomes cheaper than another.
 
-Only `plan` uses them, and nothing else decides what runs. Each was found by timing both methods on
-either side of it, with the command of its group; a crossover that is off by a factor of two costs
-some percent of speed, and no accuracy. `python -m benchmarks.ablation` switches whole methods off.
+`plan` decides with them what runs, and drivers and the loop when they change over from one method
+to another. Each was found by timing both methods on either side of it, with the command of its
+group; one that is off by a factor of two costs some percent of speed, and no accuracy.
+`python -m benchmarks.ablation` switches whole methods off.
 """
 
 from __future__ import annotations
@@ -44,8 +45,31 @@ MANY_SAMPLES, MANY_FEATURES = 20_000, 256
 # Number of features below which recomputing kernel values is faster than reading them from cached
 # rows; and bytes above which such rows are not cached, as the first touch of memory costs more.
 CHEAP_FEATURES, ENOUGH_FOR_CHEAP_ROWS = 64, 1 << 30
+# Samples of a block of all free ones, at most; and free variables of a block from which it uses the
+# projected Newton step instead of the exact active-set one.
+WIDEST_FACE, FEW_FREE = 6000, 400
 # Smallest first stage, and the ratio of successive stages.
 SMALLEST_STAGE, STAGE_RATIO = 6000, 6
+
+# --- face steps and polishing
+# python -m benchmarks.ablation --paths compiled-newton --problems german,image,splice
+
+# Costs in seconds: a pair step, each variable in it; a face step in compiled code, one from Python,
+# a multiplication in the factorisation; a gathered entry, an entry of the factor in a round. Only
+# the ratios matter.
+STEP_COST, VARIABLE_COST = 3e-7, 1.3e-9
+SMALL_FACE_COST, FACE_COST, FLOP_COST = 2e-6, 1e-4, 5e-11
+GATHER_COST, ROUND_COST = 2e-9, 1e-9
+# Largest number of free variables of a face step in compiled code: larger steps benefit from
+# threads. With more than the second number the factorisation costs more than it saves.
+LARGEST_SMALL, LARGEST_FACE = 500, 3000
+# Before a face step on more free variables than this, pair steps may cost MANY_PATIENCE times as
+# much, so that the set of free variables has settled by then.
+SMALL_FACE, MANY_PATIENCE = 40, 8.0
+# Cost limits of polishing, as a fraction of the cost of the solution or in seconds: of one face
+# step, and of everything if one is not enough. With more free variables than LARGEST_POLISHED there
+# is none: it would cost more than the solution.
+POLISH_SHARE, CHEAP_FACE, CHEAP_POLISH, LARGEST_POLISHED = 0.25, 4e-4, 5e-3, 1000
 
 # --- boxes that grow to the one of the problem
 # python -m timeit -s "import maxmargin as m; from sklearn.datasets import load_breast_cancer as d"

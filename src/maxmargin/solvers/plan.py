@@ -23,8 +23,6 @@ from . import costs
 from .settings import Settings
 
 DRIVERS = ("full", "blocks", "rows")
-# Kernel values must stay below this fraction of the largest float, so that sums are finite.
-HEADROOM = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +334,7 @@ def fits_single(kernel: Kernel, X: Any) -> bool:
             scale = float(np.max(kernel._scale()))
             diagonal = np.abs(kernel.diagonal(X)).max(initial=0.0)
             top = float(max(scale, diagonal, (largest * scale) ** 2 * X.shape[1]))
-    return top <= HEADROOM * float(np.finfo(np.float32).max)
+    return top <= 1e-8 * float(np.finfo(np.float32).max)  # so that sums are finite
 
 
 def _is_large(X: Any) -> bool:

@@ -131,7 +131,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
                 # The problem has the first class on the positive side, the model the second.
                 coef, intercept = [-coef[0]], -intercept
             support = by_class(coef, codes)
-            dual_coef = np.array([values[support] for values in coef])
+            dual_coef = np.take(coef, support, axis=1)
             self.n_support_ = np.bincount(codes[support], minlength=count).astype(np.int32)
         self._write_support(X, dual_coef, support)
         self.intercept_ = intercept + 0.0

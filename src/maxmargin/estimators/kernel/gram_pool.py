@@ -22,14 +22,8 @@ from ...solvers import plan
 from ..conditioning import refuse_overflow, widened
 from ..distinct import chosen
 
-# Elements of inputs converted to float64 at a time.
-WIDENED_BLOCK = 1 << 21
 # Kernel values in memory at a time if they are only summed.
 COMBINED_BLOCK = 1 << 22
-# Inputs from which the rounding of all of them is estimated, about.
-PROBED = 256
-# Up to this rounding of exponents, values of exp that underflow stay negligible.
-LARGEST_EXPONENT = 50.0
 NO_MATRIX = np.empty((0, 0))
 
 
@@ -101,7 +95,8 @@ class WidenedGram(Gram):
         if out is None:
             out = buffer((len(indices), columns.size), np.float64)
         left = chosen(self.X, indices).astype(np.float64, copy=False)
-        step = max(64, WIDENED_BLOCK // max(self.X.shape[1], len(indices)))
+        # Inputs are converted to float64 in blocks of 16 MB.
+        step = max(64, (1 << 21) // max(self.X.shape[1], len(indices)))
         for start in range(0, columns.size, step):
             part = slice(start, start + step)
             right = chosen(self.X, columns[part]).astype(np.float64, copy=False)
@@ -214,7 +209,7 @@ class Grams:
 
     def exact(self, samples: np.ndarray | None = None) -> Gram:
         """The matrix in float64, for certificates: inputs are not copied as a whole."""
-        X = self._inputs(samples)
+        X = self.X if samples is None else self._inputs(samples)
         dense = isinstance(X, np.ndarray) and X.ndim == 2
         if not self.square and (dense or getattr(X, "dtype", None) == np.float32):
             return WidenedGram(self.kernel, X)
@@ -238,7 +233,7 @@ class Grams:
             return 0.0
         bound = self._bound_inputs
         if bound is None or bound.dtype != np.float64:
-            some = chosen(self.X, np.arange(0, self.count, max(1, self.count // PROBED)))
+            some = chosen(self.X, np.arange(0, self.count, max(1, self.count // 256)))
             bound = self.kernel.bind(some, np.float64)
         return float(bound.rounding)
 
@@ -263,7 +258,7 @@ class Grams:
 
     def _errors_of_rows(self, exact: Gram, rows: np.ndarray) -> np.ndarray:
         """exp(u + error) − exp(u), at most 1, of rows of the matrix of a Gaussian."""
-        if self._argument_rounding <= LARGEST_EXPONENT:
+        if self._argument_rounding <= 50.0:  # values of exp that underflow stay negligible
             relative = float(np.expm1(self._argument_rounding))
             return np.minimum(relative * exact.rows(rows), 1.0)
         # Values of 0 may be those of equal inputs, whose exponents are nothing but rounding.
@@ -273,15 +268,15 @@ class Grams:
         return result
 
     def _bound(self, samples: np.ndarray | None, dtype: Any) -> Gram:
-        X = self._inputs(samples)
+        X = self.X if samples is None else self._inputs(samples)
         if self.square:
             return PrecomputedGram(
                 cast(Precomputed, self.kernel), np.require(X, dtype, ["C", "W"]), dtype
             )
         return self.kernel.bind(X, dtype)
 
-    def _inputs(self, samples: np.ndarray | None) -> Any:
-        return self.X if samples is None else chosen(self.X, samples, self.square)
+    def _inputs(self, samples: np.ndarray) -> Any:
+        return chosen(self.X, samples, self.square)
 
     def share(
         self,

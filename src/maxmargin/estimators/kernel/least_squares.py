@@ -30,15 +30,7 @@ from ..distinct import Samples
 from ..inputs import checked_weights, may_be_indefinite, resolved_kernel, training_inputs
 from ..progress import Clock, OutOfTime, Reporter
 from .machine import KernelMachine
-
-# Largest fraction of the free memory for a matrix.
-MEMORY_SHARE = 0.5
-# A gap below the first fraction of ½ Σ w t² is rounding; without penalty, below the second.
-RESOLVED, RESOLVED_WITHOUT_PENALTY = 1e-24, 1e-12
-# Eigenvalues count as negative beyond this fraction of the largest diagonal entry.
-NEGATIVE = 1e-9
-# Allowed violation of bounds and sums, as a fraction of Σ|β|.
-FEASIBLE = 1e-9
+from .training import FEASIBLE
 
 
 class Functions(NamedTuple):
@@ -172,7 +164,7 @@ class LeastSquaresMachine(KernelMachine):
 
     def _memory(self) -> float:
         if self.cache_size == "auto":
-            return MEMORY_SHARE * memory_share()
+            return 0.5 * memory_share()
         return float(self.cache_size) * 1e6
 
     def _is_indefinite(self, system: RidgeSystem) -> bool:
@@ -181,7 +173,8 @@ class LeastSquaresMachine(KernelMachine):
         if gram.whole is None and not may_be_indefinite(self):
             return False
         matrix = gram.matrix() if gram.whole is None else gram.whole.copy()
-        lift = NEGATIVE * float(np.abs(matrix.diagonal()).max(initial=0.0)) or NEGATIVE
+        # Smaller eigenvalues below 0 are rounding.
+        lift = 1e-9 * float(np.abs(matrix.diagonal()).max(initial=0.0)) or 1e-9
         return FullFactor.of(matrix, np.full(len(matrix), lift)) is None
 
     def _certified(
@@ -254,7 +247,8 @@ class LeastSquaresMachine(KernelMachine):
         if solution.status not in ("converged", "precision"):
             return solution.status
         sizes = 0.5 * system.weight @ (system.targets * system.targets)
-        resolved = RESOLVED if system.penalty > 0 else RESOLVED_WITHOUT_PENALTY
+        # A gap below this fraction of ½ Σ w t² is rounding.
+        resolved = 1e-24 if system.penalty > 0 else 1e-12
         proven = all(
             shown.gap <= max(self.gap * abs(shown.primal), resolved * size)
             and shown.infeasibility <= FEASIBLE

@@ -45,8 +45,6 @@ from .sharded import comes_in_shards, local_shards, train_in_shards
 from .tasks import Outcome, Settings, Task, delivered
 from .training import Trainer
 
-# Larger inputs (in bytes) are not copied to sort them.
-LARGEST_REORDERED = 1 << 28
 SOLVERS = ("auto", "full", "blocks", "rows")
 POLICIES = tuple(sorted(SELECTIONS))
 
@@ -127,7 +125,9 @@ class KernelMachine(CertifiedMachine):
             as_delivered = partial(delivered, samples)
             trainer = Trainer(grams, settings, reporter.clock, reporter, jobs, as_delivered)
             trainer.offset = getattr(self, "_offset_", 0.0)
-            tasks = resumed(self._tasks(samples, trainer), previous, self)
+            tasks = self._tasks(samples, trainer)
+            if previous is not None:
+                tasks = resumed(tasks, previous, self)
             reporter.begin(len(tasks), **data)
             outcomes = self._solved(samples, tasks, trainer)
             self._refuse_unbounded(tasks, outcomes)
@@ -136,9 +136,8 @@ class KernelMachine(CertifiedMachine):
                 placed = at_origin(X, samples, tasks, outcomes, centre, trainer)
             self._write(X, samples, tasks, placed)
             self._penalty_ = penalty
-            solutions = [outcome.solution for outcome in placed]
-            certificates = [outcome.certificate for outcome in placed]
-            self._write_solutions([task.name for task in tasks], solutions, certificates)
+            solutions, _, certificates = zip(*placed)
+            self._write_solutions([task.name for task in tasks], list(solutions), certificates)
             self._complete(samples, tasks, outcomes, trainer)
         if self.fit_status_:
             self._warn(tasks, placed)
@@ -189,7 +188,8 @@ class KernelMachine(CertifiedMachine):
             check_symmetric(X)
         # Sorted by content, shuffled samples are the same problem to the last bit. With an
         # indefinite kernel even the solution would depend on the given order.
-        cheap = not square and size_in_bytes(X) <= LARGEST_REORDERED
+        # Inputs of more than 256 MB are not copied to sort them.
+        cheap = not square and size_in_bytes(X) <= 1 << 28
         return distinct(X, targets, weight, square, ordered=cheap or may_be_indefinite(self))
 
     def _function_values(self, A: Any, B: Any) -> np.ndarray:
@@ -324,8 +324,6 @@ def resumed(tasks: list[Task], previous: Any, estimator: Any) -> list[Task]:
 
     If C has changed, all dual variables are scaled, so that those at a bound stay there.
     """
-    if previous is None:
-        return tasks
     known = previous.solution_ if isinstance(previous.solution_, list) else [previous.solution_]
     sizes = [task.machine.problem.size for task in tasks]
     if [solution.alpha.size for solution in known] != sizes:

@@ -19,11 +19,6 @@ from ..inputs import is_function
 
 # Kernel values of new samples and support vectors in memory at a time.
 PREDICTION_BLOCK = 1 << 23
-# The same for vectors, whose values are summed immediately; GEMM needs a number of rows.
-VECTOR_BLOCK, FEWEST_ROWS = 1 << 21, 256
-# Up to this many functions are summed from float32 values in one pass; for more, values are
-# converted to float64 first.
-FEW_FUNCTIONS = 3
 
 
 @single_threaded_blas()
@@ -71,7 +66,8 @@ def vector_values(
     dtype = np.float64 if wide else np.float32
     coef = np.ascontiguousarray(coef, dtype=np.float64)
     values = np.empty((X.shape[0], len(coef)))
-    step = max(FEWEST_ROWS, VECTOR_BLOCK // coef.shape[1])
+    # Fewer at a time than other values, as they are summed at once; GEMM needs a number of rows.
+    step = max(256, PREDICTION_BLOCK // 4 // coef.shape[1])
     step = min(step, max(1, PREDICTION_BLOCK // coef.shape[1]))
     write = kernel.evaluator(support_vectors, dtype, X)
 
@@ -83,7 +79,8 @@ def vector_values(
             block = slice(start, min(start + step, last))
             rows = gram[: block.stop - start]
             write(X[block], rows)
-            if wide or len(coef) > FEW_FUNCTIONS:
+            # Up to three functions are summed from float32 values in one pass.
+            if wide or len(coef) > 3:
                 values[block] = rows.astype(np.float64, copy=False) @ coef.T
             else:
                 sums(rows, coef, values[block])

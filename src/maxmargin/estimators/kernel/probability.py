@@ -31,10 +31,6 @@ from .tasks import Outcome, Task
 from .training import Trainer
 
 FOLDS = 5
-# Probabilities of pairs stay away from 0 and 1, where the coupling is degenerate.
-LEAST_PROBABILITY = 1e-7
-# Smallest rise of a sigmoid over the range of decision values.
-LEAST_SLOPE = 1e-6
 
 
 class Sigmoids(NamedTuple):
@@ -168,7 +164,7 @@ def fitted_sigmoid(
     scale = np.abs(decisions).max(initial=0.0) or 1.0
     columns = [decisions / scale] + [np.ones(decisions.size)] * two_parameters
     theta = logistic_regression(np.column_stack(columns), target, weight)
-    slope = max(theta[0], LEAST_SLOPE) / scale
+    slope = max(theta[0], 1e-6) / scale  # sigmoids rise
     return -slope, -theta[1] if two_parameters else 0.0
 
 
@@ -224,12 +220,13 @@ def probabilities(
     return favouring(distribution, winners)
 
 
-def coupled(first: np.ndarray) -> np.ndarray:
-    """Class probabilities from those of the first class in each pair.
+def coupled(first: np.ndarray, least: float = 1e-7) -> np.ndarray:
+    """Class probabilities from those of the first class in each pair, which are kept `least` away
+    from 0 and 1, where the coupling is degenerate.
 
     The minimiser solves Qp + λ1 = 0, 1·p = 1, with Q_ii = Σ_{j≠i} r_ji², Q_ij = −r_ji r_ij.
     """
-    first = np.clip(first, LEAST_PROBABILITY, 1.0 - LEAST_PROBABILITY)
+    first = np.clip(first, least, 1.0 - least)
     classes = round(0.5 + np.sqrt(0.25 + 2 * first.shape[1]))
     result = np.empty((len(first), classes))
     step = max(1, BLOCK_ENTRIES // (classes + 1) ** 2)

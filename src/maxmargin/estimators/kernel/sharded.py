@@ -31,17 +31,13 @@ from ...solvers.sharded import (
 )
 from ...solvers.sharded.inputs import stacked
 from ...solvers.sharded.summary import Summary
+from ..conditioning import LARGEST, middle_far_from_zero
 from ..distinct import Samples
 from ..inputs import checked_weights, is_function, is_precomputed, kernel_with, takes_strings
 from ..parameters import ParameterError
 from ..targets import class_targets
 from .multiclass import pairs
 from .tasks import Outcome, Task
-
-# Targets further from 0 than this many times their range are shifted.
-FAR = 10.0
-# Squares of larger entries may overflow when they are added up.
-LARGEST_ENTRY = 1e150
 
 
 class Job(NamedTuple):
@@ -155,7 +151,7 @@ def check(estimator: Any, summaries: Sequence[Summary]) -> None:
             f"Input X contains NaN or infinity, which {name} does not accept: fill or drop these "
             "samples first"
         )
-    if largest > LARGEST_ENTRY:
+    if largest > LARGEST:
         raise ValueError(
             f"X holds values up to {largest:.3g}, whose squares overflow: scale the inputs, for "
             "example with StandardScaler"
@@ -192,8 +188,7 @@ def jobs_of(estimator: Any, summaries: Sequence[Summary]) -> list[Job]:
     zero = np.zeros(1)
     if machine == "epsilon_svr":
         low, high = min(s.least for s in summaries), max(s.most for s in summaries)
-        middle = 0.5 * low + 0.5 * high
-        offset = middle if abs(middle) > FAR * (high - low) else 0.0
+        offset = middle_far_from_zero(low, high)
         estimator._offset_ = offset
         task = ShardTask(
             kernel, machine, float(estimator.C), float(estimator.epsilon), offset=offset

@@ -11,20 +11,15 @@ from sklearn.utils import column_or_1d
 
 from ...dual import Machine, epsilon_svr, nu_svr
 from .. import parameters as p
+from ..conditioning import middle_far_from_zero
 from ..distinct import Samples
 from .single import SingleMachine
 from .tasks import Outcome, Task
 from .training import FEASIBLE
 from .tube import TubeSearch
 
-# Values of C, in units of the range of y, tried in place of an infinite one.
-FIRST_LIMIT, NEXT_LIMIT, LAST_LIMIT = 1e3, 1e4, 1e15
-# Targets further from 0 than this multiple of their range are shifted.
-FAR = 10.0
-# Steps per sample after which the tube of ν-SVR is found by a search over ε-SVR.
-STEPS_A_SAMPLE = 200
-# A tube narrower than this multiple of tol may be rounding.
-NARROW = 10.0
+# The first value of C, in units of the range of y, tried in place of an infinite one.
+FIRST_LIMIT = 1e3
 
 
 class KernelRegressor(RegressorMixin, SingleMachine):  # type: ignore[misc]
@@ -55,9 +50,8 @@ class KernelRegressor(RegressorMixin, SingleMachine):  # type: ignore[misc]
             raise ValueError("y contains NaN or infinity")
         # The function shifts with its targets; far from 0, α would magnify their rounding.
         present = targets[weight > 0]
-        middle = 0.5 * float(present.min()) + 0.5 * float(present.max())
-        far = self._has_free_intercept and abs(middle) > FAR * np.ptp(present)
-        self._offset_ = middle if far else 0.0
+        shift = middle_far_from_zero(float(present.min()), float(present.max()))
+        self._offset_ = shift if self._has_free_intercept else 0.0
         return targets - self._offset_, weight
 
     def _write(self, X: Any, samples: Samples, tasks: list[Task], outcomes: list[Outcome]) -> None:
@@ -195,8 +189,8 @@ warm_start, callback
         while outcomes[0].solution.status in ("converged", "stationary", "precision"):
             if not limits_some(tasks[0].machine, outcomes[0].solution.alpha):
                 break
-            factor *= NEXT_LIMIT
-            if factor > LAST_LIMIT:
+            factor *= 1e4
+            if factor > 1e15:
                 raise ValueError(missing)
             penalty = factor * spread(samples.y) * samples.weight
             machine = epsilon_svr(samples.y, penalty, self.epsilon, bool(self.fit_intercept))
@@ -315,15 +309,16 @@ n_features_in_, feature_names_in_, n_iter_, n_support_, shape_fit_, support_, su
         difference as its variable.
         """
         allowed = trainer.settings
-        if allowed.max_steps is None:
-            trainer.settings = allowed._replace(max_steps=STEPS_A_SAMPLE * samples.size)
+        if allowed.max_steps is None:  # then ν-SVR takes longer than a search over ε-SVR
+            trainer.settings = allowed._replace(max_steps=200 * samples.size)
         outcomes = trainer.run(tasks)
         trainer.settings = allowed
         outcome = outcomes[0]
         limited = outcome.solution.status == "step_limit" and allowed.max_steps is not None
         if limited or outcome.solution.status not in ("converged", "precision", "step_limit"):
             return outcomes
-        if outcome.finished and outcome.expansion.epsilon > NARROW * self.tol:
+        # A narrower tube may be rounding.
+        if outcome.finished and outcome.expansion.epsilon > 10.0 * self.tol:
             return outcomes
         penalty, own = self.C * samples.weight, bool(self.fit_intercept)
         found = TubeSearch(penalty, self.nu, samples.y, trainer, own).run(tasks[0])

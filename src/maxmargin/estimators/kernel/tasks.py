@@ -15,9 +15,6 @@ from ...solvers import Solution
 from ..conditioning import exactly_balanced
 from ..distinct import Samples
 
-# Allowed rounding of the sum of the coefficients of copies.
-ADDED = 1e-13
-
 
 class Settings(NamedTuple):
     """The parameters of an estimator that go to `solve`."""
@@ -118,7 +115,8 @@ def delivered(samples: Samples, task: Task, alpha: np.ndarray) -> np.ndarray:
     coef = problem.per_sample(alpha)
     merged = samples.gathered(handed_out(task, alpha, coef, samples))
     merged = merged[task.indices] if task.samples else merged
-    if (np.abs(merged - coef) <= ADDED * np.abs(coef)).all():
+    # A sum over copies may be rounded.
+    if (np.abs(merged - coef) <= 1e-13 * np.abs(coef)).all():
         return alpha
     ratio = np.divide(merged, coef, out=np.ones_like(coef), where=coef != 0)
     return alpha * problem.of_samples(ratio)

@@ -28,16 +28,10 @@ from .gram_pool import Grams
 from .tasks import Outcome, Settings, Task
 
 # A solution whose certificate does not show what is promised is sent back to work at most this many
-# times, to reach this part of it.
-MOST_RETURNS, NEXT_AIM = 3, 0.5
+# times.
+MOST_RETURNS = 3
 # Bounds and sums are met but for this part of Σ|α|.
 FEASIBLE = 1e-9
-# What small problems may leave to rounding; others have their sums repaired.
-ROUNDED = 1e-13
-# The part of `tol` below which rounding of the arguments of a kernel's function does not count.
-NEGLIGIBLE = 1e-3
-# The part of max_seconds below which no unfinished problem is taken up again.
-LEAST_SECONDS = 0.02
 
 
 class Trainer:
@@ -87,7 +81,7 @@ class Trainer:
         pending = [k for k, outcome in enumerate(outcomes) if not (outcome and outcome.finished)]
         while pending and not self.stopped.is_set():
             self._round(tasks, pending, outcomes)
-            if self.clock.left() <= LEAST_SECONDS * self.clock.limit:
+            if self.clock.left() <= 0.02 * self.clock.limit:  # too little to take them up again
                 break
             pending = [k for k in pending if self._worth_resuming(outcomes[k])]
         if self.interrupted and not any(o and np.isfinite(o.solution.dual) for o in outcomes):
@@ -152,7 +146,8 @@ class Trainer:
     def _accepted(self, task: Task, solution: Solution, shown: Certificate) -> Outcome | None:
         """The outcome of a small problem; None if another driver has to repair sums."""
         merged = self.delivered(task, solution.alpha)
-        if merged is not solution.alpha or shown.infeasibility > ROUNDED:
+        # Small problems may leave so much to rounding; others have their sums repaired.
+        if merged is not solution.alpha or shown.infeasibility > 1e-13:
             return None
         outcome = Outcome(solution, task.machine.read(solution.alpha, solution.bias), shown)
         return outcome.ended("step_limit") if self.falls_short(task, outcome) else outcome
@@ -357,7 +352,7 @@ class Trainer:
         most = self.grams.most_rounding_of_arguments(coef)
         is_small = rounding_is_small(problem, alpha, max(most, rounding), allowed)
         negligible = is_small or rounding_is_small(problem, alpha, most, allowed)
-        if most > NEGLIGIBLE * s.tol or not negligible:
+        if most > 1e-3 * s.tol or not negligible:
             rounding = max(rounding, self.grams.rounding_of_arguments(task.indices, coef))
             is_small = rounding_is_small(problem, alpha, rounding, allowed)
         if rounding > s.tol:
@@ -444,7 +439,7 @@ class Trainer:
         return Outcome(solution, task.machine.read(alpha, solution.bias), certificate)
 
 
-def lowered(aim: float, promised: float, shown: float) -> float:
-    """A smaller aim, by as much as more is shown than was promised, but never 0."""
+def lowered(aim: float, promised: float, shown: float, factor: float = 0.5) -> float:
+    """A smaller aim, by `factor` and by as much as more is shown than was promised; never 0."""
     aim *= promised / shown if promised < shown < np.inf else 1.0
-    return max(NEXT_AIM * aim, float(np.finfo(np.float64).tiny))
+    return max(factor * aim, float(np.finfo(np.float64).tiny))

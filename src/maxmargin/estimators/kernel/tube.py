@@ -25,13 +25,6 @@ from ..progress import OutOfTime
 from .tasks import Outcome, Task
 from .training import Trainer
 
-# Values of ε to try, at most.
-MOST_TRIES = 60
-# Σ|β| is close enough to T, or ε known, to this part of it.
-CLOSE = 1e-13
-# False position cuts off at least this part of the bracket.
-LEAST_CUT = 0.02
-
 
 class Tube(NamedTuple):
     """A task of ε-SVR and its outcome, certified as one of ν-SVR."""
@@ -63,8 +56,14 @@ class TubeSearch:
         self.penalty, self.nu, self.targets, self.trainer = penalty, nu, targets, trainer
         self.total, self.intercept = nu * float(penalty.sum()), intercept
 
-    def run(self, task: Task) -> Tube:
-        """The tube; where some ε-SVR cannot be solved to the end, what it came to."""
+    def run(
+        self, task: Task, most_tries: int = 60, close: float = 1e-13, least_cut: float = 0.02
+    ) -> Tube:
+        """The tube; where some ε-SVR cannot be solved to the end, what it came to.
+
+        `close` is the relative difference of Σ|β| and T that is left, and `least_cut` the smallest
+        share of the bracket that false position cuts off.
+        """
         low = self._tried(task, 0.0, np.zeros(self.targets.size))
         if not low.solved or low.excess <= ROUNDING * self.total:
             return self._certified(low)
@@ -72,16 +71,16 @@ class TubeSearch:
         widest = 0.5 * np.ptp(self.targets) if self.intercept else np.abs(self.targets).max()
         high = nothing._replace(epsilon=float(widest))
         above, below, last = low.excess, high.excess, None
-        for _ in range(MOST_TRIES):
+        for _ in range(most_tries):
             between = self._certified(self._between(task, low, high))
-            share = min(max(above / (above - below), LEAST_CUT), 1.0 - LEAST_CUT)
+            share = min(max(above / (above - below), least_cut), 1.0 - least_cut)
             epsilon = low.epsilon + share * (high.epsilon - low.epsilon)
             if between.outcome.finished or not low.epsilon < epsilon < high.epsilon:
                 break
             tried = self._tried(task, epsilon, low.coef)
             if tried.outcome.solution.status == "precision":
                 break
-            if not tried.solved or abs(tried.excess) <= CLOSE * self.total:
+            if not tried.solved or abs(tried.excess) <= close * self.total:
                 return self._certified(tried)
             # An end that stays is weighted down (the Illinois rule), so that both ends move.
             if tried.excess > 0:

@@ -113,7 +113,7 @@ class VectorKernel(Kernel):
 
     def bind(self, X: Inputs, dtype: Any = None) -> Gram:
         X = as_vectors("X", X)
-        self._check_features(X, X)
+        self._check_width(X)
         return VectorGram(self, X, dtype)
 
     def _fill(self, left: Any, right: Any, out: Array) -> None:
@@ -187,6 +187,10 @@ class VectorKernel(Kernel):
             raise ValueError(
                 f"A and B must have the same number of features, got {A.shape[1]} and {B.shape[1]}"
             )
+        self._check_width(A)
+
+    def _check_width(self, A: Inputs) -> None:
+        """Raise an error if the parameters are those of another number of features."""
 
 
 class VectorGram(Gram):

@@ -63,7 +63,8 @@ class Embedding:
         if sparse.issparse(X):
             X = X.toarray()
         n, d = X.shape
-        if self.rare is None and self._is_identity():
+        shifted = self.rare is not None or self.centre is not None or self.offset is not None
+        if not shifted and np.all(self.scale == 1.0):
             return DensePoints(np.ascontiguousarray(X, dtype=self.dtype), d)
         work = np.result_type(X.dtype, self.dtype)
         scale = np.full(d, self.scale, dtype=work)
@@ -92,9 +93,6 @@ class Embedding:
             table[:, width + 1] = 1.0
         entries = RareEntries.joined(parts, rare.size, self.dtype) if rare is not None else None
         return DensePoints(table, width, entries if entries and entries.matrix.nnz else None)
-
-    def _is_identity(self) -> bool:
-        return self.centre is None and self.offset is None and bool(np.all(self.scale == 1.0))
 
     def _csr(self, X: Inputs) -> CSRPoints:
         X = sparse.csr_array(X, dtype=self.dtype, copy=True)

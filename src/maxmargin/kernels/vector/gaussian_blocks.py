@@ -20,19 +20,16 @@ from .gaussian_rows import DIRECT_FEATURES, fill_gaussian_block
 from .strides import memory_line, place_tile, uneven_step
 
 TRANSPOSED, PLAIN = np.uint8(ord("T")), np.uint8(ord("N"))
-# Matrices with more multiplications are computed in parts, so that the run can be interrupted.
-AT_ONCE = 1e10
 # Columns of a block computed at a time, and number of features up to which that is faster than one
 # product for all columns.
 COLUMNS, MOST_FEATURES = 128, 64
-# Cost of an entry of such a block, in entries of a plain pass over an array.
-PASSES = 4
 
 
 def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], rows: int) -> bool:
     """Fill the Gram matrix of a table with rows (φ, o, 1), in tiles of `rows` rows; `shares` are
     the first rows of the tiles of each thread. Returns whether it was done."""
-    if not _is_usual(table, table, matrix) or matrix.size * table.shape[1] > AT_ONCE:
+    # More multiplications are done in parts, so that the run can be interrupted.
+    if not _is_usual(table, table, matrix) or matrix.size * table.shape[1] > 1e10:
         return False
     is_direct = table.shape[1] - 2 <= DIRECT_FEATURES
     swapped = table if is_direct else swap_offset_columns(table)
@@ -65,7 +62,8 @@ def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
     def some_columns(start: int, stop: int) -> None:
         fill_columns(swapped, right[start:stop], memory[start:], step, gemm)
 
-    in_parts(some_columns, len(right), PASSES * out.size, grain=COLUMNS)
+    # An entry costs as much as four of a plain pass over an array.
+    in_parts(some_columns, len(right), 4 * out.size, grain=COLUMNS)
     return True
 
 

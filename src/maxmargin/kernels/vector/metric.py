@@ -29,8 +29,6 @@ from .base import as_vectors
 from .standard import Gaussian
 
 PARTS = ("size", "shape", "orientation")
-# Allowed difference of B_ij and B_ji relative to the largest entry: rounding.
-ASYMMETRY = 1e-8
 # exp(−½ ‖u − v‖²) of images u = Bx.
 OF_IMAGES = Gaussian(0.5)
 
@@ -251,7 +249,7 @@ def _checked_metric(metric: Any) -> Float:
         raise ValueError(f"metric must be a square matrix, got shape {B.shape}")
     if not np.isfinite(B).all():
         raise ValueError("metric contains NaN or infinity")
-    if np.abs(B - B.T).max() > ASYMMETRY * np.abs(B).max():
+    if np.abs(B - B.T).max() > 1e-8 * np.abs(B).max():  # more than rounding
         raise ValueError("metric must be symmetric: give (B + B.T) / 2")
     B = 0.5 * (B + B.T)
     smallest = float(np.linalg.eigvalsh(B)[0])

@@ -286,7 +286,7 @@ class Gaussian(VectorKernel):
         if not self._is_plain:
             return None
         images = points.images()
-        transposed = np.zeros((self._transposed_width(points), len(points)), images.dtype)
+        transposed = np.zeros((self._transposed_width(points), len(images)), images.dtype)
         transposed[: points.features] = images.T
         return transposed
 
@@ -352,8 +352,7 @@ class Gaussian(VectorKernel):
         del A, w
         return np.zeros(len(self.parameter_names))
 
-    def _check_features(self, A: Inputs, B: Inputs) -> None:
-        super()._check_features(A, B)
+    def _check_width(self, A: Inputs) -> None:
         if not isinstance(self.gamma, float) and len(self.gamma) != A.shape[1]:
             raise ValueError(
                 f"gamma has {len(self.gamma)} entries, the inputs {A.shape[1]} features: "

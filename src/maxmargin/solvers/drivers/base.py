@@ -24,20 +24,10 @@ from .single import DOUBLE_RESOLUTION, blank_memory
 from .working_set import EPSILON, Active, largest_entry, rounding
 
 LONGEST_SLAB = 1000
-# Seconds without a call of the callback while rows are computed.
-LONGEST_SILENCE = 0.2
-# Bytes for each entry of the matrix of free variables, with its factor.
-FACE_BYTES = 16
 # Slabs or rounds without progress above rounding after which a run ends with status "precision".
 PATIENCE = 20
 # Curvatures of float32 rows below this fraction of the largest entry are treated as rounding.
 SINGLE_RESOLUTION = 4 * float(np.finfo(np.float32).eps)
-# With float32 rows the run aims at this fraction of the allowed violation, because the violation
-# recomputed in float64 may be larger.
-SINGLE_AIM = 0.9
-# The run aims at this fraction of the allowed gap, because its gradient carries rounding. If the
-# gap is still larger, the target violation is lowered by a factor between these two.
-GAP_AIM, LOWER_AIM = 0.8, (1e-3, 0.3)
 # A dual above this (in units of the squared data radius) means that the data are not separable.
 UNBOUNDED_DUAL = 1e13
 
@@ -63,6 +53,7 @@ class Run:
         interrupt: Interrupt,
     ) -> None:
         self.began = time.perf_counter()
+        self.deadline = self.began + settings.max_seconds
         self.problem, self.gram = problem, gram
         self.settings, self.plan, self.interrupt = settings, plan, interrupt
         self.alpha = problem.feasible(alpha)
@@ -73,7 +64,8 @@ class Run:
         self.diagonal = gram.diagonal()
         self.scale = largest_entry(self.diagonal) or 1.0
         single = gram.dtype == np.float32
-        self.aim = settings.tol * (SINGLE_AIM if single else 1.0)
+        # The violation recomputed in float64 may be larger.
+        self.aim = settings.tol * (0.9 if single else 1.0)
         resolution = SINGLE_RESOLUTION if single else DOUBLE_RESOLUTION
         self.control = r.Control(
             selection=r.SELECTIONS[settings.selection],
@@ -192,24 +184,22 @@ class Run:
             self.stopped = bool(self.settings.callback(self.progress()))
         return self.stopped
 
-    def silent_for_long(self) -> bool:
-        return time.perf_counter() - self.told > LONGEST_SILENCE
+    def silent_for_long(self, longest: float = 0.2) -> bool:
+        """Whether the callback was last called more than so many seconds ago."""
+        return time.perf_counter() - self.told > longest
 
     def evaluations(self) -> int:
         """Kernel evaluations so far."""
         return int(self.active.rows.evaluations)
 
-    def out_of_time(self) -> bool:
-        return time.perf_counter() - self.began > self.settings.max_seconds
-
     def must_end(self) -> bool:
-        return self.interrupt.pressed or self.out_of_time()
+        return self.interrupt.pressed or time.perf_counter() > self.deadline
 
     def pause(self) -> None:
         """Called between blocks of a long preparation."""
         if self.interrupt.pressed:
             raise Ended("interrupted")
-        if self.out_of_time():
+        if time.perf_counter() > self.deadline:
             raise Ended("time_limit")
 
     def noise(self) -> float:
@@ -219,7 +209,8 @@ class Run:
 
     def face(self, most: int | None = None) -> None:
         free, result = self.active.free().size, FaceResult(0, 0.0, False)
-        if free <= self.settings.affordable_side(FACE_BYTES):
+        # An entry of the matrix of free variables and one of its factor have 8 bytes each.
+        if free <= self.settings.affordable_side(16):
             result = face_step(self.active, self.must_end, most)
         self.faced(self.violation, free, result)
 
@@ -235,11 +226,11 @@ class Run:
         if np.isinf(self.settings.gap) or self.counters.negative_steps > 0:
             return None
         gap = self.active.estimated_gap()
-        allowed = GAP_AIM * self.settings.gap * abs(self.state.dual)
+        # The gradient of the run carries rounding, so that it aims at less than what is allowed.
+        allowed = 0.8 * self.settings.gap * abs(self.state.dual)
         if gap <= allowed:
             return None
-        least, most = LOWER_AIM
-        lower = min(aim, self.violation) * min(max(allowed / gap, least), most)
+        lower = min(aim, self.violation) * min(max(allowed / gap, 1e-3), 0.3)
         return lower if lower > self.noise() else None
 
     def can_polish(self) -> bool:

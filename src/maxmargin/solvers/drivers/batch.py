@@ -37,8 +37,6 @@ from .single import (
     usual_control,
 )
 
-# Largest number of problems in one call (Ctrl-C is checked between calls), and calls per thread.
-AT_ONCE, SHARES = 64, 4
 # Total number of Gram entries from which a second thread pays off.
 WORTH_A_THREAD = 1 << 16
 
@@ -109,7 +107,8 @@ def optimise(
     control = usual_control(tol)
     many = sum(size * size for size in sizes) >= WORTH_A_THREAD
     threads = min(own_threads(), len(sizes)) if many else 1
-    step = min(AT_ONCE, -(-len(sizes) // (SHARES * threads if threads > 1 else 1)))
+    # At least four calls a thread, of at most 64 problems: Ctrl-C is checked between calls.
+    step = min(64, -(-len(sizes) // (4 * threads if threads > 1 else 1)))
     starts = iter(range(0, len(sizes), step))
     # A problem on all samples in their order uses the matrix directly and needs no row buffer.
     rest = [e - s for s, e in pairwise(ends) if not is_all_of(parts.matrix, parts.places[s:e])]

@@ -128,11 +128,7 @@ class BlockRowCache:
         self.values = self.memory[: slots * step].reshape(slots, step)  # the first n columns
         self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
         self.used = np.zeros(slots, dtype=np.int64)
-
-    @property
-    def most(self) -> int:
-        """Number of rows that fit into memory."""
-        return len(self.values)
+        self.most = slots  # number of rows that fit into memory
 
     def ensure(self, samples: Int, protected: Bool | None = None) -> None:
         """Load the rows of samples (indices into the columns, at most `most`).
@@ -155,10 +151,11 @@ class BlockRowCache:
         return self.source.rows(left, right)
 
     def among(self, samples: Int) -> Array:
-        """The matrix of some samples (indices into the columns), without their rows."""
+        """The matrix of a block (indices into the columns), without its rows; there is no pause, as
+        it takes no longer than the steps on it."""
         names = samples if self.columns is None else self.columns[samples]
         self.evaluations += names.size * (names.size + 1) // 2
-        return self.source.matrix_among(names, self.pause)
+        return self.source.matrix_among(names)
 
     def _slots_to_overwrite(self, count: int, protected: Bool | None) -> Int:
         """Ascending slots for `count` new rows; their current rows are dropped."""

@@ -18,9 +18,6 @@ from ...dual.problem import DualProblem, Float
 from ..result import Progress, Solution
 from ..settings import Settings
 
-# Tolerance in the smaller boxes, as a fraction of the mean magnitude of the linear term.
-COARSE_TOL = 0.1
-
 
 def in_box(problem: DualProblem, size: float) -> DualProblem:
     return replace(problem, lower=size * problem.lower, upper=size * problem.upper)
@@ -28,7 +25,7 @@ def in_box(problem: DualProblem, size: float) -> DualProblem:
 
 def coarse_settings(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
     """Settings for a box before the last one; budgets are reduced by what `earlier` used."""
-    tol = max(settings.tol, COARSE_TOL * float(np.abs(problem.linear).mean()))
+    tol = max(settings.tol, 0.1 * float(np.abs(problem.linear).mean()))
     return replace(after(problem, settings, earlier), tol=tol, gap=np.inf)
 
 

@@ -10,35 +10,47 @@
 
 from __future__ import annotations
 
+import time
+from typing import NamedTuple
+
 import numpy as np
 
 from ...dual.problem import Int
 from ...linalg.bordered import Factor
 from .. import costs
-from ..newton.projected_step import MOST_LEFT, wide_face_step
+from ..newton.projected_step import RULES as FACE_RULES
+from ..newton.projected_step import wide_face_step
 from ..rows.permuted import Arrangement
 from ..smo import state as r
 from ..smo.loop import forget
-from ..smo.schedule import LARGEST_POLISHED, POLISHED
+from ..smo.schedule import POLISHED
 from .base import Ended, Run
 from .shards import Samples
 from .working_set import MOST_SAMPLES, Active, marked
 
-# A block is optimised to this fraction of the violation outside it (the second one if it holds all
-# free samples), with at most INNER_STEPS steps per variable.
-INNER_SHARE, WIDE_SHARE, INNER_STEPS = 0.1, 0.03, 10
-# A stage on a part of the samples ends at this multiple of tol.
-STAGE_GOAL = 100
-# If at most this fraction of the most violating samples has not been in a block before, all free
-# samples (up to WIDEST_FACE) form one block.
-NEW_SHARE, WIDEST_FACE = 0.02, 6000
-# Blocks with at most this many free variables use the exact active-set Newton step, in at most this
-# many rounds; larger ones use the projected Newton step.
-FEW_FREE, MOST_ROUNDS = 400, 30
-# Rounds without a smaller violation that count as stagnation.
-LONGEST_PLATEAU = 500
-# Largest number of polishing rounds.
-POLISH_ROUNDS = 20
+
+class Rules(NamedTuple):
+    """How far blocks, stages and polishing go."""
+
+    # A block is optimised to this fraction of the violation outside it (the second one if it holds
+    # all free samples), with at most so many steps per variable.
+    inner_share: float = 0.1
+    wide_share: float = 0.03
+    inner_steps: int = 10
+    # A stage on a part of the samples ends at this multiple of tol.
+    stage_goal: int = 100
+    # All free samples form one block if at most this fraction of the most violating samples has not
+    # been in a block before.
+    new_share: float = 0.02
+    # Largest number of rounds of an exact active-set Newton step on a block.
+    face_rounds: int = 30
+    # Rounds without a smaller violation that count as stagnation.
+    longest_plateau: int = 500
+    # Largest number of polishing rounds.
+    polish_rounds: int = 20
+
+
+RULES = Rules()
 
 
 class BlockRun(Run):
@@ -100,9 +112,9 @@ class BlockRun(Run):
             self.violation, self.active = all_samples.violation(), all_samples.live
             if gain is not None:
                 self.stagnant, gain = self.stagnates(gain), None
-                if self.unimproved > LONGEST_PLATEAU:  # rounding may seem to be gain
+                if self.unimproved > RULES.longest_plateau:  # rounding may seem to be gain
                     self.stagnant, self.unimproved = True, 0
-            if all_samples.stages and self.violation <= STAGE_GOAL * self.settings.tol:
+            if all_samples.stages and self.violation <= RULES.stage_goal * self.settings.tol:
                 all_samples.grow()
                 continue
             if self.violation <= max(self.goal, self.noise()):
@@ -154,12 +166,12 @@ class BlockRun(Run):
             return free[:0]
         known = self.factor.names % MOST_SAMPLES
         left = np.unique(known[~marked(free, self.problem.samples)[known]])
-        return left if left.size <= MOST_LEFT * free.size else left[:0]
+        return left if left.size <= FACE_RULES.most_left * free.size else left[:0]
 
     def _mostly_seen(self, violators: Int, free: Int) -> bool:
         """Whether most violators were in a block before, and one can hold all free samples."""
-        most = min(WIDEST_FACE, self.largest) - violators.size
-        mostly_seen = self.all_samples.new_among(violators) <= NEW_SHARE * violators.size
+        most = min(costs.WIDEST_FACE, self.largest) - violators.size
+        mostly_seen = self.all_samples.new_among(violators) <= RULES.new_share * violators.size
         return self.settings.face and mostly_seen and free.size <= max(most, self.size)
 
     def _optimise(self, part: Active) -> int:
@@ -167,22 +179,22 @@ class BlockRun(Run):
         self.active = part
         forget(self.memory)
         self.state.free_share = 0.0
-        share = WIDE_SHARE if self.wide else INNER_SHARE
+        share = RULES.wide_share if self.wide else RULES.inner_share
         self.control = self.control._replace(tol=max(share * self.violation, 0.5 * self.goal))
         if self.wide:
             self.wide_face()
         elif self.polish_rounds is not None and self.settings.face:
             self.face()
-        last = self.counters.steps + INNER_STEPS * part.v.alpha.size
+        last = self.counters.steps + RULES.inner_steps * part.v.alpha.size
         while self.counters.steps < last and not self.unbounded:
             event = self.slab()
             if event not in (r.STEPS_DONE, r.FACE_DUE) or self.steps_left() <= 0:
                 return event
             if event == r.FACE_DUE:
-                if part.free().size > FEW_FREE:
+                if part.free().size > costs.FEW_FREE:
                     self.wide_face()
                 else:
-                    self.face(MOST_ROUNDS)
+                    self.face(RULES.face_rounds)
         return r.STEPS_DONE
 
     def wide_face(self) -> None:
@@ -202,7 +214,7 @@ class BlockRun(Run):
         good = self.all_samples.complete and self.violation <= self.settings.tol
         if self.steps_left() <= 0:
             return "converged" if good else "step_limit"
-        if self.out_of_time():
+        if time.perf_counter() > self.deadline:
             return "converged" if good else "time_limit"
         if self.polish_rounds is not None:
             self.polish_rounds -= 1
@@ -239,10 +251,10 @@ class BlockRun(Run):
         live = self.all_samples.live
         free = live.free().size
         size = min(max(self.size, 2 * free), live.size)
-        if free > LARGEST_POLISHED or size > self.largest:
+        if free > costs.LARGEST_POLISHED or size > self.largest:
             return False
         self.size = size
-        self.polish_rounds = POLISH_ROUNDS
+        self.polish_rounds = RULES.polish_rounds
         self.goal = POLISHED * self.settings.tol
         return True
 

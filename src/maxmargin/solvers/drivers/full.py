@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import cast
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ...dual.problem import DualProblem, Float
 from ...kernels.base import Gram
+from .. import costs
 from ..interrupt import Interrupt
 from ..plan import Plan
 from ..rows.base import LoopRows, Rows
@@ -18,16 +20,12 @@ from ..settings import Settings
 from ..smo import state as r
 from ..smo.loop import forget
 from ..smo.schedule import OVER, POLISHED
-from ..smo.slabs import FACE_COST, FEWEST_ROUNDS, FLOP_COST, MANY_PATIENCE, ROUND_COST
+from ..smo.slabs import FEWEST_ROUNDS
 from .base import LONGEST_SLAB, PATIENCE, Ended, Run
 from .working_set import Active
 
 # Status of a tentative run that needs too many rows.
 TOO_MANY_ROWS = "too_many_rows"
-# Shrinking copies the active problem only if at least this fraction of it leaves.
-LEAST_LEAVING = 0.1
-# Active sets of at most this many samples are always copied.
-FEWEST_COPIED = 1000
 
 
 class PairRun(Run):
@@ -127,7 +125,7 @@ class PairRun(Run):
         the polishing budget."""
         state, polishing = self.state, self.polish_until > 0.0
         affordable = self.polish_until - state.spent if polishing else state.since_face
-        rounds = int(affordable / (ROUND_COST * self.active.free().size ** 2))
+        rounds = int(affordable / (costs.ROUND_COST * self.active.free().size ** 2))
         super().face(max(FEWEST_ROUNDS, rounds) if most is None else most)
 
     def _budgets(self, event: int) -> str | None:
@@ -152,7 +150,7 @@ class PairRun(Run):
         # If a budget runs out while polishing, the point may still have converged.
         if self.steps_left() <= 0:
             return self._out_of("step_limit")
-        if self.out_of_time():
+        if time.perf_counter() > self.deadline:
             return self._out_of("time_limit")
         if self.stagnant:
             return self._stalled()
@@ -166,8 +164,8 @@ class PairRun(Run):
         if not self.settings.face or self.unimproved % PATIENCE != PATIENCE - 1:
             return False
         free = self.active.free().size
-        cost = FACE_COST + FLOP_COST * free**3 / 3.0
-        return free > 1 and self.state.since_face > MANY_PATIENCE * cost
+        cost = costs.FACE_COST + costs.FLOP_COST * free**3 / 3.0
+        return free > 1 and self.state.since_face > costs.MANY_PATIENCE * cost
 
     def _is_astray(self, event: int) -> bool:
         """Whether the violation has not been reduced for long and the steps lead nowhere: rounding
@@ -285,7 +283,8 @@ class PairRun(Run):
         """Whether a matrix of `size` samples fits into memory beside the whole one."""
         matrix = 0 if self.gram.whole is not None else self.gram.n**2
         affordable = self.settings.cache_bytes / self.gram.dtype.itemsize
-        return bool(matrix + size**2 <= max(affordable, FEWEST_COPIED**2))
+        # A copy of 1,000 samples (8 MB) fits always.
+        return bool(matrix + size**2 <= max(affordable, 1000**2))
 
     def _shrink_interval(self) -> int:
         return min(self.problem.size, LONGEST_SLAB)
@@ -295,7 +294,8 @@ class PairRun(Run):
             return
         self.until_shrink = self._shrink_interval()
         keep = self.active.staying()
-        if keep.size > (1.0 - LEAST_LEAVING) * self.active.size or keep.size < 2:
+        # A copy pays off if at least a tenth leaves.
+        if keep.size > 0.9 * self.active.size or keep.size < 2:
             return
         if self.whole_matrix and not self._fits_beside(keep.size):
             return

@@ -16,6 +16,7 @@ from ...kernels.row_sums import KnownSums
 from ...runtime.buffers import buffer
 from ...runtime.jit import compiled
 from ...runtime.parallel import in_parts
+from .. import costs
 from ..plan import Plan
 from ..rows.lru import FullRows
 from .block_cache import BlockRowCache
@@ -24,9 +25,6 @@ from .working_set import Active, Bool, marked
 
 # Columns are dropped when at least this fraction of them has settled.
 LEAST_SETTLED = 0.2
-# While there is memory for more rows: only with at least MANY_SAMPLES samples, if at most this
-# fraction of them stays and has α ≠ 0, since values at settled samples are computed in the end.
-MANY_SAMPLES, FEW_LEFT = 20_000, 0.25
 
 
 @compiled
@@ -229,9 +227,11 @@ class Samples:
             return
         most = 1.0 - LEAST_SETTLED
         if not self.rows.full:
-            if not self.recompute or self.live.size < MANY_SAMPLES:
+            # There is memory for more rows, and values at settled samples are computed in the end:
+            # few samples of many have to stay, and to have α ≠ 0.
+            if not self.recompute or self.live.size < costs.MANY_SAMPLES:
                 return
-            most = FEW_LEFT
+            most = 0.25
             if np.count_nonzero(self.live.v.alpha) > most * self.live.size:
                 return
         keep = self.live.staying()

@@ -17,13 +17,12 @@ from ...kernels.base import Array
 from ...runtime.buffers import buffer
 from ...runtime.jit import called_by_symbol, inlined, largest
 from ...runtime.lapack import lapack_factor
+from ..costs import LARGEST_SMALL
 from ..smo.selection import is_free
 from ..smo.state import RowStore, Variables
 from ..smo.step import set_penalties
 from .step import DONE, FIRST_JITTER, LAST_JITTER, VECTORS, face_rounds
 
-# Largest number of free variables; larger steps benefit from threads.
-LARGEST_SMALL = 500
 # Number of work vectors of a step, besides those of its rounds.
 OWN_VECTORS = 5
 # Number of rows added to the gradient in one pass.

@@ -38,12 +38,13 @@ class Rules(NamedTuple):
     most_rounds: int = 10
     # A step has converged if at most this fraction of the spread of the gradients is left.
     converged: float = 0.1
+    # A factor is reused while at most these fractions of its variables were added later, and have
+    # left.
+    most_bordered: float = 0.15
+    most_left: float = 0.1
 
 
 RULES = Rules()
-
-# A factor is reused while at most these fractions of its variables were added later, and have left.
-MOST_BORDERED, MOST_LEFT = 0.15, 0.1
 
 
 def wide_face_step(
@@ -148,7 +149,8 @@ def grown_factor(active: Active, F: Int, known: Factor) -> tuple[Factor | None, 
         return None, F
     new = np.setdiff1d(F, E, assume_unique=True)
     left = E.size + new.size - F.size
-    if new.size + known.bordered > MOST_BORDERED * E.size or left > MOST_LEFT * E.size:
+    grown = new.size + known.bordered > RULES.most_bordered * E.size
+    if grown or left > RULES.most_left * E.size:
         return None, F
     if new.size:
         rows = cast(FullRows, active.rows).matrix[new % active.size]

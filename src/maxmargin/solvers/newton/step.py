@@ -26,18 +26,11 @@ from ...runtime.jit import from_python, inlined, largest, smallest
 from ..drivers.working_set import Active
 from ..rows.base import LoopRows
 
-# With more free variables than this the factorisation costs more than it saves.
-LARGEST_FACE = 3000
 FIRST_JITTER, LAST_JITTER = 1e-14, 1e-6
-# Newton steps are repeated this often to remove rounding, unless at most this fraction of the
-# spread of the gradients is left.
-REFINEMENTS, LEVEL = 2, 1e-12
 # Operations between two checks whether the run must end.
 ROUNDS_WORK = 4_000_000
 # Number of work vectors of the rounds, besides one per group.
 VECTORS = 3
-# The sum of a direction over a group must be 0 up to this fraction of its length.
-SUM_ROUNDING = 1e-9
 # How the rounds ended.
 UNDECIDED, DONE, UNBOUNDED = range(3)
 
@@ -153,7 +146,7 @@ def newton_direction(
             if group[inside[k]] == g:
                 total += direction[k]
                 length += abs(direction[k])
-        if abs(total) > SUM_ROUNDING * length:
+        if abs(total) > 1e-9 * length:  # more than rounding
             return False
     return True
 
@@ -194,7 +187,8 @@ def face_rounds(
     size, gain, solved, first = inside.size, 0.0, 0, 0.0
     direction, bent, reach, units = work[0], work[1], work[2], work[VECTORS:]
     for rounds in range(most):
-        if size < 2 or refined > REFINEMENTS:
+        # Two more steps remove rounding, unless hardly any of the spread of the gradients is left.
+        if size < 2 or refined > 2:
             return rounds, size, refined, gain, DONE
         uneven = 0.0
         for g in range(units.shape[0]):
@@ -206,7 +200,7 @@ def face_rounds(
             uneven = largest(uneven, high - low)
         if refined == 0:
             first = largest(first, uneven)
-        elif uneven <= LEVEL * first:
+        elif uneven <= 1e-12 * first:
             return rounds, size, refined, gain, DONE
         renew = solved != size
         sound = newton_direction(R, inside, size, gradient, group, units, renew, direction, reach)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# Bytes of inputs for which limits are given: an image of 28 × 28 pixels in float32. Of smaller
-# inputs more are allowed, up to a factor, as other costs of a sample do not depend on its size.
-IMAGE, MOST_SMALL = 784 * 4, 8
-
 
 class Limit(NamedTuple):
-    """A number of samples: so many that any inputs allow it, and more of small ones."""
+    """A number of samples of `nbytes` each (images of 28 × 28 pixels in float32), and more of
+    smaller ones, up to a factor, as other costs of a sample do not depend on its size."""
 
     samples: int
+    nbytes: int = 784 * 4
+    most_small: int = 8
 
     def of_size(self, nbytes: float) -> int:
         """The number for inputs of so many bytes a sample."""
-        return int(self.samples * min(MOST_SMALL, max(1.0, IMAGE / max(1.0, nbytes))))
+        return int(self.samples * min(self.most_small, max(1.0, self.nbytes / max(1.0, nbytes))))
 
 
 class Rules(NamedTuple):

@@ -19,8 +19,18 @@ from numba import int64
 from ...dual.certificate import gap_and_infeasibility, gradient_and_value
 from ...dual.problem import meeting
 from ...runtime.jit import borrowing_with, inlined, largest
+from ..costs import (
+    CHEAP_FACE,
+    CHEAP_POLISH,
+    LARGEST_POLISHED,
+    LARGEST_SMALL,
+    POLISH_SHARE,
+    ROUND_COST,
+    STEP_COST,
+    VARIABLE_COST,
+)
 from ..drivers.working_set import EPSILON, rounding_of
-from ..newton.compiled_step import LARGEST_SMALL, free_variables, small_face_step
+from ..newton.compiled_step import free_variables, small_face_step
 from ..newton.step import UNBOUNDED
 from . import state as r
 from .loop import NOTHING, run_slab
@@ -28,9 +38,6 @@ from .selection import find_extremes
 from .slabs import (
     FEWEST_ROUNDS,
     PACE,
-    ROUND_COST,
-    STEP_COST,
-    VARIABLE_COST,
     account_face,
     due_face,
     face_cost,
@@ -38,15 +45,10 @@ from .slabs import (
 
 # Polishing aims at this fraction of tol, unless the violation is already well below it.
 POLISHED, EXACT = 1e-6, 1e-2
-# Cost limits of polishing, as a fraction of the cost of the solution or in seconds: of one face
-# step, and of everything if one is not enough.
-POLISH_SHARE, CHEAP_FACE, CHEAP_POLISH = 0.25, 4e-4, 5e-3
 # Without polishing, pair steps aim at this fraction of the allowed violation.
 UNPOLISHED = 0.75
 # Pair steps between two checks of the polishing cost.
 POLISHING_SLAB = 50
-# With more free variables than this there is no polishing: it would cost more than the solution.
-LARGEST_POLISHED = 1000
 # Marks that polishing has ended.
 OVER = -1.0
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from ...runtime.jit import from_python, inlined
-from ..newton.compiled_step import LARGEST_SMALL, free_variables
-from ..newton.step import LARGEST_FACE
+from ..costs import (
+    FACE_COST,
+    FLOP_COST,
+    GATHER_COST,
+    LARGEST_FACE,
+    LARGEST_SMALL,
+    MANY_PATIENCE,
+    ROUND_COST,
+    SMALL_FACE,
+    SMALL_FACE_COST,
+)
+from ..newton.compiled_step import free_variables
 from . import state as r
 from .loop import forget_pairs
 
-# Costs in seconds: a pair step, each variable in it; a face step in compiled code, one from Python,
-# a multiplication in the factorisation; a gathered entry, an entry of the factor in a round. Only
-# the ratios matter.
-STEP_COST, VARIABLE_COST = 3e-7, 1.3e-9
-SMALL_FACE_COST, FACE_COST, FLOP_COST = 2e-6, 1e-4, 5e-11
-GATHER_COST, ROUND_COST = 2e-9, 1e-9
-# Before a face step on more free variables than this, pair steps may cost MANY_PATIENCE times as
-# much, so that the set of free variables has settled by then.
-SMALL_FACE, MANY_PATIENCE = 40, 8.0
 # Pair steps between two checks whether a face step is due; when polishing, it is.
 PACE = 20
 # Smallest number of rounds of a face step.
