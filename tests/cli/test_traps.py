@@ -59,7 +59,7 @@ def test_test_is_compared_with_baselines(traps):
 
 def test_baseline_of_a_regression_is_the_mean():
     y = np.linspace(0, 1, 50)
-    said = compared_with_baselines(X[:50], y, X[:50], y)
+    said = compared_with_baselines(X[:50], y, X[:50], y, regresses=True)
     assert "always the mean has a mean absolute error of 0.255" in said
 
 
@@ -166,3 +166,16 @@ def test_choice_weighs_gain_and_time(kernel, linear, limit, prefers):
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (600, "10 min"), (7200, "2 h")])
 def test_durations_are_short(seconds, words):
     assert duration(seconds) == words
+
+
+def test_baseline_of_few_different_numbers_is_the_mean_where_they_are_measured():
+    y = np.arange(50) % 3 + 0.5
+    said = compared_with_baselines(X[:50], y, X[:50], y, regresses=True)
+    assert "always the mean" in said
+
+
+def test_baselines_of_constant_features_are_silent():
+    constant, y = np.ones((N, 2)), CLASSES
+    assert "nearest" not in compared_with_baselines(constant, y, constant, y, regresses=False)
+    coded = np.c_[X[:, 0], CLASSES == "yes"]
+    assert "nearest" in compared_with_baselines(coded, y, coded, y, regresses=False)

@@ -9,16 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from .delimited import read_delimited
 from .npz import read_npz
-from .sources import ALWAYS_ALLOWED, GLANCE, DataError, Source, open_source
+from .sources import ALWAYS_ALLOWED, DataError, Source, open_source
 from .svmlight import read_svmlight_text
 from .vectors import Vectors, fitting_form, whole
 
 if TYPE_CHECKING:
     import polars
-
-# What stands for a missing value in a text.
-MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,8 @@ class Table:
         Whether the columns have names of their own.
     notes : tuple of str
         What was guessed.
+    lines : int array, optional
+        The line of each row in its file.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class Table:
     frame: polars.DataFrame = field(repr=False)
     named: bool = True
     notes: tuple[str, ...] = ()
+    lines: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @property
     def samples(self) -> int:
@@ -108,8 +112,11 @@ def read_table(source: Source) -> Table:
     content = source.read()
     with polars_errors(f"{source.name} cannot be read as {source.format}"):
         if source.format in ("parquet", "arrow"):
-            return Table(source.name, _read_binary(source, content))
-        return _read_text(source, content)
+            return Table(source.name, _in_float64(_read_binary(source, content)))
+        _polars()
+        separator = "\t" if source.format == "tsv" else None
+        frame, named, lines, notes = read_delimited(content, source.name, separator)
+        return Table(source.name, _in_float64(frame), named, notes, lines)
 
 
 @contextmanager
@@ -139,70 +146,10 @@ def _read_binary(source: Source, content: bytes) -> polars.DataFrame:
     return table
 
 
-def _read_text(source: Source, content: bytes) -> Table:
-    polars = _polars()
-    notes = []
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        content = content.decode("latin-1").encode()
-        notes.append("the text is not UTF-8: read as Latin-1")
-    lines = first_lines(content)
-    if not lines:
-        raise DataError(f"{source.name} is empty")
-    separator = "\t" if source.format == "tsv" else separator_of(lines)
-    if separator not in ",\t":
-        notes.append(f"columns are separated by {separator!r}")
-    header = has_header(lines, separator)
-    frame = polars.read_csv(
-        io.BytesIO(content),
-        separator=separator,
-        has_header=header,
-        null_values=list(MISSING),
-        infer_schema_length=None,
-        try_parse_dates=True,
-    )
-    frame = frame.rename({name: name.strip() for name in frame.columns})
-    if not header:
-        notes.append("the first line holds values, not names")
-    return Table(source.name, frame, header, tuple(notes))
-
-
-def first_lines(content: bytes) -> list[str]:
-    """The lines that are not blank among the first 64 kB; two of them, if there are, at least."""
-    lines: list[str] = []
-    start = 0
-    while start < len(content) and (start < GLANCE or len(lines) < 2):
-        end = content.find(b"\n", start)
-        end = len(content) if end < 0 else end
-        line = content[start:end].decode(errors="ignore").strip("\r")
-        lines += [line] if line.strip() else []
-        start = end + 1
-    return lines
-
-
-def separator_of(lines: list[str]) -> str:
-    """What separates columns: the character that all first lines have equally often."""
-
-    def evidence(separator: str) -> tuple[bool, int]:
-        counts = [line.count(separator) for line in lines[:20]]
-        return min(counts) > 0 and min(counts) == max(counts), min(counts)
-
-    return max((",", ";", "\t", "|"), key=evidence)
-
-
-def has_header(lines: list[str], separator: str) -> bool:
-    """Whether the first line names the columns: it holds no number."""
-    cells = [cell.strip().strip('"') for cell in lines[0].split(separator)]
-    return not any(is_number(cell) for cell in cells) and len(lines) > 1
-
-
-def is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return text.strip().lower() not in ("nan", "inf", "infinity")
+def _in_float64(frame: polars.DataFrame) -> polars.DataFrame:
+    """The table without types of numbers that NumPy lacks: decimals, integers of 128 bits."""
+    library = _polars()
+    return frame.with_columns(library.col(library.Decimal, library.Int128).cast(library.Float64))
 
 
 def _polars() -> Any:

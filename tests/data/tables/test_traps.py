@@ -109,7 +109,7 @@ def test_resemblance_of_unrelated_columns_is_none():
 def test_bad_cell_is_shown_with_its_line():
     cells = [f"{value:.3f}" for value in FEATURE]
     cells[16] = "12o"
-    with pytest.raises(DataError, match=r"column 'age' .* numbers, but for '12o' in line 18:"):
+    with pytest.raises(DataError, match=r"column 'age' .* numbers, except for '12o' in line 18:"):
         schema_of(table(age=cells))
 
 
@@ -165,3 +165,54 @@ def test_names_far_away_are_listed_instead():
 
 def test_numpy_texts_are_listed_as_texts():
     assert listed(np.array(["a", "b"])) == "'a', 'b'"
+
+
+def test_column_that_tells_all_but_a_hundredth_is_named():
+    y = np.repeat(["no", "yes"], 150)
+    leak = np.r_[RANDOM.uniform(0, 1, 150), RANDOM.uniform(2, 3, 150)]
+    leak[7] = 2.5
+    assert resemblance(leak, y) == "nearly"
+    leak[8:20] = RANDOM.uniform(2, 3, 12)
+    assert resemblance(leak, y) == ""
+
+
+def test_column_tells_nothing_about_a_rare_class_by_its_rarity():
+    y = np.where(np.arange(10_000) % 500 == 7, "fraud", "ok")
+    assert resemblance(RANDOM.standard_normal(10_000), y) == ""
+
+
+def test_table_of_constants_is_refused_with_the_way_out():
+    frame = polars.DataFrame({"c": [7] * N, "class": CLASSES})
+    with pytest.raises(DataError, match=r"no columns to learn from: 'c': all its values are 7"):
+        schema_of(Table("cells.csv", frame))
+    schema, _ = schema_of(Table("cells.csv", frame), include=("c",))
+    assert [column.name for column in schema.columns] == ["c"]
+
+
+def test_only_column_is_used_and_said_to_tell_the_target():
+    frame = polars.DataFrame({"code": np.where(CLASSES == "yes", 1, 0), "class": CLASSES})
+    notes = schema_of(Table("cells.csv", frame))[1]
+    assert "'code' is used for want of others: it is the target 'class' in other words" in notes
+
+
+def test_column_without_any_value_is_left_out():
+    frame = polars.DataFrame({"x": FEATURE, "gap": empty_column(), "class": CLASSES})
+    schema, notes = schema_of(Table("cells.csv", frame))
+    assert [column.name for column in schema.columns] == ["x"]
+    assert "'gap' is left out: it is empty; --include gap uses it" in notes
+
+
+def empty_column():
+    return polars.Series([None] * N, dtype=polars.Float64)
+
+
+def test_different_strings_are_left_out_with_the_way_out():
+    notes = schema_of(table(key=[f"k{i}" for i in range(N)]))[1]
+    assert "'key' is left out: 60 of 60 strings are different; --include key uses it" in notes
+
+
+def test_each_misspelt_column_gets_a_suggestion():
+    schema, _ = schema_of(table(income=FEATURE[::-1]))
+    other = Table("new.csv", polars.DataFrame({"X": FEATURE, "incmoe": FEATURE}))
+    with pytest.raises(DataError, match="did you mean 'X' for 'x', 'incmoe' for 'income'"):
+        schema.features(other)

@@ -169,7 +169,8 @@ class TrainingRun:
         words = [measure_in_words(measure) for measure in measures]
         head = f"on {test.size:,} samples held out"
         self.screen.say_all("tested", [f"{head}: {words[0]}", *words[1:]])
-        self.screen.say("", compared_with_baselines(self.X[train], y[train], self.X[test], y[test]))
+        parts = self.X[train], y[train], self.X[test], y[test]
+        self.screen.say("", compared_with_baselines(*parts, self.plan.regresses))
         state = replace(state, stage="all", solutions=[], measures=measures, held_out=held_out)
         self.keeper.keep(state)
         return state
@@ -201,7 +202,7 @@ class TrainingRun:
 
     def _described_data(self) -> str:
         X, y = self.samples.X, self.samples.y
-        kind = "sparse features" if sparse.issparse(X) else "features"
+        kind = ("sparse " if sparse.issparse(X) else "") + "feature" + "s" * (X.shape[1] != 1)
         text = f"{self.samples.name}: {X.shape[0]:,} samples, {X.shape[1]:,} {kind}"
         if y is not None and not self.plan.regresses:
             counts = class_counts(y)

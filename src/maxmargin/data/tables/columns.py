@@ -12,7 +12,7 @@ from ..readers import Table
 from ..sources import DataError
 from .cells import as_texts, missing
 from .rules import RULES
-from .traps import in_lines, no_numbers
+from .traps import in_lines, line_of, no_numbers
 
 KINDS = ("number", "time", "category")
 
@@ -98,8 +98,13 @@ def encoded(data: Table, column: Column) -> Any:
         return one_hot if column.width > RULES.largest_dense else one_hot.toarray()
     values = numbers(data, column)
     values[gone] = np.nan if column.fill is None else column.fill
-    if not np.isfinite(values).all():
-        raise DataError(f"column {column.name!r} of {data.name} contains infinite values")
+    infinite = np.flatnonzero(~np.isfinite(values))
+    if infinite.size:
+        more = f" and {infinite.size - 1} more" if infinite.size > 1 else ""
+        raise DataError(
+            f"column {column.name!r} of {data.name} contains infinite values, "
+            f"in line {line_of(data, int(infinite[0]))}{more}"
+        )
     return values[:, None]
 
 

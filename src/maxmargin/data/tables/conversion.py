@@ -13,9 +13,9 @@ from ..sources import DataError
 from ..vectors import Vectors
 from .cells import as_texts, is_text, missing
 from .columns import Column, encoded, filled, refuse_missing
-from .names import listed, suggestion
+from .names import listed, suggestion, suggestions
 from .rules import RULES
-from .traps import columns_left_out, refuse_mistakes, refuse_target
+from .traps import columns_left_out, line_of, refuse_mistakes, refuse_target
 
 # Names of columns that are likely to be the target, most likely first.
 TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
@@ -145,7 +145,7 @@ class Schema:
         if absent:
             raise DataError(
                 f"{data.name} lacks the column{'s' * (len(absent) > 1)} {listed(absent)} that the "
-                f"model was trained on; {suggestion(absent[0], data.frame.columns)}"
+                f"model was trained on; {suggestions(absent, data.frame.columns)}"
             )
         with polars_errors(f"{data.name} holds what is neither number, time nor text"):
             refuse_missing(data, [column for column in columns if column.fill is None])
@@ -237,7 +237,10 @@ def _schema_of_table(
     notes += warnings
     columns = [column for column in columns if column.name not in traps]
     if not columns:
-        raise DataError(f"{data.name} has no columns to learn from besides the target {goal!r}")
+        why = "".join(f"; {note}" for name, (_, note) in zip(others, found) if note)
+        raise DataError(
+            f"{data.name} has no columns to learn from besides the target {goal!r}{why}"
+        )
     if impute is None:
         refuse_missing(data, columns)
     columns = [filled(data, column, notes) for column in columns]
@@ -297,7 +300,7 @@ def described(data: Table, name: str, included: bool = False) -> tuple[Column | 
         RULES.identifier_share * data.samples, RULES.fewest_identifiers
     ):
         note = f"{name!r} is left out: {len(categories)} of {data.samples} strings are different"
-        return None, note
+        return None, f"{note}; --include {name} uses it"
     return Column(name, "category", tuple(categories)), f"{name!r} has {len(categories)} categories"
 
 
@@ -333,9 +336,12 @@ def _targets_of_table(data: Table, schema: Schema) -> np.ndarray:
     assert schema.target is not None
     gone = missing(data, schema.target)
     if gone.any():
+        first = line_of(data, int(np.flatnonzero(gone)[0]))
+        which = (
+            f"line {first}" if gone.sum() == 1 else f"{int(gone.sum())} rows, first line {first}"
+        )
         raise DataError(
-            f"the target {schema.target!r} is missing in {int(gone.sum())} of {data.samples} rows "
-            f"of {data.name}: remove these rows"
+            f"the target {schema.target!r} of {data.name} is missing in {which}: remove these rows"
         )
     series = data.frame[schema.target]
     if series.dtype.is_numeric() or str(series.dtype) == "Boolean":

@@ -12,6 +12,8 @@ class Rules(NamedTuple):
     # many, are different.
     identifier_share: float = 0.5
     fewest_identifiers: int = 21
+    # Part of the present cells that are numbers where the others count as mistakes.
+    mostly_numbers: float = 0.9
     # Tables with more features than this, most of them 0, become sparse.
     largest_dense: int = 1000
     sparse_below: float = 0.1

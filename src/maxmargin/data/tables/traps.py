@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..readers import Table
 from ..sources import DataError
+from . import rules
 
 
 class Rules(NamedTuple):
@@ -28,10 +29,9 @@ class Rules(NamedTuple):
     fewest_rows: int = 20
     # Part of the different rows in which such a column has different values.
     unique: float = 0.95
-    # Part of the present cells that are numbers where the others count as mistakes.
-    mostly_numbers: float = 0.9
-    # Rows, as a part of all, that may be out of order where a column nearly tells the target.
-    out_of_order: float = 0.005
+    # Rows that may be out of order where a column nearly tells the target, as a part of those
+    # outside the largest class.
+    out_of_order: float = 0.02
     # Correlations of a measurement with a column that is it, and that nearly is.
     same: float = 1.0 - 1e-12
     nearly_same: float = 0.9999
@@ -75,6 +75,8 @@ def columns_left_out(
         series = data.frame[name]
         values = _values(series)
         if values is None:
+            if series.null_count() == series.len():
+                reasons[name] = "it is empty"
             continue
         if numbers_rows(name, series, values, distinct):
             reasons[name] = "it numbers the rows"
@@ -89,9 +91,17 @@ def columns_left_out(
                     f"{name!r} alone nearly tells the target: is it known before the target is? "
                     f"--drop {name} leaves it out"
                 )
-    if len(reasons) == len(names):
-        # Better to learn from what is there than from nothing.
-        return {}, warnings
+    if len(reasons) < len(names):
+        return reasons, warnings
+    # Better to learn from what is there than from nothing.
+    varied = [name for name in names if data.frame[name].n_unique() > 1]
+    if names and not varied:
+        why = "; ".join(f"{name!r}: {reasons[name]}" for name in names[:8])
+        raise DataError(
+            f"{data.name} has no columns to learn from: {why}. --include {names[0]} uses it "
+            "all the same"
+        )
+    warnings += [f"{name!r} is used for want of others: {reasons.pop(name)}" for name in varied]
     return reasons, warnings
 
 
@@ -126,7 +136,10 @@ def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
     np.add.at(counts, (codes, own), 1)
     mixed = own.size - int(counts.max(axis=1).sum())
     changes = int(np.count_nonzero(np.diff(counts.argmax(axis=1))))
-    return "nearly" if mixed + changes <= classes - 1 + RULES.out_of_order * own.size else ""
+    # A row among those of another class costs two changes.
+    out_of_order = mixed + (changes - (classes - 1)) / 2
+    others = own.size - int(counts.sum(axis=0).max())
+    return "nearly" if out_of_order <= RULES.out_of_order * others else ""
 
 
 def is_measurement(target: NDArray[Any]) -> bool:
@@ -138,7 +151,7 @@ def refuse_mistakes(data: Table, name: str) -> None:
     found = mistakes(data, name)
     if found:
         raise DataError(
-            f"column {name!r} of {data.name} holds numbers, but for {in_lines(data, found)}: "
+            f"column {name!r} of {data.name} holds numbers, except for {in_lines(data, found)}: "
             f"correct this, leave the cell empty and use --impute median, or --drop {name}"
         )
 
@@ -152,7 +165,11 @@ def mistakes(data: Table, name: str) -> list[tuple[int, str]]:
         return []
     as_numbers = series.str.strip_chars().cast(polars.Float64, strict=False)
     present, valid = series.len() - series.null_count(), series.len() - as_numbers.null_count()
-    if valid < RULES.fewest_rows or valid == present or valid < RULES.mostly_numbers * present:
+    if (
+        valid < RULES.fewest_rows
+        or valid == present
+        or valid < rules.RULES.mostly_numbers * present
+    ):
         return []
     return no_numbers(series)
 
@@ -170,7 +187,12 @@ def in_lines(data: Table, cells: list[tuple[int, str]]) -> str:
     """The first cell with its line, and how many more there are."""
     row, text = cells[0]
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-    return f"{text!r} in line {row + 1 + data.named}{more}"
+    return f"{text!r} in line {line_of(data, row)}{more}"
+
+
+def line_of(data: Table, row: int) -> int:
+    """The line of a row in its file."""
+    return row + 1 + data.named if data.lines is None else int(data.lines[row])
 
 
 def refuse_target(data: Table, name: str, included: Sequence[str]) -> None:
