@@ -65,6 +65,7 @@ FAILED_ONCE = {
     "equal inputs so large that their distance is rounding": ((12001, 1206),),
     "rounding of the kernel values that a sum of coefficients multiplies": ((9101, 5563),),
     "margin of ν-classification that is not known": ((12001, 9670),),
+    "bounds of ν-classification up to the rounding of its margin": ((9401, 8667),),
     "sparse inputs whose mean is not subtracted": ((12001, 11727),),
     "certificate of the tube at the end of time": ((12001, 3313),),
     "face step without free variables": ((13001, 864),),
