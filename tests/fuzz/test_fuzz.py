@@ -67,6 +67,7 @@ FAILED_ONCE = {
     "margin of ν-classification that is not known": ((12001, 9670),),
     "bounds of ν-classification up to the rounding of its margin": ((9401, 8667),),
     "sparse inputs whose mean is not subtracted": ((12001, 11727),),
+    "bounds of a box that are rounded products, times inputs of 1e14": ((9401, 18017),),
     "certificate of the tube at the end of time": ((12001, 3313),),
     "face step without free variables": ((13001, 864),),
     "violation below the rounding of a stream": ((4001, 26889),),
