@@ -279,6 +279,9 @@ def violation(function, a, gradient, bound, epsilon, exactly):
     # The coefficients of copies are rounded each, and so is their sum.
     off = LONG(0) if exactly else 4 * (function.copies + 2) * UNIT
     kind, target = function.kind, function.target
+    if kind == "nu_svc" and not exactly:
+        # All of them were divided by ρ, which follows from Σ|a| and Σweight, both rounded.
+        off = off + 2 * function.copies.sum() * UNIT
     below_bound = (np.abs(a) < bound * (1 - off)) | (kind == "squared_hinge")
     if kind in ("hinge", "squared_hinge", "nu_svc"):
         rise = np.where(target > 0, below_bound, a < 0)

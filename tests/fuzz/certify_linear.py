@@ -19,6 +19,9 @@ from .kernels import LONG, OWN_UNIT, UNIT, is_far_from_zero
 from .problems import Case
 from .read import dense, weights_of
 
+# Costs are products of C, the weight of a sample and that of its class, which is a quotient.
+COST_ROUNDING = 8 * UNIT
+
 
 class LinearExact(NamedTuple):
     """Primal value, lower bound, how far off float64 and these values may be in the gap, and what
@@ -59,9 +62,18 @@ class Losses(NamedTuple):
         beyond = np.maximum(np.abs(r) - self.epsilon, 0)
         return self.cost * (beyond if self.kind == "epsilon_insensitive" else beyond**2)
 
+    @property
+    def slack(self) -> Any:
+        """The part by which a box may be exceeded, for its bounds are products that are rounded.
+
+        A β with that bounds the optimum of costs (1 + slack)·cost from below, and so
+        (1 + slack) times the optimum. The entropy of logistic losses ends at the bounds.
+        """
+        return COST_ROUNDING if self.kind in ("hinge", "epsilon_insensitive") else LONG(0)
+
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         infinite = np.full(self.cost.size, LONG(np.inf))
-        most = infinite if "squared" in self.kind else self.cost
+        most = infinite if "squared" in self.kind else self.cost * (1 + self.slack)
         if self.kind in ("hinge", "squared_hinge", "logistic"):
             low = np.where(self.target > 0, LONG(0), -most)
             return low, np.where(self.target > 0, most, LONG(0))
@@ -147,6 +159,7 @@ def one(model: Any, X: np.ndarray, losses: Losses, w: Any, b: Any, beta: np.ndar
         dual = losses.conjugates(beta).sum() - 0.5 * (combined @ combined)
         if penalty > 0:
             dual -= 0.5 * total**2 / penalty
+    dual /= 1 + losses.slack
     primal = norm + losses.values(z).sum()
 
     def errors(unit: Any) -> tuple[Any, Any]:
