@@ -23,7 +23,8 @@ mutants are tested again without them.
 
 Numba does not recompile a function when another file changes, so the cached functions of every
 module that imports the faulty one, directly or not, are left out of the cache of that run. This is
-needed only if the fault changes what compiled functions are made of (`compiled_code.py`).
+needed only if the fault changes what compiled functions are made of (`compiled_code.py`). All other
+functions that a run compiles are kept for the runs after it.
 
 Verdicts are added to a file of JSON lines (`--results`). A fault is known by its file, its place
 and the text of the file, so that a second run with the same seed does only what is missing.
@@ -40,22 +41,21 @@ import os
 import queue
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from . import cpu_budget
 from .faults import Fault, faults
+from .preloaded import LIBRARIES, Preloaded
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "src/maxmargin"
@@ -252,15 +252,23 @@ def has_compiled_code(path: Path) -> bool:
 def fresh_cache(warm: Path, cache: Path, stale: Iterable[str]) -> None:
     """The warm cache without the functions of some modules; the files are linked, not copied."""
     shutil.rmtree(cache, ignore_errors=True)
+    link_functions(warm, cache, stale)
+
+
+def link_functions(source: Path, target: Path, stale: Iterable[str]) -> None:
+    """Take over what one cache has and another has not, except for functions of some modules."""
     places = {(Path(name).parent.name, Path(name).stem) for name in stale}
 
-    def link(source: str, target: str) -> str:
-        path = Path(source)
-        if (path.parent.name.rsplit("_", 1)[0], path.name.split(".")[0]) not in places:
-            os.link(source, target)
-        return target
+    def link(found: str, wanted: str) -> str:
+        path, place = Path(found), Path(wanted)
+        if (path.parent.name.rsplit("_", 1)[0], path.name.split(".")[0]) in places:
+            return wanted
+        if not place.exists() or not place.samefile(path):
+            place.unlink(missing_ok=True)
+            os.link(path, place)
+        return wanted
 
-    shutil.copytree(warm, cache, copy_function=link)
+    shutil.copytree(source, target, copy_function=link, dirs_exist_ok=True)
 
 
 # ---- one job --------------------------------------------------------------------------------
@@ -277,10 +285,14 @@ def digest_of(folders: Iterable[str]) -> str:
 class Job:
     """A copy of the tree in which one fault at a time is put, tested and taken out again."""
 
-    def __init__(self, folder: Path, limit: float, near: float = 0.0) -> None:
+    def __init__(
+        self, folder: Path, limit: float, near: float = 0.0, libraries: Sequence[str] = ()
+    ) -> None:
         self.tree, self.limit, self.near = folder / "tree", limit, near
         self.warm, self.cache = folder / "warm", folder / "cache"
         self.ready = folder / "ready"
+        self.libraries = libraries  # imported once, before the tests
+        self.preloaded: Preloaded | None = None
         self.compiled = ""  # digest of compiled functions without a fault
         # Tests that fail without a fault too, such as those of time on a busy machine.
         self.unreliable: set[str] = set()
@@ -338,7 +350,7 @@ class Job:
     ) -> Outcome:
         """Run the tests of some files, up to the first failure unless `all_of_them` are to run;
         others have used so many seconds of the CPU time."""
-        options = ["-rfE", "-p", "no:cacheprovider", "-p", "benchmarks.cpu_budget"]
+        options = ["--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "benchmarks.cpu_budget"]
         options += [] if all_of_them else ["-x"]
         options += [f"--deselect={test}" for test in sorted(self.unreliable)]
         limited = self.near > 0 and not all_of_them
@@ -346,31 +358,29 @@ class Job:
             options += ["-o", f"faulthandler_timeout={self.limit:g}"]
             options += ["-o", "faulthandler_exit_on_timeout=true"]
         left = {cpu_budget.SECONDS: f"{self.near - used:g}"} if limited else {}
-        with tempfile.TemporaryFile() as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "pytest", *options, *files],
-                cwd=self.tree,
-                env={**self.environment(cache), **left},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                preexec_fn=self.limit_cpu_time if limited else None,
-            )
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = code = os.waitstatus_to_exitcode(status)
-            output.seek(0)
-            said = output.read().decode(errors="replace")
-        if code in (-signal.SIGXCPU, -signal.SIGKILL):
-            said = "Timeout"
-        return Outcome(code, said, usage.ru_utime + usage.ru_stime)
+        # What a test may take is counted in CPU time, because other processes may be busy.
+        limit = int(self.near + self.limit) if limited else None
+        outcome = self.forked(
+            ["pytest", *options, *files], {**self.environment(cache), **left}, limit
+        )
+        if outcome.code in (-signal.SIGXCPU, -signal.SIGKILL):
+            return outcome._replace(said="Timeout")
+        return outcome
+
+    def forked(
+        self, arguments: list[str], environment: dict[str, str], limit: int | None = None
+    ) -> Outcome:
+        """Run a Python module in the copy of the tree."""
+        if self.preloaded is None:
+            self.preloaded = Preloaded(self.libraries)
+        output = self.tree.parent / "output"
+        ended = self.preloaded.run(arguments, self.tree, environment, output, limit)
+        return Outcome(ended.code, output.read_text(errors="replace"), ended.seconds)
 
     def digest_of_compiled_code(self) -> str:
         """Empty if the package cannot be imported."""
-        command = [sys.executable, "-m", "benchmarks.compiled_code"]
-        done = subprocess.run(
-            command, env=self.environment(self.warm), cwd=self.tree, capture_output=True
-        )
-        return done.stdout.decode() if done.returncode == 0 else ""
+        done = self.forked(["benchmarks.compiled_code"], self.environment(self.warm))
+        return done.said if done.code == 0 else ""
 
     def stale_modules(self, mutant: Mutant) -> set[str]:
         """Those whose functions must not be taken from the cache; called with the fault in place.
@@ -385,11 +395,6 @@ class Job:
         if unseen and self.digest_of_compiled_code() == self.compiled:
             return {mutant.module}
         return reached
-
-    def limit_cpu_time(self) -> None:
-        """What a test may take is counted in CPU time, because other processes may be busy."""
-        seconds = int(self.near + self.limit)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
 
     def failing(self, tests: set[str]) -> set[str]:
         """Those of some tests that fail without a fault; they are left out from then on."""
@@ -410,8 +415,10 @@ class Job:
         began = time.perf_counter()
         try:
             path.write_text(mutant.fault.applied(original), encoding="utf-8")
-            fresh_cache(self.warm, self.cache, self.stale_modules(mutant))
+            stale = self.stale_modules(mutant)
+            fresh_cache(self.warm, self.cache, stale)
             outcome = self.first_caught(groups)
+            link_functions(self.cache, self.warm, stale)
         finally:
             path.write_text(original, encoding="utf-8")
             os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
@@ -578,7 +585,10 @@ def main(arguments: list[str] | None = None) -> None:
             done = {key: record for key, record in done.items() if record["verdict"] == CAUGHT}
         missing = [mutant for mutant in mutants if not is_final(done.get(mutant.key), options.near)]
         print(f"{len(mutants) - len(missing)} of {len(mutants)} mutants are done", flush=True)
-        jobs = [Job(folder / f"job{k}", options.limit, options.near) for k in range(options.jobs)]
+        jobs = [
+            Job(folder / f"job{k}", options.limit, options.near, LIBRARIES)
+            for k in range(options.jobs)
+        ]
         if missing or any(not record.get("checked", True) for record in done.values()):
             run(missing, jobs, results)
             check(mutants, jobs[0], results)

@@ -223,6 +223,21 @@ def test_functions_that_a_fault_reaches_through_imports_are_not_taken_from_the_c
     assert left == ["problem.traits-3.py311.nbi"]
 
 
+def test_functions_compiled_during_a_run_are_kept_unless_the_fault_may_be_in_them(tmp_path):
+    warm, cache = tmp_path / "warm", tmp_path / "cache"
+    for folder, file in (
+        (warm / "dual_2e", "problem.traits-3.py311.nbi"),
+        (cache / "dual_2e", "problem.traits-3.py311.nbi"),
+        (cache / "dual_2e", "sums.add-3.py311.nbi"),
+        (cache / "smo_1f", "loop.run-7.py311.nbi"),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(folder.parent.name)
+    mutants.link_functions(cache, warm, {f"{PACKAGE}/solvers/smo/loop.py"})
+    kept = {path.name: path.read_text() for path in warm.rglob("*.nbi")}
+    assert kept == {"problem.traits-3.py311.nbi": "cache", "sums.add-3.py311.nbi": "cache"}
+
+
 @pytest.mark.parametrize("digest", ["same", "other", ""])
 def test_functions_of_other_modules_are_compiled_again_only_if_they_change(
     tmp_path, monkeypatch, digest

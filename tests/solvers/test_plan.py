@@ -14,6 +14,7 @@ from maxmargin.solvers.plan import (
     DRIVERS,
     Plan,
     planned,
+    row_budget,
     shared_by_pairs,
     side_by_side,
     stage_sizes,
@@ -163,3 +164,8 @@ def test_as_many_problems_as_threads_run_together_if_their_matrices_fit(
 def test_problems_run_one_by_one_in_a_single_thread():
     with single_threaded_blas(own=1):
         assert side_by_side(10, 1e9, 0) == 1
+
+
+def test_rows_get_a_share_of_what_is_left_of_the_budget():
+    assert row_budget(100.0, 40.0, 3) == pytest.approx(costs.ROWS_SHARE * 20.0)
+    assert row_budget(100.0, 150.0, 1) == 0.0

@@ -312,7 +312,7 @@ def content_keys(X: Any, y: np.ndarray | None, square: bool = False) -> np.ndarr
 def _dense_keys(X: np.ndarray, square: bool) -> np.ndarray:
     rows, columns = X.shape
     salt = np.zeros(columns, dtype=np.uint64) if square else salt_of(columns)
-    if X.size <= 1 << 14:  # small first fits do not compile `row_keys`
+    if X.size <= 1 << 14:  # speed only: small first fits do not compile `row_keys`
         # Much faster than `sum` for rows of a few entries.
         result: np.ndarray = np.einsum("ij->i", stirred(bits(X), salt))
         return result

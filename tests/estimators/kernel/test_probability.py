@@ -234,3 +234,10 @@ def test_small_pairs_solved_together_give_the_probabilities_of_single_fits(monke
     alone = model.fit(X, y).predict_proba(X)
     assert len(plain_fits) == 3 * sigmoids_of.FOLDS
     np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+def test_precomputed_kernels_of_several_classes_have_probabilities():
+    X, y = noisy(classes=3)
+    K = X @ X.T
+    model = SVC(kernel="precomputed", probability=True).fit(K, y)
+    np.testing.assert_array_equal(model.predict_proba(K).argmax(axis=1), model.predict(K))

@@ -6,7 +6,8 @@ from scipy import sparse
 
 from maxmargin import OnlineSVC
 from maxmargin.archive import ONLINE, ModelFileError, read_archive, write_archive
-from maxmargin.kernels import Oligo
+from maxmargin.estimators.online.state import check_inputs
+from maxmargin.kernels import Oligo, Polynomial
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(60, 3))
@@ -159,3 +160,10 @@ def test_forged_file_of_three_classes_is_refused(tmp_path):
     mixed = array("1.alpha", lambda a: a[:0])
     with pytest.raises(ModelFileError, match="gradient must be float64"):
         OnlineSVC.load(forged(OnlineSVC().fit(X, THREE), tmp_path, mixed))
+
+
+def test_inputs_without_a_finite_kernel_value_are_refused():
+    kernel = Polynomial(degree=3)
+    check_inputs(kernel, np.ones((1, 2)), None, 2)
+    with pytest.raises(ValueError, match="kernel is not finite"):
+        check_inputs(kernel, np.full((1, 2), 1e110), None, 2)

@@ -459,3 +459,8 @@ def test_bad_value_is_named_in_the_error(make, message):
 def test_input_that_is_no_sequence_is_named_in_the_error(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def test_oligomers_of_up_to_six_letters_are_combined_by_default():
+    assert CombinedOligo().sigmas == WeightedOligo().sigmas == (1.0,) * 6
+    assert WeightedOligo().weights == (1.0,) * 6

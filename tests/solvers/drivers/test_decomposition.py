@@ -1,5 +1,7 @@
 """The driver `blocks`: small blocks of random problems, settling, returning, and its rows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from checks import assert_feasible, assert_optimal
@@ -18,6 +20,7 @@ from maxmargin.solvers import costs
 from maxmargin.solvers.drivers import block_cache as longrows
 from maxmargin.solvers.drivers import shards as samples
 from maxmargin.solvers.drivers.block_cache import BlockRowCache
+from maxmargin.solvers.drivers.decomposition import BlockRun
 from maxmargin.solvers.drivers.shards import Samples
 from maxmargin.solvers.plan import Plan
 
@@ -207,3 +210,14 @@ def test_protected_and_recently_used_rows_are_overwritten_last():
     rows.ensure(np.arange(10, 14), protected)
     assert (rows.slot[[0, 1, 2, 3, n - 8, 20]] >= 0).all()
     assert rows.misses == n + 1 + 4
+
+
+def test_a_run_without_gains_refreshes_gradients_once_then_stops_polishing_then_ends():
+    refreshed = []
+    run = SimpleNamespace(stagnant=True, idle=3, refreshes=0, goal=1e-6)
+    run.settings = SimpleNamespace(tol=1e-3)
+    run.all_samples = SimpleNamespace(refresh=lambda: refreshed.append(run.goal))
+    assert [BlockRun._stalled(run) for _ in range(3)] == [None, None, "precision"]
+    assert refreshed == [1e-6]
+    assert run.goal == 1e-3
+    assert (run.stagnant, run.idle) == (False, 0)

@@ -249,7 +249,7 @@ class VectorGram(Gram):
         for top in range(0, n, SIZES.tile_rows):
             least = loads.index(min(loads))
             shares[least].append(top)
-            loads[least] += SIZES.tile_rows * (n - top)
+            loads[least] += SIZES.tile_rows * (n - top)  # speed only
         if not self.kernel._fill_matrix(points, matrix, shares, SIZES.tile_rows):
             self._fill_tiles(points, matrix, shares, pause)
         elif pause is not None:

@@ -207,7 +207,7 @@ class Recorder:
             return float(certify_expansion(p, alpha, Kalpha).gap)
         return box_gap(p, alpha, Kalpha)
 
-    def move_pair(self, i: int, j: int, step: float, kind: int, ratio: float = 1.0) -> None:
+    def move_pair(self, i: int, j: int, step: float, kind: int, ratio: float) -> None:
         """α ← α + step·(e_i − e_j), snapped to a bound that is reached."""
         violation, before = self.violation(), (self.alpha[i], self.alpha[j])
         change = step * (self.q_row(i) - self.q_row(j))
@@ -216,7 +216,7 @@ class Recorder:
         self.gradient = self.gradient - change
         self._write(violation, i, j, before, kind, ratio)
 
-    def move_one(self, i: int, step: float, kind: int, ratio: float = 1.0) -> None:
+    def move_one(self, i: int, step: float, kind: int, ratio: float) -> None:
         """α ← α + step·e_i"""
         violation, before = self.violation(), (self.alpha[i], np.nan)
         change = step * self.q_row(i)

@@ -412,6 +412,7 @@ def first_pull(problem: LinearProblem) -> float:
     """The initial 1/σ; 0 if the loss needs no smoothing."""
     matrix, loss, intercept, _ = problem
     norm = float(matrix.squared_norms.mean())
+    # speed only: the pull is adapted in every round
     if intercept.fitted and intercept.penalty > 0.0:
         norm += 1.0 / intercept.penalty
     sigma = max(RULES.tiny, RULES.first_pull / (norm if norm > 0.0 else 1.0))

@@ -276,6 +276,7 @@ def line_search(
         newton = t - slope / bend
         if high == np.inf:
             t = min(max(newton, 1.5 * t), 10.0 * t)
+        # speed only: Newton's point is taken unless it is close to an end of the bracket
         elif low + 0.02 * (high - low) < newton < high - 0.02 * (high - low):
             t = newton
         else:

@@ -1,0 +1,41 @@
+"""What is fitted from summaries of parts."""
+
+import numpy as np
+import pytest
+
+from maxmargin.estimators.kernel.sharded import gamma_of
+from maxmargin.solvers.sharded.summary import Summary
+
+RANDOM = np.random.default_rng(0)
+X, WEIGHT = RANDOM.normal(2.0, 3.0, size=(20, 4)), RANDOM.uniform(size=20)
+
+
+def summary_of(X, weight):
+    nothing = np.zeros(0)
+    return Summary(
+        samples=len(X),
+        features=X.shape[1],
+        weight=weight.sum(),
+        labels=nothing,
+        label_weights=nothing,
+        total=float(weight @ X.sum(axis=1)),
+        squares=float(weight @ (X * X).sum(axis=1)),
+        least=0.0,
+        most=0.0,
+        largest=float(np.abs(X).max()),
+        nbytes=X.nbytes,
+    )
+
+
+def test_gamma_follows_the_weighted_variance_of_all_parts():
+    parts = [summary_of(X[part], WEIGHT[part]) for part in (slice(7), slice(7, None))]
+    mean = np.average(X, weights=np.tile(WEIGHT[:, None], 4))
+    variance = np.average((X - mean) ** 2, weights=np.tile(WEIGHT[:, None], 4))
+    assert gamma_of("scale", parts) == pytest.approx(1.0 / (4 * variance))
+    assert gamma_of("auto", parts) == 0.25
+    assert gamma_of(0.3, parts) == 0.3
+
+
+def test_gamma_of_constant_inputs_is_1():
+    constant = np.full((20, 4), 0.1)
+    assert gamma_of("scale", [summary_of(constant, WEIGHT)] * 2) == 1.0
