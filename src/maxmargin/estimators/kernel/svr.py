@@ -12,6 +12,7 @@ from sklearn.utils import column_or_1d
 from ...dual import Machine, epsilon_svr, nu_svr
 from .. import parameters as p
 from ..distinct import Samples
+from ..targets import numeric_targets
 from .single import SingleMachine
 from .tasks import Outcome, Task
 from .training import FEASIBLE
@@ -50,7 +51,7 @@ class KernelRegressor(RegressorMixin, SingleMachine):  # type: ignore[misc]
         return fitted
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        targets = column_or_1d(y, warn=True).astype(np.float64)
+        targets = numeric_targets(column_or_1d(y, warn=True))
         if not np.isfinite(targets).all():
             raise ValueError("y contains NaN or infinity")
         # The function shifts with its targets; far from 0, α would magnify their rounding.
