@@ -38,6 +38,7 @@ def class_targets(y: Any, weight: np.ndarray, class_weight: Any) -> ClassTargets
     """The classes of labels; at least two must be present."""
     y = y if isinstance(y, np.ndarray) and y.ndim == 1 else column_or_1d(y, warn=True)
     if y.dtype.kind not in "biufUS":
+        refuse_missing_labels(y)
         check_classification_targets(y)
     labels, codes = _labels_and_codes(y)
     if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels == np.trunc(labels))).all():
@@ -66,6 +67,27 @@ def class_targets(y: Any, weight: np.ndarray, class_weight: Any) -> ClassTargets
     places[present] = np.arange(present.size)
     factors = np.asarray(factors, dtype=np.float64)[present]
     return ClassTargets(labels[present], factors, places[codes], weight)
+
+
+def refuse_missing_labels(y: np.ndarray) -> None:
+    """Raise ValueError where labels are None, which cannot be sorted with others."""
+    if y.dtype.kind == "O":
+        absent = np.flatnonzero([label is None for label in y])
+        if absent.size:
+            raise ValueError(
+                f"y is missing (None) for {absent.size} of {y.size} samples, the first at position "
+                f"{absent[0]}: remove these samples"
+            )
+
+
+def numeric_targets(y: np.ndarray) -> np.ndarray:
+    """Targets of a regression in float64."""
+    try:
+        return y.astype(np.float64)
+    except ValueError:
+        raise ValueError(
+            f"y must hold numbers, got strings such as {str(y[0])!r}: use a classifier for classes"
+        ) from None
 
 
 def _labels_and_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

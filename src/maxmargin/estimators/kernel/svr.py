@@ -13,6 +13,7 @@ from ...dual import Machine, epsilon_svr, nu_svr
 from .. import parameters as p
 from ..conditioning import middle_far_from_zero
 from ..distinct import Samples
+from ..targets import numeric_targets
 from .single import SingleMachine
 from .tasks import Outcome, Task
 from .training import FEASIBLE
@@ -45,7 +46,7 @@ class KernelRegressor(RegressorMixin, SingleMachine):  # type: ignore[misc]
         return fitted
 
     def _targets(self, y: Any, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        targets = column_or_1d(y, warn=True).astype(np.float64)
+        targets = numeric_targets(column_or_1d(y, warn=True))
         if not np.isfinite(targets).all():
             raise ValueError("y contains NaN or infinity")
         # The function shifts with its targets; far from 0, α would magnify their rounding.

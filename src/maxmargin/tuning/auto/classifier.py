@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 from ...estimators import SVC
 from ...estimators.inputs import takes_strings
 from ...estimators.parameters import check_option, refuse
+from ...estimators.targets import refuse_missing_labels
 from ...kernels import Kernel, Oligo
 from ...kernels.sequence.encoding import encoded
 from .. import costs
@@ -167,6 +168,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             y = self._checked_with_strings(X, y)
         else:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=NUMBERS, order="C")
+        refuse_missing_labels(y)
         refuse_measurements(y)
         classes = np.unique(y).size
         if classes == 1:

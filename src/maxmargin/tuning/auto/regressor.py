@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from ...estimators import SVR
 from ...estimators.parameters import check_option
+from ...estimators.targets import numeric_targets
 from .. import costs
 from ..base import Float
 from ..chosen import Chosen
@@ -123,7 +124,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=NUMBERS, order="C", y_numeric=True
         )
-        return X, y.astype(np.float64)
+        return X, numeric_targets(y)
 
     def _machine(self, seed: int, seconds: float | None, samples: int) -> Any:
         del seed, samples
