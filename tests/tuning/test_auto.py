@@ -23,7 +23,7 @@ from maxmargin.tuning import folds, gaussian_start
 from maxmargin.tuning.auto.classifier import effort
 from maxmargin.tuning.auto.correction import Correction, held_out, pays
 from maxmargin.tuning.auto.scaling import divided, in_units, standard_deviations
-from maxmargin.tuning.chosen import listed, rounded
+from maxmargin.tuning.outcome import listed, rounded
 from maxmargin.tuning.start import subsample
 
 

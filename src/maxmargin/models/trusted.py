@@ -8,7 +8,7 @@ from ..estimators.certificates import Certificates
 from ..solvers.linear import LinearSolution
 from ..solvers.plan import Plan
 from ..solvers.result import Solution
-from ..tuning.chosen import Chosen
+from ..tuning.outcome import Chosen
 from .fitted import ESTIMATORS
 
 _RECORDS: tuple[type, ...] = (

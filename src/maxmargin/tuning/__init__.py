@@ -2,7 +2,7 @@
 
 from .auto import AutoSVC, AutoSVR
 from .base import Evaluation, History, Limits, Objective, Point, TubePoint, Vector
-from .course import Outcome, Stage, Task
+from .course import Task
 from .journal import Journal, JournalError, SearchInterrupted, SearchProgress, StageNotes
 from .objectives import (
     BootstrapError,
@@ -32,6 +32,7 @@ from .objectives import (
     plain_folds,
 )
 from .optimizers import CMA, Choice, Grid, IRpropPlus, NoisyRprop, Optimiser, Result, Rprop
+from .outcome import Outcome, Stage
 from .paths import C_path, CurveOfC, PathStep, VotingError, cross_validate_C
 from .regression.search import SVRSearch
 from .regression.strategies import (

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from .journal import Guarded, Interrupted, Journal, SearchProgress, StageNotes, 
 from .machines.optimum import Int
 from .objectives import CrossValidationError, OverPairs, Prior, folds
 from .optimizers import Choice, Optimiser, Result
+from .outcome import Outcome, Stage
 from .paths import CurveOfC, VotingError, cross_validate_C
 from .start import feature_variance, kernel_limits, semi_definite, widened
 
@@ -29,57 +30,6 @@ PATH_C = 10.0 ** np.arange(-2.0, 4.01, 0.25)
 LOWEST_C, HIGHEST_C = 1e-4, 1e7
 # Seconds between two updates of the journal: the work that Ctrl-C may cost.
 KEEP_EVERY = 0.5
-
-
-class Stage(NamedTuple):
-    """One stage of a strategy: what was done, the result, and its history.
-
-    Attributes
-    ----------
-    what : str
-    result : Result
-    history : dict of arrays
-
-    Examples
-    --------
-    >>> from maxmargin.tuning import Stage
-    >>> Stage("coarse grid", result=None, history={}).what
-    'coarse grid'
-    """
-
-    what: str
-    result: Result
-    history: dict[str, NDArray[Any]]
-
-
-class Outcome(NamedTuple):
-    """What a strategy found.
-
-    Attributes
-    ----------
-    point : Point or TubePoint
-        Kernel and C; for a regression also ε.
-    loss : {"hinge", "squared_hinge", "epsilon_insensitive"}
-        The loss of the machine that the point belongs to.
-    score : float
-        The objective at that point, larger is better; NaN if the search ended before it was known.
-    stages : list of Stage
-    status : {"finished", "time_limit", "stopped", "interrupted"}
-        Why the search ended: "stopped" by the callback, "interrupted" by Ctrl-C.
-
-    Examples
-    --------
-    >>> from maxmargin.kernels import Gaussian
-    >>> from maxmargin.tuning import Outcome, Point
-    >>> Outcome(Point(Gaussian(0.5), C=10.0), "hinge", score=0.9, stages=[]).status
-    'finished'
-    """
-
-    point: Any
-    loss: str
-    score: float
-    stages: list[Stage]
-    status: str = "finished"
 
 
 @dataclass(frozen=True, eq=False)

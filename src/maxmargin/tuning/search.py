@@ -19,9 +19,10 @@ from ..estimators.inputs import is_function, is_precomputed, resolved_kernel, tr
 from ..estimators.parameters import check_callable, check_number, check_option, refuse
 from ..kernels import Kernel, Precomputed
 from .base import TubePoint
-from .course import Outcome, Stage, Task
+from .course import Task
 from .journal import SearchInterrupted
 from .objectives import Prior
+from .outcome import Outcome, table
 from .start import gaussian_start
 from .strategies import STRATEGIES, tuned
 
@@ -270,25 +271,6 @@ def parameters(outcome: Outcome) -> dict[str, Any]:
     point = outcome.point
     own = {"epsilon": point.epsilon} if isinstance(point, TubePoint) else {"loss": outcome.loss}
     return {"C": float(point.C), "kernel": point.kernel, **own}
-
-
-def table(stages: list[Stage]) -> dict[str, NDArray[Any]]:
-    """The histories of all stages, concatenated."""
-    columns = ["evaluation", "seconds", "value"]
-    names = [name for stage in stages for name in stage.history if name not in columns]
-    columns += list(dict.fromkeys(names))
-    lengths = [len(stage.history["value"]) for stage in stages]
-    result: dict[str, NDArray[Any]] = {
-        "stage": np.repeat([stage.what for stage in stages], lengths)
-    }
-    for column in columns:
-        parts = [
-            stage.history.get(column, np.full(length, np.nan))
-            for stage, length in zip(stages, lengths)
-        ]
-        known = column in ("evaluation", "seconds", "value")
-        result[column if known else f"param_{column}"] = np.concatenate(parts)
-    return result
 
 
 def feasible_folds(y: NDArray[Any], k: int) -> int:

@@ -35,7 +35,7 @@ from ..runtime.parallel import single_threaded_blas
 from ..solvers.interrupt import deferred_interrupts, interrupted_when
 from . import costs
 from .base import Float, Limits, Objective, Point
-from .course import PATH_C, SCAN_C, SCAN_GAMMA, Outcome, Search, Task
+from .course import PATH_C, SCAN_C, SCAN_GAMMA, Search, Task
 from .journal import Journal, SearchInterrupted, SearchProgress
 from .objectives import (
     FixedSplits,
@@ -50,6 +50,7 @@ from .objectives import (
 )
 from .optimizers import CMA, Choice, IRpropPlus, NoisyRprop
 from .optimizers.evolution import population_size
+from .outcome import Outcome
 from .start import feature_variance, subsample, widened
 
 # Factors on γ that the grid tries.

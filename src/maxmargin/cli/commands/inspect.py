@@ -11,7 +11,7 @@ import numpy as np
 from ... import __version__
 from ...models import Model
 from ...report.words import certificate_lines, measure_in_words
-from ...tuning.chosen import rounded
+from ...tuning.outcome import rounded
 
 PARTS = ("numpy", "scipy", "scikit-learn", "numba", "polars", "matplotlib", "typer")
 # Parameters of the training, not of the model.

@@ -33,7 +33,8 @@ def open_lab(port: int, browser: bool, room: str, data: Path | None, screen: Scr
         if (error.name or "").partition(".")[0] not in PARTS:
             raise
         raise UsageError(
-            f"the lab needs {error.name}, which is not installed: pip install 'maxmargin[lab]'"
+            f"the lab needs {error.name}, which is not installed: "
+            "pip install starlette uvicorn websockets"
         ) from None
     _known_room(room)
     state = None if data is None else _request_of(data, (None, None, None), MOST_POINTS)

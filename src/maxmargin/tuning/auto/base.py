@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...estimators.parameters import check_boolean, check_callable, check_number, check_option
-from ..chosen import Chosen
 from ..journal import Journal, SearchInterrupted
+from ..outcome import Chosen
 from ..search import METRICS
 
 NUMBERS = [np.float64, np.float32]

@@ -24,10 +24,10 @@ from ...kernels import Kernel, Oligo
 from ...kernels.sequence.encoding import encoded
 from .. import costs
 from ..base import Float
-from ..chosen import Chosen
-from ..course import Outcome, Task
+from ..course import Task
 from ..journal import Journal, SearchInterrupted
 from ..objectives import Prior
+from ..outcome import Chosen, Outcome
 from ..search import feasible_folds
 from ..start import gaussian_start, subsample
 from ..strategies import STRATEGIES, UNWEIGHTED, tuned

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from ...kernels.base import take
 from ..base import Float, Point
-from ..chosen import Chosen
-from ..course import Stage
 from ..journal import SearchInterrupted, SearchProgress
 from ..machines.optimum import Int
 from ..optimizers import Result
+from ..outcome import Chosen, Stage
 from ..start import subsample
 
 # Most steps in one direction.

@@ -16,10 +16,9 @@ from ...estimators.parameters import check_option
 from ...estimators.targets import numeric_targets
 from .. import costs
 from ..base import Float
-from ..chosen import Chosen
-from ..course import Outcome
 from ..journal import Journal, SearchInterrupted
 from ..objectives.regression.held_out import LOSSES
+from ..outcome import Chosen, Outcome
 from ..regression.strategies import REGRESSION_STRATEGIES, RegressionTask, tuned_regression
 from ..search import feasible_folds
 from ..start import gaussian_start, halves

@@ -12,8 +12,8 @@ from sklearn.utils.validation import column_or_1d
 from ...estimators import SVR
 from ...estimators.inputs import training_inputs
 from ...estimators.parameters import check_option, refuse
-from ..course import Outcome
 from ..objectives.regression.held_out import LOSSES
+from ..outcome import Outcome
 from ..search import KernelSearch
 from ..start import halves
 from .strategies import REGRESSION_STRATEGIES, RegressionTask, tuned_regression

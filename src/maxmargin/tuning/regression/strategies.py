@@ -23,7 +23,7 @@ import numpy as np
 from ...kernels.base import take
 from .. import costs
 from ..base import Float, Limits, Objective, TubePoint
-from ..course import HIGHEST_C, LOWEST_C, SCAN_GAMMA, Outcome, Search, Task
+from ..course import HIGHEST_C, LOWEST_C, SCAN_GAMMA, Search, Task
 from ..journal import Journal, SearchProgress
 from ..objectives import (
     FixedSplits,
@@ -33,6 +33,7 @@ from ..objectives import (
     plain_folds,
 )
 from ..optimizers import Choice
+from ..outcome import Outcome
 from ..start import kernel_limits, widened
 from ..strategies import repeats_of, run_to_its_end, walk_on_folds
 
