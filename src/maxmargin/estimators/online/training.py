@@ -20,6 +20,7 @@ from ...solvers.online.machine import OnlineSettings
 from ..conditioning import KNOWN_TO, refuse_overflow
 from ..distinct import Samples, distinct, size_in_bytes
 from ..inputs import checked_weights, is_function, new_inputs, resolved_kernel, training_inputs
+from ..kernel.gram_pool import Grams
 from ..progress import Clock, Reporter
 from ..template import CertifiedMachine
 from . import state
@@ -105,6 +106,9 @@ class TrainedOnline(CertifiedMachine):
         alpha = np.where(members >= 0, self.machines_.machines[place].alpha[members], 0.0)
         largest = float(np.abs(self.kernel_.diagonal(samples.X)).max())
         rounding = KNOWN_TO * largest * float(np.linalg.norm(alpha))
+        grams = Grams(self.kernel_, samples.X, np.float64, largest)
+        if grams.most_rounding_of_arguments(alpha) > 0.5 * float(self.tol):
+            rounding = max(rounding, grams.rounding_of_arguments(None, alpha))
         worst = max(self.machines_.violation(place, samples.X, codes, bound, alpha), rounding)
         if worst <= 1.000001 * float(self.tol):  # rounding differs from that of the solver
             return "converged"
