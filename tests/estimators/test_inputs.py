@@ -368,6 +368,7 @@ def test_bad_parameters_of_some_machines_are_named(make, parameter, value):
         (SVC(kernel="precomputed"), np.eye(3)[:2], [0, 1], ValueError, "square matrix"),
         (SVC(kernel="precomputed"), [[1, 2], [0, 1]], [0, 1], ValueError, "symmetric"),
         (SVC(kernel="precomputed"), sparse.eye_array(2), [0, 1], TypeError, "Sparse precomputed"),
+        (SVC(kernel=Oligo()), [[1.0], [2.0]], [0, 1], TypeError, "X must contain str or bytes"),
         (SVC(kernel=lambda A, _B: A), [[0.0], [1.0]], [0, 1], ValueError, "kernel must return"),
         (SVC(kernel=lambda *_: "no"), [[0.0], [1.0]], [0, 1], ValueError, "kernel must return"),
         (SVC(class_weight={2: 1.0}), [[0.0], [1.0]], [0, 1], ValueError, "not in class_weight"),

@@ -8,12 +8,24 @@ from tuning.problems import blobs, board
 from maxmargin import SVC
 from maxmargin.data import chess_board
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Polynomial
-from maxmargin.tuning import STRATEGIES, Task, gaussian_start, median_gamma, tuned
+from maxmargin.tuning import (
+    STRATEGIES,
+    Outcome,
+    Point,
+    Task,
+    gaussian_start,
+    median_gamma,
+    tuned,
+)
 from maxmargin.tuning.start import feature_variance, widened
+from maxmargin.tuning.strategies import better
 
 EVERY = pytest.mark.parametrize("strategy", STRATEGIES)
 # Enough to arrive on two coordinates, little enough for a test.
 EFFORT = {"posterior": 0.1, "likelihood": 0.1, "cv-cma": 0.1}
+
+# C and its score.
+TRIED = [(1.0, np.nan), (8.0, 0.5), (2.0, 0.5), (4.0, 0.25)]
 
 
 def task(X, y, metric="radial", strategy="kta", **options):
@@ -142,3 +154,9 @@ def test_unknown_strategy_is_refused():
 def test_unknown_metric_is_refused():
     with pytest.raises(ValueError, match=r"metric must be .*'square'"):
         gaussian_start(*blobs(20), "square")
+
+
+def test_higher_scores_are_better_then_smaller_C_and_unknown_scores_never():
+    outcomes = [Outcome(Point(Linear(), C), "hinge", score, []) for C, score in TRIED]
+    assert better(*outcomes) is outcomes[2]
+    assert better(outcomes[0]) is outcomes[0]

@@ -1,5 +1,7 @@
 """Newton's method on linear machines: its objective is that of the problem."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -23,3 +25,13 @@ def test_the_objective_is_the_sum_of_penalties_and_losses(intercept):
     expected = 0.5 * state.w @ state.w + 0.5 * intercept.penalty * state.b**2 + losses.sum()
     assert state.objective == pytest.approx(expected, rel=1e-12)
     assert state.gap >= 0.0
+
+
+@pytest.mark.parametrize(("moved", "solved"), [(0.0, False), (0.25, False), (1.0, True)])
+def test_a_smoothed_problem_is_solved_once_its_error_is_less_than_what_the_step_gained(
+    moved, solved
+):
+    beta = np.array([1.0, moved])
+    samples = SimpleNamespace(beta=beta, center=np.array([1.0, 0.0]))
+    run = SimpleNamespace(awake=samples, defect=0.5, slack=2.0, inv_sigma=2.0, dual=beta)
+    assert ProximalNewton.solved(run) == solved

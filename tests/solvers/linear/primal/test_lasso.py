@@ -1,9 +1,30 @@
-"""Coordinate descent on the quadratic model of a Newton step with an absolute penalty."""
+"""Newton's method with an absolute penalty: its certificate, and descent on the model of a step."""
 
 import numpy as np
 import pytest
 
-from maxmargin.solvers.linear.primal.lasso import descend
+from maxmargin.solvers.linear import CLASSIFICATION, Intercept, Point, as_matrix
+from maxmargin.solvers.linear.primal.lasso import ProximalLasso, descend
+from maxmargin.solvers.linear.records import LinearProblem
+
+
+@pytest.mark.parametrize("intercept", [Intercept(False), Intercept(True, 0.25), Intercept(True, 9)])
+def test_the_gap_is_that_of_a_feasible_dual_point_with_a_penalised_intercept(intercept):
+    random = np.random.default_rng(1)
+    X, y = random.normal(size=(40, 3)), np.where(random.random(40) < 0.7, 1.0, -1.0)
+    w, b, C = np.array([0.5, 0.0, -1.0]), 0.75 if intercept.fitted else 0.0, 2.0
+    problem = LinearProblem(
+        as_matrix(X), CLASSIFICATION["squared_hinge"](y, np.full(40, C)), intercept
+    )
+    state = ProximalLasso(problem, Point(np.zeros(40), w, b), lambda: None)
+    losses = C * np.maximum(0.0, 1.0 - y * (X @ w + b)) ** 2
+    objective = np.abs(w).sum() + intercept.penalty * abs(b) + losses.sum()
+    assert state.objective == pytest.approx(objective, rel=1e-12)
+    beta = state.dual
+    assert (y * beta >= 0).all()
+    assert np.abs(X.T @ beta).max() <= 1 + 1e-12
+    assert not intercept.fitted or abs(beta.sum()) <= intercept.penalty * (1 + 1e-12)
+    assert state.gap == pytest.approx(objective - (y * beta - beta**2 / (4 * C)).sum(), rel=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(4))
