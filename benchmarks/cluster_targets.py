@@ -195,7 +195,7 @@ def from_file(options: Options) -> list[Verdict]:
 
 def mapped_fit(path: Path, files: Any, gigabytes: float) -> dict[str, Any]:
     """A fit in a process of its own: from the map with a limit of memory, or from memory."""
-    from maxmargin.estimators.kernel import sharded
+    from maxmargin.estimators.kernel.training import sharded
 
     few, labels = first(files, WARM_UP)
     maxmargin.SVC(**DIGITS).fit(few, labels)

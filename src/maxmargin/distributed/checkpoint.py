@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.kernel.sharded import Checkpoints
+from ..estimators.kernel.training.sharded import Checkpoints
 
 # Parameters that do not change the problem.
 OTHER = {"client", "checkpoint", "verbose", "callback", "max_seconds", "max_iter", "n_jobs"}

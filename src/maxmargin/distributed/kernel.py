@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..estimators.kernel import one_class, svc, svr
-from ..estimators.kernel.sharded import comes_in_shards, local_shards, train_in_shards
+from ..estimators.kernel.training.sharded import comes_in_shards, local_shards, train_in_shards
 from .mixin import OnDask, with_parameters_of
 
 

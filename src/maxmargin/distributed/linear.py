@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from ..estimators.kernel.sharded import check
+from ..estimators.kernel.training.sharded import check
 from ..estimators.linear import glm, svm
 from ..estimators.linear.base import Task
 from ..estimators.targets import class_targets

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from ..estimators.kernel.sharded import Checkpoints
+from ..estimators.kernel.training.sharded import Checkpoints
 from ..estimators.template import learned
 from .checkpoint import checkpoints_in
 from .docstrings import merged

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from maxmargin.estimators.kernel.training import lowered
+from maxmargin.estimators.kernel.training.problems import lowered
 from maxmargin.estimators.progress import OutOfTime
 from tests.fuzz.problems import draw
 
@@ -416,13 +416,13 @@ def test_a_scale_that_float32_cannot_hold_is_computed_in_float64():
 
 def test_what_there_is_no_time_to_prove_is_not_called_converged(monkeypatch):
     """The solver is done, the certificate is not: the status is that of the limit."""
-    from maxmargin.estimators.kernel import training
+    from maxmargin.estimators.kernel.training import problems
     from maxmargin.estimators.progress import OutOfTime
 
     def out_of_time(*_args):
         raise OutOfTime
 
-    monkeypatch.setattr(training, "kernel_expansion", out_of_time)
+    monkeypatch.setattr(problems, "kernel_expansion", out_of_time)
     monkeypatch.setattr(training, "sharp_expansion", out_of_time)
     rng = np.random.default_rng(9)
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2

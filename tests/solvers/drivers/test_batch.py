@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, make_blobs
 from maxmargin import SVC, solve
 from maxmargin.dual import certify_expansion, hard_margin, hinge, nu_svc, squared_hinge
 from maxmargin.dual.batch import Parts
-from maxmargin.estimators.kernel import training as fitting
+from maxmargin.estimators.kernel.training import problems as fitting
 from maxmargin.kernels import Gaussian
 from maxmargin.kernels.vector.exp import COMPILED
 from maxmargin.runtime.parallel import single_threaded_blas

@@ -19,9 +19,9 @@ from ..distinct import Samples
 from ..targets import class_targets
 from .machine import KernelMachine
 from .multiclass import packed, pairs, scores, unpacked, votes
-from .probability import Sigmoids, fitted_sigmoids, probabilities
-from .tasks import Outcome, Task, by_class, coefficients
-from .training import Trainer
+from .training.probability import Sigmoids, fitted_sigmoids, probabilities
+from .training.problems import Trainer
+from .training.tasks import Outcome, Task, by_class, coefficients
 
 
 def _has_probabilities(classifier: Any) -> bool:

@@ -30,7 +30,7 @@ from ..distinct import Samples
 from ..inputs import checked_weights, may_be_indefinite, resolved_kernel, training_inputs
 from ..progress import Clock, OutOfTime, Reporter
 from .machine import KernelMachine
-from .training import FEASIBLE
+from .training.problems import FEASIBLE
 
 
 class Functions(NamedTuple):

@@ -38,12 +38,12 @@ from ..inputs import (
 )
 from ..progress import Reporter
 from ..template import CertifiedMachine
-from .gram_pool import Grams
-from .origin import at_origin
 from .prediction import expansion_values, like
-from .sharded import comes_in_shards, local_shards, train_in_shards
-from .tasks import Outcome, Settings, Task, delivered
-from .training import Trainer
+from .training.gram_pool import Grams
+from .training.origin import at_origin
+from .training.problems import Trainer
+from .training.sharded import comes_in_shards, local_shards, train_in_shards
+from .training.tasks import Outcome, Settings, Task, delivered
 
 SOLVERS = ("auto", "full", "blocks", "rows")
 POLICIES = tuple(sorted(SELECTIONS))

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from ...dual import Machine
-from .tasks import by_class
+from .training.tasks import by_class
 
 
 def pairs(classes: int) -> list[tuple[int, int]]:

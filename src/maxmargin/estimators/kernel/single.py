@@ -10,8 +10,8 @@ import numpy as np
 from ...dual import Machine
 from ..distinct import Samples
 from .machine import KernelMachine
-from .tasks import Outcome, Task, coefficients
-from .training import Trainer
+from .training.problems import Trainer
+from .training.tasks import Outcome, Task, coefficients
 
 
 class SingleMachine(KernelMachine):

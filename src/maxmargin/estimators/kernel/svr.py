@@ -15,9 +15,9 @@ from ..conditioning import middle_far_from_zero
 from ..distinct import Samples
 from ..targets import numeric_targets
 from .single import SingleMachine
-from .tasks import Outcome, Task
-from .training import FEASIBLE
-from .tube import TubeSearch
+from .training.problems import FEASIBLE
+from .training.tasks import Outcome, Task
+from .training.tube import TubeSearch
 
 # The first value of C, in units of the range of y, tried in place of an infinite one.
 FIRST_LIMIT = 1e3

@@ -23,8 +23,8 @@ from ...solvers.online.machine import (
 )
 from ..conditioning import widened
 from ..distinct import distinct
-from ..kernel.gram_pool import Grams
 from ..kernel.prediction import PREDICTION_BLOCK
+from ..kernel.training.gram_pool import Grams
 from ..progress import Clock
 
 

@@ -20,7 +20,7 @@ from ...solvers.online.machine import OnlineSettings
 from ..conditioning import KNOWN_TO, refuse_overflow
 from ..distinct import Samples, distinct, size_in_bytes
 from ..inputs import checked_weights, is_function, new_inputs, resolved_kernel, training_inputs
-from ..kernel.gram_pool import Grams
+from ..kernel.training.gram_pool import Grams
 from ..progress import Clock, Reporter
 from ..template import CertifiedMachine
 from . import state

@@ -21,14 +21,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from ...dual import Expansion, Machine
-from ...runtime.sizes import BLOCK_ENTRIES
-from ...solvers import plan
-from ...solvers.drivers.batch import solve_batch
-from ..distinct import Samples
-from .multiclass import labels_of, pairs
+from ....dual import Expansion, Machine
+from ....runtime.sizes import BLOCK_ENTRIES
+from ....solvers import plan
+from ....solvers.drivers.batch import solve_batch
+from ...distinct import Samples
+from ..multiclass import labels_of, pairs
+from .problems import Trainer
 from .tasks import Outcome, Task
-from .training import Trainer
 
 FOLDS = 5
 

@@ -17,11 +17,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...dual.machines import Machine, read_plain
-from ...kernels import Kernel
-from ...runtime.sizes import CHUNK_BYTES, KEPT_BYTES
-from ...solvers.linear import is_chunked
-from ...solvers.sharded import (
+from ....dual.machines import Machine, read_plain
+from ....kernels import Kernel
+from ....runtime.sizes import CHUNK_BYTES, KEPT_BYTES
+from ....solvers.linear import is_chunked
+from ....solvers.sharded import (
     Backend,
     LocalBackend,
     ShardedSettings,
@@ -29,14 +29,14 @@ from ...solvers.sharded import (
     ShardTask,
     solve_sharded,
 )
-from ...solvers.sharded.inputs import stacked
-from ...solvers.sharded.summary import Summary
-from ..conditioning import LARGEST, middle_far_from_zero
-from ..distinct import Samples
-from ..inputs import checked_weights, is_function, is_precomputed, kernel_with, takes_strings
-from ..parameters import ParameterError
-from ..targets import class_targets
-from .multiclass import pairs
+from ....solvers.sharded.inputs import stacked
+from ....solvers.sharded.summary import Summary
+from ...conditioning import LARGEST, middle_far_from_zero
+from ...distinct import Samples
+from ...inputs import checked_weights, is_function, is_precomputed, kernel_with, takes_strings
+from ...parameters import ParameterError
+from ...targets import class_targets
+from ..multiclass import pairs
 from .tasks import Outcome, Task
 
 

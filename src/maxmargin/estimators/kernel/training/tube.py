@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...dual import Certificate, epsilon_svr, kernel_expansion, nu_svr
-from ...dual.problem import ROUNDING, Float
-from ...solvers.settings import SMALL
-from ..progress import OutOfTime
+from ....dual import Certificate, epsilon_svr, kernel_expansion, nu_svr
+from ....dual.problem import ROUNDING, Float
+from ....solvers.settings import SMALL
+from ...progress import OutOfTime
+from .problems import Trainer
 from .tasks import Outcome, Task
-from .training import Trainer
 
 
 class Tube(NamedTuple):

@@ -10,8 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 from maxmargin import SVC, NuSVC
-from maxmargin.estimators.kernel import probability as sigmoids_of
-from maxmargin.estimators.kernel.probability import (
+from maxmargin.estimators.kernel.training.probability import (
     Sigmoids,
     coupled,
     favouring,
@@ -19,7 +18,8 @@ from maxmargin.estimators.kernel.probability import (
     probabilities,
     stratified_folds,
 )
-from maxmargin.estimators.kernel.training import Trainer
+from maxmargin.estimators.kernel.training.problems import Trainer
+from maxmargin.estimators.kernel.training import probability as sigmoids_of
 
 
 def noisy(samples=150, classes=2, seed=0):

@@ -12,18 +12,18 @@ from typing import Any, cast
 import numpy as np
 from scipy.linalg.blas import dnrm2
 
-from ...dual import Certificate, Expansion, Machine, kernel_expansion, sharp_expansion
-from ...dual.certificate import certificate_and_bias, gap_resolution, rounding_is_small
-from ...dual.problem import Float
-from ...kernels import Gram
-from ...runtime.parallel import single_threaded_blas
-from ...solvers import Solution, plan, solve
-from ...solvers.drivers.batch import solve_batch
-from ...solvers.drivers.single import solve_single
-from ...solvers.interrupt import interrupted_when
-from ...solvers.settings import SMALL
-from ..conditioning import KNOWN_TO
-from ..progress import Clock, OutOfTime, Reporter
+from ....dual import Certificate, Expansion, Machine, kernel_expansion, sharp_expansion
+from ....dual.certificate import certificate_and_bias, gap_resolution, rounding_is_small
+from ....dual.problem import Float
+from ....kernels import Gram
+from ....runtime.parallel import single_threaded_blas
+from ....solvers import Solution, plan, solve
+from ....solvers.drivers.batch import solve_batch
+from ....solvers.drivers.single import solve_single
+from ....solvers.interrupt import interrupted_when
+from ....solvers.settings import SMALL
+from ...conditioning import KNOWN_TO
+from ...progress import Clock, OutOfTime, Reporter
 from .gram_pool import Grams
 from .tasks import Outcome, Settings, Task
 

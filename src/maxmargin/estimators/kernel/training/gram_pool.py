@@ -10,17 +10,17 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from scipy.linalg.blas import dnrm2
 
-from ...dual import DualProblem
-from ...dual.batch import Parts
-from ...kernels import Gaussian, Gram, Kernel, Precomputed, Sigmoid
-from ...kernels.base import STRIPE
-from ...kernels.precomputed import PrecomputedGram
-from ...kernels.row_sums import KnownSums, StoredRows
-from ...runtime.buffers import buffer
-from ...runtime.parallel import in_parts
-from ...solvers import plan
-from ..conditioning import refuse_overflow, widened
-from ..distinct import chosen
+from ....dual import DualProblem
+from ....dual.batch import Parts
+from ....kernels import Gaussian, Gram, Kernel, Precomputed, Sigmoid
+from ....kernels.base import STRIPE
+from ....kernels.precomputed import PrecomputedGram
+from ....kernels.row_sums import KnownSums, StoredRows
+from ....runtime.buffers import buffer
+from ....runtime.parallel import in_parts
+from ....solvers import plan
+from ...conditioning import refuse_overflow, widened
+from ...distinct import chosen
 
 # Kernel values in memory at a time if they are only summed.
 COMBINED_BLOCK = 1 << 22

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.estimators.kernel.sharded import gamma_of
+from maxmargin.estimators.kernel.training.sharded import gamma_of
 from maxmargin.solvers.sharded.summary import Summary
 
 RANDOM = np.random.default_rng(0)

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from maxmargin.data import chess_board
 from maxmargin.dual import hinge
-from maxmargin.estimators.kernel.gram_pool import Grams
+from maxmargin.estimators.kernel.training.gram_pool import Grams
 from maxmargin.kernels import Gaussian, Linear, Precomputed
 from maxmargin.runtime.parallel import single_threaded_blas
 from maxmargin.solvers import costs, solve

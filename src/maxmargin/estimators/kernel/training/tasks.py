@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dual import Certificate, Expansion, Machine
-from ...dual.problem import Float
-from ...runtime.jit import compiled_strict
-from ...solvers import Solution
-from ..conditioning import exactly_balanced
-from ..distinct import Samples
+from ....dual import Certificate, Expansion, Machine
+from ....dual.problem import Float
+from ....runtime.jit import compiled_strict
+from ....solvers import Solution
+from ...conditioning import exactly_balanced
+from ...distinct import Samples
 
 
 class Settings(NamedTuple):

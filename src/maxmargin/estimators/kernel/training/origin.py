@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dual.certificate import certificate_and_bias
-from ..conditioning import intercept_at_origin
-from ..distinct import Samples, chosen
+from ....dual.certificate import certificate_and_bias
+from ...conditioning import intercept_at_origin
+from ...distinct import Samples, chosen
+from .problems import Trainer
 from .tasks import Outcome, Task, coefficients
-from .training import Trainer
 
 
 def at_origin(

@@ -1,0 +1,1 @@
+"""Training of kernel machines: problems, their Gram matrices, and what follows from solutions."""
