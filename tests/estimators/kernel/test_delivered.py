@@ -423,7 +423,7 @@ def test_what_there_is_no_time_to_prove_is_not_called_converged(monkeypatch):
         raise OutOfTime
 
     monkeypatch.setattr(problems, "kernel_expansion", out_of_time)
-    monkeypatch.setattr(training, "sharp_expansion", out_of_time)
+    monkeypatch.setattr(problems, "sharp_expansion", out_of_time)
     rng = np.random.default_rng(9)
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
     model = fitted(SVC(max_seconds=0.5), X, y)

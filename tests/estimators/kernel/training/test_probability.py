@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
 from maxmargin import SVC, NuSVC
+from maxmargin.estimators.kernel.training import probability as sigmoids_of
 from maxmargin.estimators.kernel.training.probability import (
     Sigmoids,
     coupled,
@@ -19,7 +20,6 @@ from maxmargin.estimators.kernel.training.probability import (
     stratified_folds,
 )
 from maxmargin.estimators.kernel.training.problems import Trainer
-from maxmargin.estimators.kernel.training import probability as sigmoids_of
 
 
 def noisy(samples=150, classes=2, seed=0):
