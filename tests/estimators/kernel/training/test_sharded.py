@@ -1,8 +1,13 @@
-"""What is fitted from summaries of parts."""
+"""What is fitted from summaries of parts, and how many problems at a time."""
+
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from maxmargin import SVC
+from maxmargin.estimators.kernel.training import sharded
 from maxmargin.estimators.kernel.training.sharded import gamma_of
 from maxmargin.solvers.sharded.summary import Summary
 
@@ -39,3 +44,25 @@ def test_gamma_follows_the_weighted_variance_of_all_parts():
 def test_gamma_of_constant_inputs_is_1():
     constant = np.full((20, 4), 0.1)
     assert gamma_of("scale", [summary_of(constant, WEIGHT)] * 2) == 1.0
+
+
+@pytest.mark.parametrize("together", [1, 2])
+def test_no_more_problems_are_solved_at_a_time_than_the_backend_can(together, monkeypatch):
+    running: list[int] = []
+    at_a_time: list[int] = []
+
+    def solving(*_):
+        running.append(1)
+        at_a_time.append(len(running))
+        time.sleep(0.05)
+        running.pop()
+        return SimpleNamespace(solution=SimpleNamespace(status="converged"))
+
+    monkeypatch.setattr(sharded, "solve_sharded", solving)
+    reporter = SimpleNamespace(listen=lambda *_: None, finish=lambda _: None)
+    jobs = [sharded.Job(str(number), None, np.zeros(1), 10) for number in range(4)]
+    backend = SimpleNamespace(side_by_side=together)
+    results, interrupted = sharded.solved(SVC(), backend, jobs, reporter, None)
+    assert len(results) == 4
+    assert not interrupted
+    assert max(at_a_time) <= together
