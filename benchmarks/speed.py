@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import contenders, first, problems
+from . import contenders, first, problems, threads
 from .cold import beginning
 from .first import first_contacts, table_of
 from .growth import growth
@@ -23,6 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> Results | None:
     given = parsed(arguments)
     if given.first:
         first_contact(given)
+        return None
+    if given.threads:
+        more_cores(given)
         return None
     results = Results(
         machine=description(),
@@ -70,6 +73,16 @@ def first_contact(given: argparse.Namespace) -> None:
     found = first_contacts(present, given.repeats, say=say)
     print(table_of(found))
     first.write(found, description(), given.output)
+
+
+def more_cores(given: argparse.Namespace) -> None:
+    """Fits on one core and on all, and nothing else."""
+    present = [one for one in given.contenders if one.missing() is None]
+    found = list(
+        threads.gains(present, given.problems, given.repeats, given.settings.budget, say=say)
+    )
+    print(threads.table_of(found))
+    threads.write(found, description(), given.output)
 
 
 def opening(results: Results) -> str:
@@ -128,6 +141,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     option("--growth", action="store_true", help="also fit our time as a power of n")
     option("--cold", action="store_true", help="also time imports and first fits")
     option("--first", action="store_true", help="import, fit, predict in new processes, only that")
+    option("--threads", action="store_true", help="fits on one core and on all, only that")
     option("--all", action="store_true", help="all of these four")
     option("--output", type=Path, default=RESULTS, help="folder for JSON, text and plot")
     given = parser.parse_args(arguments)
