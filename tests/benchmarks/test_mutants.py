@@ -104,7 +104,7 @@ def test_tests_about_the_module_come_first_and_none_is_left_out():
 
 def test_tests_of_the_folder_around_come_before_those_of_other_folders():
     near = mutants.near_tests(ROOT, mutant_in(f"{PACKAGE}/solvers/linear/primal/newton.py"))
-    around = [k for k, name in enumerate(near) if name.startswith("tests/solvers/linear/")]
+    around = [k for k, name in enumerate(near) if name.startswith("tests/solvers/linear/test_")]
     related = [k for k, name in enumerate(near) if name.startswith("tests/estimators/linear/")]
     others = [k for k, name in enumerate(near) if name.startswith("tests/solvers/drivers/")]
     assert max(around) < min(related)

@@ -352,7 +352,10 @@ def test_search_of_a_polynomial_kernel():
 @pytest.mark.parametrize("search", [SVRSearch(), SVCSearch(strategy="span")], ids=["SVR", "SVC"])
 @pytest.mark.parametrize("coef0", [0.2, -1.0])
 def test_polynomial_kernel_stays_positive_semi_definite(search, coef0):
-    """The target is a product: without a limit both objectives fall on beyond coef0 = 0."""
+    """The target is a product: without a limit both objectives fall on beyond coef0 = 0.
+
+    From above the walk may turn around before it reaches the limit.
+    """
     X = np.random.default_rng(0).standard_normal((60, 2))
     y = X[:, 0] * X[:, 1]
     kernel = Polynomial(2, 0.5, coef0)
@@ -360,7 +363,9 @@ def test_polynomial_kernel_stays_positive_semi_definite(search, coef0):
     search.set_params(estimator=SVR(kernel=kernel) if regression else SVC(kernel=kernel))
     search.fit(X, y if regression else y > np.median(y))
     tried = search.cv_results_["param_coef0"]
-    assert tried.min() == 0.0
+    assert tried.min() >= 0.0
+    if coef0 < 0.0:
+        assert tried.min() == 0.0
     assert search.best_params_["kernel"].coef0 >= 0.0
 
 

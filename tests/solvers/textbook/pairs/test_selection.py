@@ -36,7 +36,7 @@ def visited(name, seed):
         i, j = random.choice(run.problem.size, 2, replace=False)
         reach = run.reach(i, j)
         if run.problem.group[i] == run.problem.group[j] and reach > 0:
-            run.move_pair(i, j, random.choice([0.2, 0.6, 1.0]) * min(reach, 0.5), FREE)
+            run.move_pair(i, j, random.choice([0.2, 0.6, 1.0]) * min(reach, 0.5), FREE, 1.0)
             pairs.append((int(i), int(j)))
     return run, pairs
 

@@ -20,7 +20,7 @@ def begun(seed, C=50.0, n=8):
     X = random.normal(size=(n, 3))
     run = Recorder(hinge(y[:n], C).problem, X @ X.T + 0.5 * np.eye(n))
     for j in range(1, n, 2):
-        run.move_pair(j - 1, j, 5.0, FREE)
+        run.move_pair(j - 1, j, 5.0, FREE, 1.0)
     run.gradient = random.normal(size=n)
     return run
 
