@@ -212,7 +212,7 @@ def mapped_fit(path: Path, files: Any, gigabytes: float) -> dict[str, Any]:
     with Watch() as watch:
         run = measured(
             lambda callback: maxmargin.SVC(
-                **DIGITS, gap=1e-3, cache_size=256, callback=callback
+                **DIGITS, gap=1e-3, cache_size=160, callback=callback
             ).fit(mapped, y)
         )
     return {"run": run, "most": watch.most}

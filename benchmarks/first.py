@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -138,9 +137,11 @@ def _measured(module: str, path: str) -> list[float]:
     fitted = time.perf_counter()
     model.predict(X_new)
     ended, processor = time.perf_counter(), spent_importing + time.process_time() - spent
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    from .machine import peak
+
+    megabytes = peak() / 2**20
     fit, predict = fitted - began, ended - fitted
-    return [imported, fit, predict, imported + fit + predict, processor, peak]
+    return [imported, fit, predict, imported + fit + predict, processor, megabytes]
 
 
 if __name__ == "__main__":

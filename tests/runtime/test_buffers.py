@@ -369,6 +369,20 @@ def test_a_system_that_refuses_is_a_memory_error(monkeypatch):
     assert memory._pool.leased == 0
 
 
+def test_what_is_kept_is_released_before_memory_is_refused(monkeypatch):
+    pool, made = memory.Pool(), memory._fresh
+    pool.give_back(made(memory.SMALLEST))
+
+    def limited(size):
+        if pool.kept:
+            raise MemoryError
+        return made(size)
+
+    monkeypatch.setattr(memory, "_fresh", limited)
+    assert len(pool.take(2 * memory.SMALLEST).pages) == 2 * memory.SMALLEST
+    assert not pool.kept
+
+
 def test_a_fit_without_memory_is_a_memory_error():
     code = (
         "import resource\n"

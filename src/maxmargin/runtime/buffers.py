@@ -74,8 +74,14 @@ class Pool:
             self.peak = max(self.peak, self.leased)
             if self.kept:
                 self.trim()
+        if best is not None:
+            return best._replace(warm=warm)
         try:
-            return _fresh(size) if best is None else best._replace(warm=warm)
+            try:
+                return _fresh(size)
+            except MemoryError:  # kept pages count where a process has a limit of its own
+                self.release()
+                return _fresh(size)
         except BaseException:
             self.leased -= warm
             raise
