@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 
+from . import files
 from .problems import ESTIMATORS
 from .search import explained, search
 
@@ -24,7 +25,7 @@ def main() -> int:
     options = parser.parse_args()
     seed = int(time.time()) if options.seed is None else options.seed
     if options.files:
-        return forged_files(seed, options.seconds)
+        return int(bool(files.told(seed, options.seconds)))
     only = tuple(name for name in options.only.split(",") if name)
     unknown = set(only) - set(ESTIMATORS)
     if unknown:
@@ -36,15 +37,6 @@ def main() -> int:
     )
     print(explained(report, options.shrink))
     return int(bool(report.found))
-
-
-def forged_files(seed: int, seconds: float) -> int:
-    try:
-        from . import files
-    except ImportError:
-        print("tests.fuzz.files is not there: nothing to do")
-        return 0
-    return int(bool(files.run(seed, seconds)))
 
 
 if __name__ == "__main__":

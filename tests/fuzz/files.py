@@ -61,6 +61,17 @@ def run(seed: int, seconds: float) -> list[Failure]:
     return tried(seed, seconds)[0]
 
 
+def told(seed: int, seconds: float) -> list[Failure]:
+    """As `run`; prints what was tried, and the failures."""
+    failures, tally = tried(seed, seconds)
+    for family in sorted(tally.tried):
+        tries, accepted = tally.tried[family], tally.accepted[family]
+        print(f"{family:>12}: {tries:,} tried, {accepted:,} accepted")
+    for failure in failures:
+        print(f"\n{failure.what}\n{failure.reproduction}")
+    return failures
+
+
 def tried(seed: int, seconds: float) -> tuple[list[Failure], Tally]:
     """The failures, and what was tried."""
     failures: list[Failure] = []
@@ -207,13 +218,7 @@ def main() -> None:
             build(Path(folder))
             print(attempt(Path(folder), given.seed, given.case))
     else:
-        failures, tally = tried(given.seed, given.seconds)
-        for family in sorted(tally.tried):
-            tries, accepted = tally.tried[family], tally.accepted[family]
-            print(f"{family:>12}: {tries:,} tried, {accepted:,} accepted")
-        for failure in failures:
-            print(f"\n{failure.what}\n{failure.reproduction}")
-        sys.exit(bool(failures))
+        sys.exit(bool(told(given.seed, given.seconds)))
 
 
 if __name__ == "__main__":

@@ -48,14 +48,15 @@ def read_delimited(content: bytes, name: str, separator: str | None = None) -> D
     if separator not in ",\t":
         notes.append(f"columns are separated by {separator!r}")
     header = has_header(lines, separator)
-    frame = polars.read_csv(
-        io.BytesIO(content),
-        separator=separator,
-        has_header=header,
-        null_values=list(MISSING),
-        infer_schema_length=None,
-        try_parse_dates=True,
-    )
+    options: dict[str, Any] = {"separator": separator, "has_header": header}
+    options |= {"null_values": list(MISSING), "infer_schema_length": None, "try_parse_dates": True}
+    numbers_are_texts = False
+    try:
+        frame = polars.read_csv(io.BytesIO(content), **options)
+    except polars.exceptions.ComputeError:
+        # Older versions of polars fail at integers of more than 64 bits.
+        frame = polars.read_csv(io.BytesIO(content), **options, infer_schema=False)
+        numbers_are_texts = True
     frame = frame.rename({name: name.strip() for name in frame.columns})
     if header:
         notes += duplicated(frame.columns)
@@ -67,7 +68,8 @@ def read_delimited(content: bytes, name: str, separator: str | None = None) -> D
         if blank.any():
             notes.append(f"{blank.sum():,} blank lines are left out")
             frame, line = frame.filter(~blank), line[~blank.to_numpy()]
-    frame, with_commas = with_plain_cells(frame, decimal_commas=separator != ",")
+            numbers_are_texts = True  # to older versions of polars
+    frame, with_commas = with_plain_cells(frame, separator != ",", numbers_are_texts)
     if with_commas:
         notes.append(f"decimal commas: {listed(with_commas)}")
     return Delimited(frame, header, line, tuple(notes))
@@ -141,10 +143,10 @@ def duplicated(names: list[str]) -> list[str]:
 
 
 def with_plain_cells(
-    frame: polars.DataFrame, decimal_commas: bool
+    frame: polars.DataFrame, decimal_commas: bool, numbers_are_texts: bool = False
 ) -> tuple[polars.DataFrame, list[str]]:
-    """The table with numbers where texts are numbers between spaces or with decimal commas, and
-    the names of columns with commas."""
+    """The table with numbers where texts are numbers between spaces or with decimal commas (or, if
+    asked for, plain ones), and the names of columns with commas."""
     import polars
 
     changed, with_commas = [], []
@@ -158,7 +160,7 @@ def with_plain_cells(
             if numbers.len() - numbers.null_count() >= RULES.mostly_numbers * present:
                 with_commas.append(series.name)
                 plain = points
-        if not plain.equals(series, null_equal=True):
+        if numbers_are_texts or not plain.equals(series, null_equal=True):
             changed.append(as_numbers(plain))
     return frame.with_columns(changed), with_commas
 
