@@ -4,8 +4,7 @@ The boundary is drawn from a fit. The speed chart shows the figures of docs/guid
 which `make bench` prints, and the first contact in `results/cold.json`:
 
     python -m benchmarks.readme --measure    # measure the first contact (two minutes, wants quiet)
-    python -m benchmarks.speed --threads     # on one core and on all
-    python -m benchmarks.readme              # write their tables and a sentence, draw the pictures
+    python -m benchmarks.readme              # write its table and its sentence, draw the pictures
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,15 +23,13 @@ from matplotlib.figure import Figure
 
 from .cold import SIZES, beginning
 from .machine import description
-from .threads import Gain
 from .tuning_page import replaced
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "guide" / "performance.md"
 README = ROOT / "README.md"
 TARGET = ROOT / "docs" / "_static"
-RESULTS = ROOT / "benchmarks" / "results"
-COLD, THREADS = RESULTS / "cold.json", RESULTS / "threads.json"
+COLD = ROOT / "benchmarks" / "results" / "cold.json"
 # Small to large, two and many classes, regression, sparse inputs.
 SHOWN = ("heart", "german", "image", "banana", "cadata", "a9a", "mnist-60000")
 BLUE, ORANGE, GREY = "#0072B2", "#E69F00", "#8C8C8C"
@@ -126,29 +122,10 @@ def contact_words(found: dict[str, float]) -> str:
     )
 
 
-def more_cores() -> list[Gain]:
-    return [Gain(**row) for row in json.loads(THREADS.read_text("utf-8"))["threads"]]
-
-
-def threads_table(rows: Sequence[Gain]) -> str:
-    lines = [
-        "| problem | contender | one core, s | all, s | gain | parallel |",
-        "|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        cells = (row.problem, row.contender, f"{row.alone:.2g}", f"{row.together:.2g}")
-        lines.append(f"| {' | '.join(cells)} | {row.gain:.2f} | {100 * row.share:.0f} % |")
-    return "\n".join(lines)
-
-
 def write_pages(found: dict[str, float]) -> None:
-    for path, name, content in (
-        (PAGE, "first contact", contact_table(found)),
-        (PAGE, "threads", threads_table(more_cores())),
-        (README, "first contact", contact_words(found)),
-    ):
-        path.write_text(replaced(path.read_text("utf-8"), name, content), "utf-8")
-        print(f"{path.relative_to(ROOT)}: {name}")
+    for path, content in ((PAGE, contact_table(found)), (README, contact_words(found))):
+        path.write_text(replaced(path.read_text("utf-8"), "first contact", content), "utf-8")
+        print(path.relative_to(ROOT))
 
 
 def main() -> None:

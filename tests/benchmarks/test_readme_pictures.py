@@ -8,10 +8,8 @@ from benchmarks.readme import (
     contact_table,
     contact_words,
     first_contact,
-    more_cores,
     rows_of,
     speed_chart,
-    threads_table,
 )
 
 
@@ -31,9 +29,3 @@ def test_chart_has_a_bar_for_each_problem_and_each_first_contact():
 def test_pages_state_the_first_contact_that_was_measured():
     assert contact_words(first_contact()) in README.read_text("utf-8")
     assert contact_table(first_contact()) in PAGE.read_text("utf-8")
-
-
-def test_the_page_states_what_more_cores_were_worth():
-    page = PAGE.read_text("utf-8")
-    assert threads_table(more_cores()) in page
-    assert all(f"{row.gain:.2f} | {100 * row.share:.0f} %" in page for row in more_cores())
