@@ -101,11 +101,16 @@ def table_of(found: Sequence[First]) -> str:
 
 
 def write(found: Sequence[First], machine: dict[str, Any], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    content = {"machine": machine, "first": [asdict(row) for row in found]}
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    (folder / "first.json").write_text(text, encoding="utf-8")
+    write_rows("first", found, machine, folder)
     (folder / "first.txt").write_text(table_of(found) + "\n", encoding="utf-8")
+
+
+def write_rows(name: str, found: Sequence[Any], machine: dict[str, Any], folder: Path) -> None:
+    """Write records and the machine that they were measured on to a file of this name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {"machine": machine, name: [asdict(row) for row in found]}
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
 def _saved(arrays: tuple[Any, Any, Any], dtype: str, folder: str) -> str:
@@ -137,6 +142,7 @@ def _measured(module: str, path: str) -> list[float]:
     fitted = time.perf_counter()
     model.predict(X_new)
     ended, processor = time.perf_counter(), spent_importing + time.process_time() - spent
+    # Not above: it imports NumPy, whose time counts.
     from .machine import peak
 
     megabytes = peak() / 2**20

@@ -10,16 +10,16 @@ Processes are bound to their cores when they start, which every library respects
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from .contenders import SKLEARN, Contender, Unavailable
+from .first import write_rows
 from .problems import Problem, missing
 from .workers import BudgetUsed, Failed, Worker
 
@@ -119,7 +119,4 @@ def table_of(found: Sequence[Gain]) -> str:
 
 
 def write(found: Sequence[Gain], machine: dict[str, Any], folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    content = {"machine": machine, "threads": [asdict(row) for row in found]}
-    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-    (folder / "threads.json").write_text(text, encoding="utf-8")
+    write_rows("threads", found, machine, folder)
