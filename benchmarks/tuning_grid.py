@@ -9,8 +9,9 @@ and ε, errors are 1 − R². Five folds; inputs, and targets of the regression,
 the grid. Both search on the same samples, one after the other in one process, so that load on the
 machine meets both. Where a study says `cells`, only so many of the grid's fits, drawn at random,
 are timed, and the time of all is estimated from their mean; there is no error of the grid then.
-Figures are kept in `benchmarks/results/tuning.json`, where an interrupted run goes on; from it
-`--page` writes the tables of docs/guide/tuning.md.
+Figures are kept in `benchmarks/results/tuning.json`, split by split: an interrupted run goes on
+there, and one with more `--trials` adds splits. From it `--page` writes the tables of
+docs/guide/tuning.md.
 """
 
 from __future__ import annotations
@@ -126,24 +127,21 @@ def estimated(grid: GridSearchCV, data: tuple[Any, ...], cells: int) -> tuple[fl
     return np.nan, mean * len(points) * FOLDS
 
 
-def compared(name: str, study: Study) -> dict[str, Any] | None:
-    """Errors and seconds on one set, by split; None where the set is too small."""
-    rows = []
-    for seed in range(study.trials):
-        data = samples_of(name, seed, study.samples)
-        if len(data[3]) == 0:
-            return None
-        ours, grid = contenders(study.regression)
-        mine = measured(ours, data)
-        rows.append(
-            (mine, estimated(grid, data, study.cells) if study.cells else measured(grid, data))
-        )
-    own, other = np.array(rows).transpose(1, 2, 0)
+def compared(name: str, study: Study, seed: int) -> dict[str, float | None] | None:
+    """Errors and seconds on one split of a set; None where the set is too small."""
+    data = samples_of(name, seed, study.samples)
+    if len(data[3]) == 0:
+        return None
+    ours, grid = contenders(study.regression)
+    error, seconds = measured(ours, data)
+    theirs, grid_seconds = (
+        estimated(grid, data, study.cells) if study.cells else measured(grid, data)
+    )
     return {
-        "errors": own[0].tolist(),
-        "grid_errors": [None if np.isnan(error) else float(error) for error in other[0]],
-        "seconds": own[1].tolist(),
-        "grid_seconds": other[1].tolist(),
+        "errors": error,
+        "grid_errors": None if np.isnan(theirs) else theirs,
+        "seconds": seconds,
+        "grid_seconds": grid_seconds,
     }
 
 
@@ -199,33 +197,46 @@ def conclusion(found: dict[str, Any]) -> str:
     return "; ".join(words)
 
 
+def kept_rows(title: str, study: Study) -> dict[str, Any]:
+    """The splits in the file of results; none where other settings made them."""
+    kept = saved().get(title, {})
+    settings = asdict(study) | {"sets": list(study.sets)}
+    same = {**kept.get("study", {}), "trials": study.trials} == settings
+    return kept["rows"] if same else {}
+
+
+def keep(title: str, study: Study, name: str, row: dict[str, Any]) -> None:
+    """Save the splits of one set; the trials of the study are those that every set has."""
+    # Another run may have added sets meanwhile.
+    sets = kept_rows(title, study) | {name: row}
+    fewest = min(len(row["errors"]) for row in sets.values())
+    settings = asdict(study) | {"sets": list(study.sets), "trials": fewest}
+    save(title, {"study": settings, "rows": sets, "summary": summary(sets, study.aim)})
+
+
 def run(title: str, study: Study, names: tuple[str, ...]) -> None:
-    """Measure the sets that the file of results does not hold yet."""
+    """Measure the splits that the file of results does not hold yet."""
     print(f"\n{title}: {study.samples:,} samples, {study.trials} splits; error, CPU seconds, ratio")
     if study.cells:
         print(f"time of the grid estimated from {study.cells} of its fits")
     print(f"{'':<12}{'Auto':>18}{'grid':>18}{'s':>9}{'s':>9}{'ratio':>8}")
-    kept = saved().get(title, {})
-    settings = asdict(study) | {"sets": list(study.sets)}
-    # Sets measured with other settings are not mixed in.
-    sets: dict[str, Any] = kept.get("rows", {}) if kept.get("study") == settings else {}
     for name in names:
-        if name in sets:
-            print(line(name, sets[name]), flush=True)
-            continue
-        # Compiles what is to be timed.
-        contenders(study.regression)[0].fit(*samples_of(name, 99, min(study.samples, 2500))[:2])
-        row = compared(name, study)
-        if row is None:
-            print(f"{name:<12} has no more than {study.samples} samples")
-            continue
-        # Another run may have added sets meanwhile.
-        kept = saved().get(title, {})
-        sets = (kept["rows"] if kept.get("study") == settings else {}) | {name: row}
-        print(line(name, row), flush=True)
-        found = {"study": settings, "rows": sets, "summary": summary(sets, study.aim)}
-        save(title, found)
-    print(conclusion(summary(sets, study.aim)), flush=True)
+        row: dict[str, Any] = kept_rows(title, study).get(name, {})
+        begun = len(row.get("errors", ()))
+        if begun < study.trials:
+            # Compiles what is to be timed.
+            compiled = samples_of(name, 99, min(study.samples, 2500))
+            contenders(study.regression)[0].fit(*compiled[:2])
+        for seed in range(begun, study.trials):
+            split_row = compared(name, study, seed)
+            if split_row is None:
+                print(f"{name:<12} has no more than {study.samples} samples")
+                break
+            row = {key: [*row.get(key, ()), value] for key, value in split_row.items()}
+            keep(title, study, name, row)
+        if row:
+            print(line(name, row), flush=True)
+    print(conclusion(summary(kept_rows(title, study), study.aim)), flush=True)
 
 
 def main() -> None:
