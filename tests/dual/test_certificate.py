@@ -11,7 +11,7 @@ from strategies import BOUNDED, KINDS, Indexed, cases, gram_of
 
 from maxmargin.dual import Certificate, certify, hard_margin, hinge, kernel_expansion
 from maxmargin.dual import kernel_sums as expansion
-from maxmargin.dual.certificate import gap_resolution
+from maxmargin.dual.certificate import gap_resolution, rounding_is_small
 from maxmargin.dual.problem import ROUNDING
 from maxmargin.kernels import Gaussian, Gram, Linear
 
@@ -256,3 +256,35 @@ def test_resolution_of_the_gap_is_the_rounding_of_its_terms():
         size += abs(alpha[a]) * (1.0 + 2 * 0.5 + 7.0 * np.sqrt(9.0 + 16.0 + 144.0 + 121.0))
     found = gap_resolution(problem, alpha, np.array(bias), 7.0)
     assert found == pytest.approx(ROUNDING * size, rel=1e-14, abs=0.0)
+
+
+@given(data=st.data())
+@examples
+def test_rounding_that_is_small_adds_no_more_than_allowed(data):
+    case, alpha, bias = data.draw(feasible_points("hinge"))
+    problem = case.problem
+    gradient = problem.linear - case.K @ problem.per_sample(alpha)
+    slack = gradient - bias[problem.group]
+    # Half of the samples end at a bound, where a loss begins within reach of the rounding.
+    near = data.draw(hnp.arrays(bool, problem.size))
+    slack[near] = data.draw(st.floats(-1e-3, 1e-3))
+    alpha = np.where(near, np.where(slack > 0.0, problem.upper, problem.lower), alpha)
+
+    def losses(slack):
+        return np.maximum(slack * problem.upper, slack * problem.lower) - slack * alpha
+
+    rounding = 1e-3
+    added = losses(slack + rounding), losses(slack - rounding)
+    kept = (np.abs(slack) > rounding) & ~problem.free(alpha)  # at the bound, or a price either way
+    most = float((np.maximum(*added) - losses(slack))[~kept].sum())
+    if most > 0.0:
+        assert not rounding_is_small(problem, alpha, slack, rounding, most * (1.0 - 1e-12))
+
+
+def test_a_sample_at_its_bound_and_on_the_margin_counts_as_rounding():
+    problem = hinge(np.array([1.0, -1.0]), 5.0).problem
+    alpha = np.array([5.0, -5.0])
+    inside, beyond = np.array([1e-9, -1e-9]), np.array([1.0, -1.0])
+    assert not rounding_is_small(problem, alpha, inside, 1e-8, 9e-8)
+    assert rounding_is_small(problem, alpha, inside, 1e-8, 1e-7)
+    assert rounding_is_small(problem, alpha, beyond, 1e-8, 9e-8)

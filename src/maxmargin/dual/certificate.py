@@ -279,14 +279,20 @@ def _bias_within(problem: DualProblem, residual: Float, hard: _Constraints, bias
     return meeting
 
 
-def rounding_is_small(problem: DualProblem, alpha: Float, rounding: float, allowed: float) -> bool:
-    """Whether what rounding of the function adds to the losses is allowed: it moves free variables
-    off the margin, at the price of their boxes or, where these are infinite, of squares."""
+def rounding_is_small(
+    problem: DualProblem, alpha: Float, slack: Float, rounding: float, allowed: float
+) -> bool:
+    """Whether what rounding of the function adds to the losses is allowed.
+
+    It moves free variables off the margin, and those at a bound to its other side where the slack
+    (the gradient minus the bias) is no larger than the rounding. The price are their boxes or,
+    where these are infinite, squares.
+    """
     boxes = problem.upper - problem.lower
     if rounding * float(boxes.sum()) <= allowed:
         return True
-    free = problem.free(alpha)
-    boxed, squared = free & np.isfinite(boxes), free & (problem.ridge > 0.0)
+    moved = problem.free(alpha) | (np.abs(slack) <= rounding)
+    boxed, squared = moved & np.isfinite(boxes), moved & (problem.ridge > 0.0)
     squares = rounding * np.abs(alpha[squared]) + 0.5 * rounding**2 / problem.ridge[squared]
     return rounding * float(boxes[boxed].sum()) + float(squares.sum()) <= allowed
 

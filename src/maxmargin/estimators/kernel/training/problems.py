@@ -349,24 +349,25 @@ class Trainer:
         sums = self.grams.largest_entry * float(dnrm2(alpha))  # subtracted from the targets
         rounding = KNOWN_TO * max(sums, float(np.abs(problem.linear).max()))
         coef = problem.per_sample(alpha)
+        slack = solution.gradient - solution.bias[problem.group]
         most = self.grams.most_rounding_of_arguments(coef)
-        is_small = rounding_is_small(problem, alpha, max(most, rounding), allowed)
-        negligible = is_small or rounding_is_small(problem, alpha, most, allowed)
+        is_small = rounding_is_small(problem, alpha, slack, max(most, rounding), allowed)
+        negligible = is_small or rounding_is_small(problem, alpha, slack, most, allowed)
         if most > 1e-3 * s.tol or not negligible:
             rounding = max(rounding, self.grams.rounding_of_arguments(task.indices, coef))
-            is_small = rounding_is_small(problem, alpha, rounding, allowed)
+            is_small = rounding_is_small(problem, alpha, slack, rounding, allowed)
         if rounding > s.tol:
             return False
         if not needs_gap:
             return True
-        is_small = is_small or rounding_is_small(problem, alpha, rounding, allowed)
+        is_small = is_small or rounding_is_small(problem, alpha, slack, rounding, allowed)
         if shown.relative_gap <= s.gap and is_small:
             return True
         # An optimum of 0 has no relative gap; ν-machines have one where nothing can be told apart.
         largest = self.grams.largest_entry_of(task.indices)
         least = gap_resolution(problem, alpha, solution.bias, largest)
         is_zero = not problem.linear.any() and max(shown.gap, value) <= least
-        return is_zero and rounding_is_small(problem, alpha, rounding, least)
+        return is_zero and rounding_is_small(problem, alpha, slack, rounding, least)
 
     def _read(
         self, task: Task, solution: Solution, exact: Gram, gram: Gram | None = None
