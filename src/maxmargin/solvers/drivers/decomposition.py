@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...dual.problem import Int
+from ...dual.problem import Float, Int
 from ...linalg.bordered import Factor
 from .. import costs
 from ..newton.projected_step import RULES as FACE_RULES
@@ -44,8 +44,10 @@ class Rules(NamedTuple):
     new_share: float = 0.02
     # Largest number of rounds of an exact active-set Newton step on a block.
     face_rounds: int = 30
-    # Rounds without a smaller violation that count as stagnation.
+    # Rounds without a smaller violation that count as stagnation, and after which the gain of steps
+    # is compared with that of the dual value.
     longest_plateau: int = 500
+    plateau: int = 50
     # Largest number of polishing rounds.
     polish_rounds: int = 20
 
@@ -59,6 +61,7 @@ class BlockRun(Run):
     polish_rounds: int | None
     factor: Factor | None
     arrangement: Arrangement | None
+    before: tuple[Float, Float] | None
 
     def prepare(self) -> None:
         self.size, self.largest = self.plan.block, self.plan.largest_block
@@ -72,6 +75,7 @@ class BlockRun(Run):
         self.goal = self.aim
         self.recent = np.zeros(0, dtype=np.int64)
         self.stagnant, self.refreshes = False, 0
+        self.before = None  # α and gradient on the plateau, see `_gains_by_rounding`
         self.polish_rounds = None  # polishing rounds left, once polishing has begun
         self.wide, self.factor = False, None  # the factor of the last block of all free samples
 
@@ -111,8 +115,8 @@ class BlockRun(Run):
         while True:
             self.violation, self.active = all_samples.violation(), all_samples.live
             if gain is not None:
-                self.stagnant, gain = self.stagnates(gain), None
-                if self.unimproved > RULES.longest_plateau:  # rounding may seem to be gain
+                self.stagnant, gain = self.stagnates(gain) or self._gains_by_rounding(), None
+                if self.unimproved > RULES.longest_plateau:
                     self.stagnant, self.unimproved = True, 0
             if all_samples.stages and self.violation <= RULES.stage_goal * self.settings.tol:
                 all_samples.grow()
@@ -138,6 +142,18 @@ class BlockRun(Run):
             gain = self.state.dual - dual
             if self.settings.shrinking and self.polish_rounds is None:
                 all_samples.settle()
+
+    def _gains_by_rounding(self) -> bool:
+        """Whether the dual value has stood still on a plateau, whatever steps seemed to gain."""
+        if self.unimproved % RULES.plateau:
+            return False
+        v, before = self.all_samples.live.v, self.before
+        self.before = now = (v.alpha.copy(), v.gradient.copy())
+        if self.unimproved == 0 or before is None or before[0].size != v.alpha.size:
+            return False
+        # Exact for a quadratic function, and so for the variables that are left.
+        gain = 0.5 * float((now[0] - before[0]) @ (now[1] + before[1]))
+        return gain <= 1e-12 * abs(self.state.dual)
 
     def _chosen(self) -> Int:
         """The most violating samples, the free ones in wide rounds, and the recent ones."""
