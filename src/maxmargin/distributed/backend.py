@@ -13,17 +13,27 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
 from distributed import CancelledError, Client, Future, KilledWorker, get_client, wait
 from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
 from ..dual.problem import Float, Int
-from ..kernels.base import count
+from ..kernels.base import count, take
 from ..solvers.sharded import shard
 from ..solvers.sharded.backend import Backend, Pause, Session
-from ..solvers.sharded.inputs import in_bytes
-from ..solvers.sharded.shard import Members, Part, Proposal, ShardTask, Step, Taken
+from ..solvers.sharded.inputs import in_bytes, stacked
+from ..solvers.sharded.shard import (
+    Members,
+    Part,
+    Proposal,
+    ShardTask,
+    Step,
+    Taken,
+    interpolation_at,
+)
 from ..solvers.sharded.summary import Summary, summary
+from .kept import SHARE, Bool, KeptRows
 
 # Seconds between two checks of the time limit and of Ctrl-C while workers compute.
 LOOK_EVERY = 0.2
@@ -77,6 +87,7 @@ class DaskBackend(Backend):
 
     def __init__(self, client: Client, parts: list[Any], feature_names: Any = None) -> None:
         self.client, self.parts, self.feature_names = client, parts, feature_names
+        self.samples, self.nbytes = 0, 0
 
     def keep(self, nbytes: int = 0, share: float = 0.4) -> None:
         """Let the workers keep parts that are read, unless `nbytes` exceed this share of their
@@ -93,10 +104,15 @@ class DaskBackend(Backend):
 
     def summaries(self, classes: bool) -> list[Summary]:
         futures = [submitted(self.client, summary_of, part, classes) for part in self.parts]
-        return results(self.client, futures, lambda: None)
+        found = results(self.client, futures, lambda: None)
+        self.samples = sum(one.samples for one in found)
+        self.nbytes = sum(one.nbytes for one, part in zip(found, self.parts) if not callable(part))
+        return found
 
     def session(self, task: ShardTask, pause: Pause) -> DaskSession:
-        return DaskSession(self.client, self.parts, task, pause)
+        memory = memory_of(self.client)
+        room = 0.0 if np.isinf(memory) else (SHARE * memory - self.nbytes) / self.side_by_side
+        return DaskSession(self.client, self.parts, task, pause, KeptRows(self.samples, room))
 
 
 class Piece(NamedTuple):
@@ -112,10 +128,15 @@ class DaskSession(Session):
     reroot_every = 16
 
     def __init__(
-        self, client: Client, parts: list[Future[Any]], task: ShardTask, pause: Pause
+        self,
+        client: Client,
+        parts: list[Future[Any]],
+        task: ShardTask,
+        pause: Pause,
+        kept: KeptRows,
     ) -> None:
         self.client, self.parts, self.pause = client, parts, pause
-        self.task = task
+        self.task, self.kept, self.keeps = task, kept, False
         self.states: list[Future[Any] | None] = [None] * len(parts)
         self.blocks: list[list[Piece]] = []
 
@@ -153,6 +174,8 @@ class DaskSession(Session):
 
     def restart(self, X: Any) -> None:
         self.states, self.blocks = [None] * len(self.parts), []
+        self.kept.forget()
+        self.keeps = interpolation_at(self.task.kernel, X) is None
         self.send(X)
 
     def advance(
@@ -163,26 +186,56 @@ class DaskSession(Session):
         bias: Float,
         most: int,
         leash: float,
+        keep: bool = True,
     ) -> list[Proposal]:
-        pieces = [
-            (piece.inputs, delta[piece.rows])
-            for block, delta in zip(self.blocks, deltas)
-            for piece in block
-            if delta[piece.rows].any()
-        ]
-        blocks = [inputs for inputs, _ in pieces]
-        changes = self._submit(same, [delta for _, delta in pieces])
+        changes, without = self.kept.split(deltas, dtype)
+        new = [delta[own] for delta, own in zip(deltas, without)]
+        if keep and self.keeps and self.kept.fits(sum(map(len, new)), dtype):
+            self.kept.add(without, dtype, self._rows(without, dtype))
+            changes, without = np.concatenate([changes, *new]), []
+        groups = [group for group in self.kept.groups if changes[group.members].any()]
+        pieces = self._pieces(without)
+        direct = [deltas[number][piece.rows] * chosen for number, piece, chosen in pieces]
+        blocks = [piece.inputs for _, piece, _ in pieces]
+        message = self._submit(same, (direct, [changes[group.members] for group in groups]))
         steps = [
             self._submit(
-                advanced, part, state, self.task, own, blocks, changes, dtype, bias, most, leash
+                advanced,
+                part,
+                state,
+                self.task,
+                own,
+                blocks,
+                [group.rows[k] for group in groups],
+                message,
+                dtype,
+                bias,
+                most,
+                leash,
             )
-            for part, state, own in zip(self.parts, self.states, members)
+            for k, (part, state, own) in enumerate(zip(self.parts, self.states, members))
         ]
         proposals = self._results([self._submit(proposal_of, step) for step in steps])
         # All at once, so that an interrupted pass changes nothing.
         self.states = list(steps)
         self.moved += in_bytes(deltas) * self.workers + in_bytes(members)
         return proposals
+
+    def _pieces(self, samples: list[Bool]) -> list[tuple[int, Piece, Bool]]:
+        """The pieces of blocks with some of these samples: block, piece, and which of its rows."""
+        found = []
+        for number, (block, own) in enumerate(zip(self.blocks, samples)):
+            found += [(number, piece, own[piece.rows]) for piece in block if own[piece.rows].any()]
+        return found
+
+    def _rows(self, samples: list[Bool], dtype: Any) -> list[Future[Any]]:
+        """Tasks for the kernel values of these samples of each block, one for each part."""
+        pieces = self._pieces(samples)
+        blocks = [piece.inputs for _, piece, _ in pieces]
+        chosen = [np.flatnonzero(rows) for _, _, rows in pieces]
+        return [
+            self._submit(rows_of, part, self.task, blocks, chosen, dtype) for part in self.parts
+        ]
 
     def gaps(self, members: list[Members], bias: Float) -> list[float]:
         jobs = [
@@ -310,8 +363,30 @@ def same(X: Any) -> Any:
     return X
 
 
-def advanced(part: Part, state: Step | None, *arguments: Any) -> Step:
-    return shard.advanced(part, None if state is None else state.state, *arguments)
+def advanced(
+    part: Part,
+    state: Step | None,
+    task: ShardTask,
+    members: Members,
+    blocks: list[Any],
+    rows: list[Any],
+    message: tuple[list[Float], list[Float]],
+    dtype: Any,
+    bias: Float,
+    most: int,
+    leash: float,
+) -> Step:
+    before, (deltas, changes) = None if state is None else state.state, message
+    kept = zip(rows, changes)
+    return shard.advanced(
+        part, before, task, members, blocks, deltas, dtype, bias, most, leash, kept
+    )
+
+
+def rows_of(part: Part, task: ShardTask, blocks: list[Any], chosen: list[Int], dtype: Any) -> Any:
+    """Kernel values between these rows of each block and all samples of a part."""
+    members = stacked([take(X, rows) for X, rows in zip(blocks, chosen)])
+    return shard.kernel_rows(part, task, members, dtype)
 
 
 def gap_part(part: Part, state: Step, *arguments: Any) -> float:

@@ -72,9 +72,11 @@ class Session(ABC):
         bias: Float,
         most: int,
         leash: float,
+        keep: bool = True,
     ) -> list[Proposal]:
         """Change α by the deltas of all blocks, and get the candidates of every shard. Samples that
-        satisfy their condition by more than the leash are set aside."""
+        satisfy their condition by more than the leash are set aside. Kernel values may be kept for
+        the next change, unless it is said that there is none."""
 
     @abstractmethod
     def gaps(self, members: list[Members], bias: Float) -> list[float]:
@@ -210,7 +212,9 @@ class LocalSession(Session):
         bias: Float,
         most: int,
         leash: float,
+        keep: bool = True,
     ) -> list[Proposal]:
+        del keep
         steps = [
             shard.advanced(
                 part,

@@ -250,12 +250,12 @@ class ShardedRun:
         self.since_root += 1
         return self.ask(self.dtype, self.leash * max(self.standing.violation, self.drift))
 
-    def ask(self, dtype: Any, leash: float) -> list[Proposal]:
+    def ask(self, dtype: Any, leash: float, keep: bool = True) -> list[Proposal]:
         asked = max(16, int(RULES.asked * self.candidates() / self.shards))
         deltas = self.pool.deltas()
         changed = sum(int(np.count_nonzero(delta)) for delta in deltas)
         members = self.pool.members()
-        proposals = self.session.advance(members, deltas, dtype, self.bias, asked, leash)
+        proposals = self.session.advance(members, deltas, dtype, self.bias, asked, leash, keep)
         drift = max(proposal.drift for proposal in proposals)
         self.drift = RULES.drift * drift if drift else self.drift
         self.evaluations += changed * self.samples
@@ -270,7 +270,7 @@ class ShardedRun:
         """The certificate of α, from states rebuilt in float64."""
         self.session.restart(self.pool.one_block())
         self.since_root = 1
-        proposals = self.ask(np.float64, np.inf)
+        proposals = self.ask(np.float64, np.inf, keep=False)
         self.bias = self.meeting(proposals)
         parts = self.session.gaps(self.pool.members(), self.bias)
         gap = sum(parts) + float(self.bias @ (self.totals - self.pool.sums(self.totals.size)))

@@ -14,7 +14,7 @@ Variables are arrays of shape (copies, samples): one row, or two for regression.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from ...dual.machines import part_of
 from ...dual.problem import DualProblem, Float, Int
 from ...kernels import Gaussian, Kernel
 from ...kernels.base import count, take
+from ...kernels.row_sums import add_rows
 from ...kernels.vector.base import VectorKernel
 from ...kernels.vector.chebyshev import Interpolation
 from ...runtime.parallel import in_parts, single_threaded_blas
@@ -224,9 +225,13 @@ def advanced(
     bias: Float,
     most: int,
     leash: float = np.inf,
+    kept: Iterable[tuple[Any, Float]] = (),
 ) -> Step:
     """Kα + K·Δ for the changes Δ of the samples in `blocks`, and a proposal with a limited number
-    of candidates. Without a state it is rebuilt."""
+    of candidates. Without a state it is rebuilt.
+
+    `kept` has more changes, of members whose kernel values are known, see `kernel_rows`.
+    """
     posed = task.posed(part)
     if posed.problem is None:
         nothing = np.empty(0, dtype=np.int64)
@@ -244,12 +249,36 @@ def advanced(
     change = np.zeros(count(X))
     for Z, coef in changes:
         change += kernel_sums(task.kernel, X, Z, coef, dtype)
+    for rows, coef in kept:
+        whole = np.zeros(posed.samples)
+        moved = np.flatnonzero(coef)
+        add_rows(whole, rows, moved, coef[moved])
+        change += whole if near is None else whole[near]
     drift = 0.0 if state is None else float(np.abs(change).max(initial=0.0))
     values = np.zeros(posed.samples) if state is None else state.values.copy()
     values[slice(None) if near is None else near] += change
     state = ShardState(values, near)
     proposal = _proposal(part, posed, state, task, members, bias, most)
     return Step(state, proposal._replace(drift=drift))
+
+
+def kernel_rows(part: Part, task: ShardTask, Z: Any, dtype: Any) -> NDArray[Any]:
+    """k(z_j, x_i) for all samples x_i of a part that belong to the problem, a row for each z_j."""
+    X, kernel = task.posed(part).X, task.kernel
+    rows = np.empty((count(Z), count(X)), dtype)
+    write = kernel.evaluator(X, dtype, Z) if isinstance(kernel, VectorKernel) else None
+
+    def some_rows(first: int, last: int) -> None:
+        own = slice(first, last)
+        if write is None:
+            rows[own] = kernel(take(Z, own), X)
+        else:
+            write(Z[own], rows[own])
+
+    width = X.shape[1] if getattr(X, "ndim", 1) == 2 else 1
+    with single_threaded_blas():
+        in_parts(some_rows, rows.shape[0], rows.size, width)
+    return rows
 
 
 def _changes(blocks: list[Any], deltas: list[Float]) -> Iterator[tuple[Any, Float]]:
