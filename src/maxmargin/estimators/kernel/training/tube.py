@@ -139,6 +139,8 @@ class TubeSearch:
         spent, violation = float(np.abs(problem.per_sample(alpha)).sum()), shown.violation
         if sums is not None:
             violation = problem.violation(alpha, problem.gradient(alpha, sums))
+        if spent < self.total - 1e-12 * self.total:  # by more than rounding: then ε has to be 0
+            violation = max(violation, epsilon)
         return Certificate(
             primal=shown.primal + epsilon * self.total,
             dual=shown.dual + epsilon * spent,
