@@ -12,6 +12,8 @@ from sklearn.datasets import load_digits
 
 import maxmargin
 from maxmargin.distributed import SVC, SVR, OneClassSVM
+from maxmargin.distributed import backend as dask_backend
+from maxmargin.distributed.backend import DaskSession, memory_of
 from maxmargin.dual import certify, hinge
 from maxmargin.solvers.sharded import driver as sharded_driver
 
@@ -48,6 +50,27 @@ def test_svc_has_the_optimum_and_the_certificate_of_one_machine():
     assert shown.gap == pytest.approx(model.certificate_.gap, rel=1e-6)
     assert shown.dual == pytest.approx(model.certificate_.dual, rel=1e-12)
     assert np.array_equal(model.support_vectors_, X[model.support_])
+
+
+def test_the_optimum_does_not_depend_on_what_workers_keep(client, monkeypatch):
+    submitted, submit = [], DaskSession._submit
+
+    def counted(self, function, *arguments):
+        submitted.append(function.__name__)
+        return submit(self, function, *arguments)
+
+    monkeypatch.setattr(DaskSession, "_submit", counted)
+    found, tasks = [], []
+    row = 8 * len(X) / memory_of(client)
+    for share in (0.0, 300 * row, 0.3):  # nothing, the rows of some members, those of all
+        monkeypatch.setattr(dask_backend, "SHARE", share + X.nbytes / memory_of(client))
+        submitted.clear()
+        found.append(SVC(C=2.0, gamma=0.05, tol=1e-6).fit(spread(X), spread(HALVES)))
+        tasks.append(submitted.count("rows_of"))
+    assert tasks[0] == 0 < tasks[1] < tasks[2]
+    for model in found[1:]:
+        assert model.status_ == "converged"
+        assert model.certificate_.dual == pytest.approx(found[0].certificate_.dual, rel=1e-6)
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])

@@ -129,10 +129,11 @@ def disturb(monkeypatch, kind, name, fate, path, skipped=0):
         ("same", 0),
         ("advanced", 0),
         ("advanced", 5),
+        ("rows_of", 5),
         ("proposal_of", 2),
         ("gap_part", 1),
     ],
-    ids=["block", "inputs", "rebuild", "apply", "propose", "certify"],
+    ids=["block", "inputs", "rebuild", "apply", "kernel", "propose", "certify"],
 )
 def test_a_worker_killed_within_a_task_changes_nothing(
     client, single, monkeypatch, tmp_path, name, skipped

@@ -121,6 +121,26 @@ def test_states_follow_changes_of_alpha_block_by_block():
     assert second.proposal.drift == pytest.approx(np.abs(K[:, [3, 4]] @ [-0.4, 0.5]).max())
 
 
+@pytest.mark.parametrize("leash", [np.inf, 0.1])
+def test_known_kernel_values_change_a_state_like_the_inputs(leash):
+    task, part, machine = posed("hinge")
+    members, bias, delta = members_of(machine.problem), np.full(1, 0.9), np.array([-0.4, 0.0, 0.5])
+    first = shard.advanced(part, None, task, members, [X[:3]], [delta], np.float64, bias, 5)
+    rows = shard.kernel_rows(part, task, X[3:6], np.float32)
+    np.testing.assert_allclose(rows, K[3:6], rtol=1e-5)
+    rest = (np.float64, bias, 5, leash)
+    direct = shard.advanced(part, first.state, task, members, [X[3:6]], [delta], *rest)
+    known = shard.advanced(part, first.state, task, members, [], [], *rest, [(rows, delta)])
+    np.testing.assert_allclose(known.state.values, direct.state.values, rtol=1e-5)
+    if np.isinf(leash):
+        assert known.state.near is direct.state.near is None
+    else:
+        np.testing.assert_array_equal(known.state.near, direct.state.near)
+        away = np.setdiff1d(np.arange(N), known.state.near)
+        assert away.size
+        np.testing.assert_array_equal(known.state.values[away], first.state.values[away])
+
+
 @pytest.mark.parametrize("name", ["hinge", "epsilon_svr"])
 def test_samples_beyond_the_leash_are_set_aside_and_nothing_is_said_of_them(name):
     task, part, machine = posed(name)
