@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+
+import maxmargin
 
 from .kernels import is_definite
 from .problems import Case
@@ -99,7 +102,24 @@ def largest_product(case: Case) -> float:
     return case.parameters.get("C", 1.0) * float(weights_of(case).max()) * size_of_kernel(case)
 
 
+def has_no_margin(case: Case) -> bool:
+    """Whether ν leaves a margin of 0 up to rounding, without weights of classes: the coefficients
+    were divided by it."""
+    if case.estimator != "NuSVC" or case.parameters.get("class_weight") is None:
+        return False
+    model = maxmargin.NuSVC(**{**case.parameters, "class_weight": None})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        coef = model.fit(case.X, case.y, sample_weight=case.weight).dual_coef_
+    return float(abs(coef).max()) > 1e12
+
+
 REFUSALS = (
+    Refusal(
+        "leaves no margin between the classes",
+        "weights of classes multiply the C = 1/ρ that ν stands for",
+        has_no_margin,
+    ),
     Refusal(
         "number of classes has to be greater than one",
         "there is one class",

@@ -69,6 +69,7 @@ FAILED_ONCE = {
     "sparse inputs whose mean is not subtracted": ((12001, 11727),),
     "bounds of a box that are rounded products, times inputs of 1e14": ((9401, 18017),),
     "certificate of the tube at the end of time": ((12001, 3313),),
+    "margin of 0 that weights of classes cannot be applied to": ((9601, 49080),),
     "tube that is open although its price is not spent": ((9601, 34786),),
     "face step without free variables": ((13001, 864),),
     "violation below the rounding of a stream": ((4001, 26889), (9402, 6258)),

@@ -1,5 +1,6 @@
 """The certificate is that of the model as delivered, whatever comes in."""
 
+import copy
 import math
 import warnings
 from fractions import Fraction
@@ -262,6 +263,20 @@ def test_squares_that_grow_without_end_are_refused_after_a_warm_start():
     model = fitted(SVC(**case.parameters), case.X, case.y)
     with pytest.raises(ValueError, match="not positive semi-definite"):
         model.set_params(warm_start=True, C=10.0).fit(case.X, case.y)
+
+
+def test_variables_at_a_bound_are_there_after_a_warm_start_with_another_C():
+    """Bounds times the ratio of both C are rounded, and there is no time to mend it."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(24, 2)), np.tile([0, 1], 12)
+    weight = np.repeat(rng.uniform(1e-6, 0.05, size=12), 2)
+    model = fitted(SVC(C=1e-4), X, y, weight)
+    assert model.certificate_.violation == 0.0
+    for C in (3.3e-4, 1.7e-4, 1e-5 / 3.0):
+        again = copy.deepcopy(model).set_params(warm_start=True, C=C, max_seconds=1e-9)
+        fitted(again, X, y, weight)
+        assert again.status_ == "time_limit"
+        assert again.certificate_.violation == 0.0
 
 
 def test_targets_far_from_zero_move_the_intercept_alone():

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ...dual.problem import ROUNDING, DualProblem, Float
 from ...kernels import Linear, Precomputed
 from ...kernels.precomputed import as_square, check_symmetric
 from ...kernels.vector.base import VectorKernel
@@ -226,6 +227,11 @@ class KernelMachine(CertifiedMachine):
             if is_over and is_squared:
                 outcome = outcome.ended("unbounded")  # it grew until it overflowed
             is_unbounded = outcome.solution.status == "unbounded"
+            if is_unbounded and not hasattr(self, "C"):
+                raise ValueError(
+                    f"nu={self.nu} leaves no margin between the classes of {task.name}, so that "
+                    "class_weight cannot be applied: choose a smaller nu, or leave class_weight out"
+                )
             known = is_unbounded and isinstance(self.kernel_, VectorKernel)
             if known and np.isfinite(self.C) and not may_be_indefinite(self):
                 raise ValueError(
@@ -331,4 +337,16 @@ def resumed(tasks: list[Task], previous: Any, estimator: Any) -> list[Task]:
     ratio = float(getattr(estimator, "C", 1.0)) / previous._penalty_
     if not (np.isfinite(ratio) and ratio > 0):
         ratio = 1.0
-    return [task._replace(start=solution.alpha * ratio) for task, solution in zip(tasks, known)]
+    return [
+        task._replace(start=scaled(solution.alpha, ratio, task.machine.problem))
+        for task, solution in zip(tasks, known)
+    ]
+
+
+def scaled(alpha: Float, ratio: float, problem: DualProblem) -> Float:
+    """α times the ratio, at a bound where only rounding keeps it from there."""
+    result = alpha * ratio
+    for bound in (problem.lower, problem.upper):
+        finite = np.where(np.isfinite(bound), bound, 0.0)
+        result = np.where(np.abs(result - finite) <= ROUNDING * np.abs(finite), finite, result)
+    return result
