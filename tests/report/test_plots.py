@@ -346,6 +346,14 @@ def test_gram_is_ordered_by_class():
     pyplot.close(display.figure_)
 
 
+@pytest.mark.parametrize(("labels", "angle"), [(("a", "b"), 0), (("a", "a long name"), 45)])
+def test_labels_of_classes_are_turned_where_one_is_long(labels, angle):
+    display = GramDisplay.from_kernel(Gaussian(0.5), X, np.where(Y > 0, *labels))
+    turned = {tick.get_rotation() for tick in display.ax_.get_xticklabels()}
+    assert turned == {angle}
+    pyplot.close(display.figure_)
+
+
 def test_support_vectors_are_shown_largest_first():
     model = SVC().fit(IMAGES, Y)
     display = SupportVectorDisplay.from_estimator(model, IMAGES, Y, most=5)

@@ -65,6 +65,9 @@ def test_where_parts_begin_does_not_depend_on_the_number_of_threads(size, least,
 
 def test_little_work_is_not_divided():
     assert part_length(10_000, WORTH_A_THREAD - 1) == 10_000
+    # Two parts are worth two threads, and a power of two of them for more.
+    parts = [-(-(1 << 20) // part_length(1 << 20, k * WORTH_A_THREAD)) for k in (1, 2, 3, 8, 10**4)]
+    assert parts == [2, 4, 4, 16, 256]
     assert part_length(10_000, WORTH_A_THREAD) < 10_000
 
 

@@ -393,6 +393,14 @@ def test_fold_without_one_class_answers_with_the_other():
     assert not gradient.any()
 
 
+def test_stratified_splits_leave_out_a_share_that_is_no_whole_number_on_average():
+    y = np.where(np.arange(50) < 12, 1.0, -1.0)  # a fifth of the first class is 2.4 samples
+    splits = RandomSplits(y, random_state=0, stratified=True)
+    left_out = [int((y[splits.next()[0].test] > 0).sum()) for _ in range(400)]
+    assert set(left_out) == {2, 3}
+    assert np.mean(left_out) == pytest.approx(2.4, abs=0.1)
+
+
 @pytest.mark.parametrize("stratified", [False, True])
 def test_random_splits_hold_both_classes_however_rare_one_is(stratified):
     y = np.where(np.arange(50) == 17, 1.0, -1.0)

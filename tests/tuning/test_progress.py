@@ -92,6 +92,13 @@ def test_every_stage_is_told_of():
     assert list(stages) == ["coarse grid", "iRprop+ on the kernel target alignment", "path of C"]
 
 
+def test_best_error_of_a_path_is_no_worse_than_that_of_its_last_C():
+    path = [now for now in heard("kta") if now.stage == "path of C" and np.isfinite(now.value)]
+    assert path
+    assert all(now.best <= now.value for now in path if now.evaluations <= path[0].evaluations)
+    assert min(now.best for now in path) < max(now.value for now in path)
+
+
 def test_evaluations_count_up_to_the_budget_of_a_stage():
     scan = [now for now in heard("kta") if now.stage == "coarse grid"]
     assert [now.evaluations for now in scan] == list(range(1, 9))

@@ -23,6 +23,12 @@ def table(**columns):
     )
 
 
+@pytest.mark.parametrize(("texts", "found"), [(6, 6), (7, 0)])
+def test_cells_are_mistakes_where_nine_of_ten_others_are_numbers(texts, found):
+    cells = [*map(str, range(N - texts)), *["?x"] * texts]
+    assert len(mistakes(table(cells=cells), "cells")) == found
+
+
 def left_out(**columns):
     """Names of the columns left out, and what is said."""
     schema, notes = schema_of(table(**columns))

@@ -279,6 +279,15 @@ def test_variables_at_a_bound_are_there_after_a_warm_start_with_another_C():
         assert again.certificate_.violation == 0.0
 
 
+@pytest.mark.parametrize("machine", [SVC, SVR, NuSVC, OneClassSVM])
+def test_warning_of_a_fit_that_is_not_done_points_to_the_call(machine):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 2)), np.tile([0, 1], 30)
+    with pytest.warns(ConvergenceWarning, match="duality gap is still") as told:
+        machine(max_iter=1).fit(X, y)
+    assert {warning.filename for warning in told} == {__file__}
+
+
 def test_targets_far_from_zero_move_the_intercept_alone():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ from ..conditioning import (
 from ..distinct import Samples
 from ..inputs import checked_weights, may_be_indefinite, resolved_kernel, training_inputs
 from ..progress import Clock, OutOfTime, Reporter
+from ..warn import warn_caller
 from .machine import KernelMachine
 from .training.problems import FEASIBLE
 
@@ -264,9 +264,8 @@ class LeastSquaresMachine(KernelMachine):
             "time_limit": f"max_seconds={self.max_seconds} was reached",
             "step_limit": f"{self.n_iter_} conjugate gradient steps were not enough",
         }.get(self.status_, "float64 allows no further progress")
-        warnings.warn(
+        warn_caller(
             f"Solver terminated early: {reason}. The duality gap is still {worst:.3g} of the "
             f"objective; asked for was gap={self.gap:g}. A larger penalty makes it easier.",
             ConvergenceWarning,
-            stacklevel=4,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar
 
@@ -39,6 +38,7 @@ from ..inputs import (
 )
 from ..progress import Reporter
 from ..template import CertifiedMachine
+from ..warn import warn_caller
 from .prediction import expansion_values, like
 from .training.gram_pool import Grams
 from .training.origin import at_origin
@@ -271,14 +271,13 @@ class KernelMachine(CertifiedMachine):
         reason = EARLY.get(status, f"Solver terminated early: {STATUSES[status]}.")
         reason = reason.format(**self.get_params(deep=False))
         where = f" ({len(unfinished)} of {len(tasks)} problems, worst {tasks[place].name})"
-        warnings.warn(
+        warn_caller(
             f"{reason} The duality gap is still {worst.certificate.gap:.3g}, "
             f"{worst.certificate.relative_gap:.2%} of the objective, and the largest violation "
             f"{worst.certificate.violation:.3g}; asked for were gap={self.gap:g} and "
             f"tol={self.tol:g}{where if len(tasks) > 1 else ''}. Go on from here with "
             "warm_start=True.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
     def _functions(self) -> tuple[Any, np.ndarray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ import numpy as np
 from ...dual import Machine, hinge, nu_svc, squared_hinge
 from .. import parameters as p
 from ..targets import OneClassLeft
+from ..warn import warn_caller
 from .classifier import KernelClassifier
 from .multiclass import labels_of
 
@@ -340,12 +340,11 @@ shape_fit_, support_, support_vectors_
                 "smaller class in every pair of classes; choose a smaller nu"
             )
         if uneven:
-            warnings.warn(
+            warn_caller(
                 f"nu={self.nu} is more than twice the share of the smaller class for "
                 f"{', '.join(uneven[:3])}{', …' if len(uneven) > 3 else ''}; it is taken as a "
                 "fraction of the largest possible value there",
                 UserWarning,
-                stacklevel=6,
             )
 
     def _solved(self, samples: Any, tasks: Any, trainer: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -31,6 +30,7 @@ from .. import parameters as p
 from ..inputs import checked_weights
 from ..progress import Reporter
 from ..template import CertifiedMachine
+from ..warn import warn_caller
 from .auto_strength import chosen_C
 from .inputs import chunked_inputs, chunks_to_predict, refuse_overflow
 
@@ -256,12 +256,11 @@ class LinearMachine(CertifiedMachine):
         reason = REASONS[status].format(ease=ease, **self.get_params(deep=False))
         more = "" if status == "precision" else " Go on from here with warm_start=True."
         where = f" ({len(unfinished)} of {len(tasks)} problems, worst {tasks[place].name})"
-        warnings.warn(
+        warn_caller(
             f"{reason} The duality gap is still {solutions[place].certificate.gap:.3g}, "
             f"{relative:.2g} of the objective instead of tol={self.tol:g}"
             f"{where if len(tasks) > 1 else ''}.{more}",
             ConvergenceWarning,
-            stacklevel=6,
         )
 
     def _values(self, X: Any) -> np.ndarray:

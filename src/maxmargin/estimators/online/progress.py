@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..progress import Clock, Line, Reporter
+from ..warn import warn_caller
 from .committee import Committee, Lesson
 
 
@@ -107,15 +107,14 @@ class QuietReporter(Reporter):
             self.line = Line(self.estimator, problems)
 
 
-def warn_early(estimator: Any, status: str, what: str, stacklevel: int) -> None:
-    """Warn the caller `stacklevel` levels up that a limit ended the training."""
+def warn_early(estimator: Any, status: str, what: str) -> None:
+    """Warn the caller that a limit ended the training."""
     reasons = {
         "time_limit": f"max_seconds={estimator.max_seconds}",
         "stopped": "the callback asked to stop",
     }
-    warnings.warn(
+    warn_caller(
         f"Training ended early: {reasons[status]}. {what} finish() optimises the support "
         "set so far.",
         ConvergenceWarning,
-        stacklevel=stacklevel + 1,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -21,6 +20,7 @@ from ..distinct import chosen
 from ..inputs import checked_weights, is_precomputed, tag_inputs, training_inputs
 from ..progress import Clock
 from ..template import blank, take_over
+from ..warn import warn_caller
 from .active import STRATEGIES, LabelledPool, queried
 from .classes import (
     factors_of,
@@ -323,11 +323,10 @@ class OnlineSVC(ClassifierMixin, TrainedOnline):  # type: ignore[misc]
         early = sorted(set(statuses) - {"converged", "stationary", "one class"})
         if early:
             worst = max(machine.violation for machine in self.machines_.machines)
-            warnings.warn(
+            warn_caller(
                 f"finish ended early ({', '.join(early)}): the largest violation is still "
                 f"{worst:.3g} instead of tol={self.tol:g}. Call finish again to go on.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         if examples is not None:
             proofs = self.machines_.certificates(*examples)
@@ -409,7 +408,7 @@ class OnlineSVC(ClassifierMixin, TrainedOnline):  # type: ignore[misc]
         if curve.reason == "interrupted":
             raise KeyboardInterrupt("fit_active was interrupted; the model so far is kept")
         if curve.reason in ("time_limit", "stopped"):
-            warn_early(self, curve.reason, f"{curve.asked.size:,} labels were used.", 2)
+            warn_early(self, curve.reason, f"{curve.asked.size:,} labels were used.")
         return self
 
     def _names(self) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from ..inputs import checked_weights, is_function, new_inputs, resolved_kernel, 
 from ..kernel.training.gram_pool import Grams
 from ..progress import Clock, Reporter
 from ..template import CertifiedMachine
+from ..warn import warn_caller
 from . import state
 from .classes import labels_of_stream, weighted_classes
 from .committee import Committee
@@ -60,7 +60,7 @@ class TrainedOnline(CertifiedMachine):
         reporter.finish(0)
         if ended in ("time_limit", "stopped"):
             processed = f"{pace.seen:,} of {pace.total:,} examples were processed."
-            warn_early(self, ended, processed, 5)
+            warn_early(self, ended, processed)
         return ended == "interrupted"
 
     def _passes(self, samples: Samples, pace: Pace) -> str:
@@ -113,12 +113,11 @@ class TrainedOnline(CertifiedMachine):
         if worst <= 1.000001 * float(self.tol):  # rounding differs from that of the solver
             return "converged"
         kind = self.machines_.machines[place].dtype
-        warnings.warn(
+        warn_caller(
             f"Training ended early: no progress with kernel values in {kind}. The largest "
             f"violation may still be {worst:.3g} instead of tol={self.tol:g}. finish() works in "
             "float64; else scale the inputs, or lower C.",
             ConvergenceWarning,
-            stacklevel=7,
         )
         return "precision"
 
