@@ -35,7 +35,9 @@ def grid_table(figures: dict[str, Any]) -> str:
             continue
         study, found = figures[title]["study"], figures[title]["summary"]
         rows = figures[title]["rows"]
-        theirs = with_spread(found["grid_error"], found["grid_error_spread"])
+        theirs = "not measured"
+        if "grid_error" in found:
+            theirs = with_spread(found["grid_error"], found["grid_error_spread"])
         sampled = f" (from {study['cells']} of its fits)" if study["cells"] else ""
         lines.append(
             f"| {task} | {study['samples']:,} | {', '.join(rows)} | {study['trials']} "
