@@ -16,7 +16,7 @@ from .. import estimators
 from ..archive import ModelFileError
 from ..dual import Certificate
 from ..estimators import Certificates
-from ..estimators.conditioning import widened
+from ..estimators.conditioning import refuse_overflow, widened
 from ..estimators.inputs import is_precomputed, takes_strings
 from ..estimators.template import learned
 from ..estimators.tree import Candidates, Tree
@@ -207,6 +207,21 @@ def _kernel_expansion(estimator: Any, sizes: Sizes) -> None:
     if vectors:
         first = widened(inputs[:1])
         _require(np.isfinite(kernel(first, first)).all(), "kernel_ is not finite")
+        if not takes_strings(kernel):
+            _refuse_values_that_overflow(estimator)
+
+
+def _refuse_values_that_overflow(estimator: Any) -> None:
+    """f(x) = Σ_i α_i k(x_i, x) is finite at the support vectors, as a fit would have ensured."""
+    try:
+        top = refuse_overflow(estimator.kernel_, widened(estimator.support_vectors_))
+    except ValueError as error:
+        raise ModelFileError(f"support_vectors_ are too large: {error}") from error
+    coef = estimator.dual_coef_
+    entries = coef.data if sparse.issparse(coef) else coef
+    with np.errstate(over="ignore"):
+        total = float(np.abs(entries).sum()) * top
+    _require(np.isfinite(total), "dual_coef_ times kernel values overflow")
 
 
 def _linear_classifier(estimator: Any, sizes: Sizes) -> None:
