@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....dual.certificate import certificate_and_bias
+from ....dual.problem import DualProblem, Float
 from ...conditioning import intercept_at_origin
 from ...distinct import Samples, chosen
 from .problems import Trainer
@@ -109,9 +110,7 @@ def certified(
     trainer : Trainer
     """
     problem, solution = task.machine.problem, outcome.solution
-    alpha = trainer.delivered(task, solution.alpha)
-    if problem.copies == 1:  # of two variables for each sample only the difference is delivered
-        alpha = np.where(problem.free(alpha), coef, alpha)
+    alpha = as_balanced(problem, trainer.delivered(task, solution.alpha), coef)
     expansion = inputs @ (inputs.T @ coef) + change.rest * (inputs @ centre)
     bias = solution.bias + change.intercept
     shown, _ = certificate_and_bias(problem, alpha, expansion, bias)
@@ -120,3 +119,12 @@ def certified(
     shown = replace(shown, primal=dual + gap, dual=dual, gap=gap)
     outcome = outcome._replace(certificate=task.as_posed(shown, alpha, expansion))
     return outcome.ended("precision") if trainer.falls_short(task, outcome) else outcome
+
+
+def as_balanced(problem: DualProblem, alpha: Float, coef: Float) -> Float:
+    """α with what balancing has added to the coefficients; of two variables for each sample the
+    larger one takes it up."""
+    rest = coef - problem.per_sample(alpha)
+    size = np.abs(alpha).reshape(problem.copies, -1)
+    larger = (np.arange(problem.copies)[:, None] == size.argmax(axis=0)).ravel()
+    return np.where(problem.free(alpha) & larger, alpha + problem.of_samples(rest), alpha)
