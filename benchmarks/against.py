@@ -122,18 +122,17 @@ def serve(off: str) -> None:
         switch_off(off)
 
     from .contenders import OWN
-    from .problems import OTHERS, PROBLEMS
+    from .problems import EVERY
     from .workers import Session, timed
 
     warnings.simplefilter("ignore")
-    problems = {**PROBLEMS, **{problem.name: problem for problem in OTHERS}}
     session = None
     for line in sys.stdin:
         request = json.loads(line)
         if request["request"] == "prepare":
             contender = next(one for one in OWN if one.dtype == request["dtype"])
             session = Session(contender)
-            session.prepare(problems[request["problem"]])
+            session.prepare(EVERY[request["problem"]])
             answer: dict[str, Any] = {}
         else:
             assert session is not None
@@ -145,11 +144,13 @@ def serve(off: str) -> None:
 
 
 def main() -> None:
+    from .problems import add_groups, missing, selected
+
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("revision", nargs="?", help="a commit, branch or tag")
     parser.add_argument("--problems", metavar="a,b,c", help="names or patterns such as 'mnist*'")
     parser.add_argument("--quick", action="store_true", help="fewer than 5,000 samples only")
-    parser.add_argument("--others", action="store_true", help="problems nothing was made for")
+    add_groups(parser.add_argument)
     parser.add_argument("--repeats", type=int, default=3, help="runs of which the median counts")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--off", default="", help=argparse.SUPPRESS)
@@ -159,10 +160,8 @@ def main() -> None:
         return
     if arguments.revision is None:
         parser.error("a revision to compare with is missing")
-    from .problems import missing, selected
-
     names = arguments.problems.split(",") if arguments.problems else None
-    problems = selected(names, quick=arguments.quick, others=arguments.others)
+    problems = selected(names, arguments.quick, arguments.group)
     results = []
     print(f"{'problem':>24}  {'here':>12}  {arguments.revision[:10]:>12}   ratio")
     with checked_out(arguments.revision) as folder, tempfile.TemporaryDirectory() as caches:

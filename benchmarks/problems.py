@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
@@ -25,6 +25,7 @@ from sklearn.datasets import (
     make_hastie_10_2,
     make_moons,
 )
+from sklearn.preprocessing import normalize
 
 from maxmargin.data import chess_board
 
@@ -75,7 +76,7 @@ class Problem:
         Of the estimator.
     dataset : str
         A case of `load`; by default the name.
-    estimator : {"SVC", "SVR", "OneClassSVM"}
+    estimator : {"SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"}
     csr : bool
         Whether inputs are given as a sparse matrix.
     """
@@ -174,6 +175,20 @@ OTHERS = (
     _other("hastie", 6_000, 10, 1.0),
     _other("friedman", 700, 10, 1.0, "SVR"),
 )
+# Machines that the others leave out: many classes, a ν in place of C, sparse text.
+MACHINES = (
+    Problem("covtype-7-classes", 15_120, 54, {"C": 10.0, "gamma": 1 / 54}),
+    Problem("krkopt-18-classes", 28_056, 6, {"C": 10.0, "gamma": 0.5}),
+    Problem("made-26-classes", 20_000, 16, {"C": 10.0, "gamma": 1 / 16}),
+    Problem("nu-banana", 5_300, 2, {"nu": 0.25, "gamma": 1.0}, estimator="NuSVC"),
+    Problem("nu-waveform", 5_000, 21, {"nu": 0.2, "gamma": 1 / 21}, estimator="NuSVC"),
+    Problem("nu-cadata", 3_000, 8, {"C": 1.0, "nu": 0.5, "gamma": 1 / 8}, estimator="NuSVR"),
+    Problem("nu-cpusmall", 8_192, 12, {"C": 10.0, "nu": 0.5, "gamma": 1 / 12}, estimator="NuSVR"),
+    Problem("sms-text", 5_574, 8_713, {"C": 10.0, "gamma": 1.0}, csr=True),
+    Problem("news-text", 2_000, 75_878, {"C": 10.0, "gamma": 1.0}, csr=True),
+)
+GROUPS = {"tuned": _ALL, "others": OTHERS, "machines": MACHINES}
+EVERY = {problem.name: problem for group in GROUPS.values() for problem in group}
 PROBLEMS = {problem.name: problem for problem in _ALL}
 
 # Its C is so small that every sample ends at its bound and is a support vector, for any solver.
@@ -185,11 +200,11 @@ GROWTH = {
 
 
 def selected(
-    patterns: Iterable[str] | None, quick: bool = False, others: bool = False
+    patterns: Iterable[str] | None, quick: bool = False, group: str = "tuned"
 ) -> list[Problem]:
-    """The problems, or the `others`, whose names match one of the patterns, and with `quick` only
-    the small ones."""
-    found = list(OTHERS if others else PROBLEMS.values())
+    """The problems of a group whose names match one of the patterns, and with `quick` only the
+    small ones."""
+    found = list(GROUPS[group])
     names = [problem.name for problem in found]
     if patterns is not None:
         for pattern in patterns:
@@ -199,6 +214,17 @@ def selected(
                 )
         found = [p for p in found if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
     return [p for p in found if not quick or p.samples < QUICK]
+
+
+def add_groups(option: Callable[..., object]) -> None:
+    """Options of a command that choose another group of problems."""
+    for name, what in (
+        ("others", "problems that nothing here was made for instead"),
+        ("machines", "many classes, ν and text instead"),
+    ):
+        option(
+            f"--{name}", action="store_const", const=name, default="tuned", dest="group", help=what
+        )
 
 
 def missing(problem: Problem) -> str | None:
@@ -216,12 +242,13 @@ def load(problem: Problem, dtype: str = "float64") -> Data:
     return Data(_inputs(problem, X, dtype), y, _inputs(problem, X_new, dtype))
 
 
-def _inputs(problem: Problem, X: np.ndarray, dtype: str) -> Any:
-    X = np.ascontiguousarray(X, dtype=dtype)
-    return sparse.csr_matrix(X) if problem.csr else X
+def _inputs(problem: Problem, X: Any, dtype: str) -> Any:
+    if not sparse.issparse(X):
+        X = np.ascontiguousarray(X, dtype=dtype)
+    return sparse.csr_matrix(X, dtype=dtype) if problem.csr else X
 
 
-def _arrays(problem: Problem) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+def _arrays(problem: Problem) -> tuple[Any, np.ndarray | None, Any]:
     name, n = problem.dataset or problem.name, problem.samples
     match name:
         case "chess-board":
@@ -242,9 +269,27 @@ def _arrays(problem: Problem) -> tuple[np.ndarray, np.ndarray | None, np.ndarray
         case "banknote" | "heart-cleveland":
             X, y = realdata.load(name)
             return _standardised(X), y, None
-        case "covtype":
+        case "covtype" | "covtype-7-classes":
             X, y = realdata.load("covtype-15120")
-            return _standardised(X), np.where(y == 2, 1, -1), None
+            return _standardised(X), np.where(y == 2, 1, -1) if name == "covtype" else y, None
+        case "krkopt-18-classes":
+            return *realdata.load("krkopt"), None
+        case "made-26-classes":
+            X, y = make_classification(
+                n, 16, n_informative=12, n_redundant=2, n_classes=26, class_sep=2.0, random_state=0
+            )
+            return _standardised(X), y, None
+        case "nu-banana" | "nu-waveform" | "nu-cadata" | "nu-cpusmall":
+            X, y = realdata.load(name.removeprefix("nu-"))
+            some = np.random.default_rng(0).permutation(len(y))[:n]
+            y = _standardised(y[some]) if problem.estimator == "NuSVR" else y[some]
+            return _standardised(X[some]), y, None
+        case "sms-text" | "news-text":
+            X, y = realdata.load("sms-spam" if name == "sms-text" else "news20")
+            some = np.sort(np.random.default_rng(0).permutation(len(y))[:n])
+            X = sparse.csr_array(normalize(X[some].astype(np.float64)))
+            X.sort_indices()
+            return X, y[some] if name == "sms-text" else np.where(y[some] < 10, 1, -1), None
         case name if name in SHIPPED or name in MADE_UP:
             X, y = MADE_UP[name](n) if name in MADE_UP else SHIPPED[name](return_X_y=True)
             y = _standardised(y) if problem.estimator == "SVR" else y

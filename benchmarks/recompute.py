@@ -5,9 +5,12 @@ With coefficients α (signed), f = Kα + b, q = αᵀKα and s = Σα:
     SVC           primal  ½q + C Σ max(0, 1 − y f)           dual  Σ|α| − ½q
     SVR           primal  ½q + C Σ max(0, |y − f| − ε)       dual  Σ yα − ε Σ|α| − ½q
     OneClassSVM   primal  ½q + ν n b + Σ max(0, −f)          dual  −½q
+    NuSVC         primal  ½q + Σ max(0, ρ − y f) − ν n ρ     dual  −½q
+    NuSVR         primal  ½q + C Σ max(0, |y − f| − ε) + ν n C ε    dual  Σ yα − ½q
 
-Nothing is taken from a solver but `dual_coef_`, `support_` and `intercept_`. The gap is summed over
-samples in terms that are never negative for a feasible α, for example
+NuSVC delivers α/ρ and b/ρ, of which Σ|α| = ν n tells ρ. ε of NuSVR is the one that makes its
+primal value least. Nothing is taken from a solver but `dual_coef_`, `support_` and `intercept_`.
+The gap is summed over samples in terms that are never negative for a feasible α, for example
 
     SVC           Σ C max(0, 1 − y f) − |α| (1 − y f)  −  b s
 
@@ -28,6 +31,7 @@ from .problems import Problem
 
 # Kernel values that are held at a time: 128 MB.
 BLOCK = 1 << 24
+CLASSIFIERS = ("SVC", "NuSVC")
 # Coefficients in float32 that mean C differ from it by less than this, relatively.
 AT_BOUND = 1e-6
 
@@ -92,10 +96,11 @@ def figures(problem: Problem, X: Any, y: np.ndarray | None, model: Model) -> Fig
     values = [
         _values(problem, machine, model.support, column) for machine, column in zip(machines, sums)
     ]
-    limit = problem.parameters.get("C", 1.0)
+    limit = _limit(problem)
+    sizes = np.abs(coef) * np.array([[_rho(problem, machine)] for machine in machines])
     return Figures(
         support=int(np.any(coef != 0, axis=0).sum()),
-        bounded=int(np.any(np.abs(coef) >= limit * (1 - AT_BOUND), axis=0).sum()),
+        bounded=int(np.any(sizes >= limit * (1 - AT_BOUND), axis=0).sum()),
         primal=sum(v.primal for v in values),
         dual=sum(v.dual for v in values),
         relative_gap=max(v.gap / max(abs(v.primal), abs(v.dual)) for v in values),
@@ -108,7 +113,7 @@ def _machines(n: int, y: np.ndarray | None, model: Model, problem: Problem) -> I
     """The functions of a model; of several classes one for each pair, the first one positive."""
     coef = model.dual_coef.astype(np.float64)
     everything = np.arange(n)
-    if problem.estimator != "SVC":
+    if problem.estimator not in CLASSIFIERS:
         targets = None if y is None else y.astype(np.float64)
         yield _Machine(everything, targets, coef[0], float(model.intercept[0]))
         return
@@ -127,16 +132,19 @@ def _machines(n: int, y: np.ndarray | None, model: Model, problem: Problem) -> I
 
 def _expansions(X: Any, support: np.ndarray, coef: np.ndarray, gamma: float) -> np.ndarray:
     """Σ_i coef_i k(x_i, x) for every row of coefficients and every sample, block by block."""
-    X = X.toarray() if sparse.issparse(X) else X
     X = X.astype(np.float64)
-    X -= X.mean(axis=0)
-    squares = np.einsum("ij,ij->i", X, X)
+    if sparse.issparse(X):
+        squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    else:
+        X -= X.mean(axis=0)
+        squares = np.einsum("ij,ij->i", X, X)
     right, right_squares = X[support], squares[support]
-    result = np.zeros((len(coef), len(X)))
+    result = np.zeros((len(coef), X.shape[0]))
     step = max(1, BLOCK // max(1, support.size))
-    for start in range(0, len(X), step):
+    for start in range(0, X.shape[0], step):
         rows = slice(start, start + step)
         block = X[rows] @ right.T
+        block = block.toarray() if sparse.issparse(block) else block
         block *= -2.0
         block += squares[rows, None]
         block += right_squares
@@ -150,35 +158,61 @@ def _expansions(X: Any, support: np.ndarray, coef: np.ndarray, gamma: float) -> 
 def _values(
     problem: Problem, machine: _Machine, support: np.ndarray, expansion: np.ndarray
 ) -> _Values:
-    parameters, b = problem.parameters, machine.intercept
     alpha = np.zeros(expansion.size)
     alpha[support] = machine.coef
-    alpha, f = alpha[machine.samples], expansion[machine.samples] + b
-    size, half_norm = np.abs(alpha), 0.5 * float(alpha @ expansion[machine.samples])
-    if problem.estimator == "OneClassSVM":
-        total, low, high = parameters["nu"] * alpha.size, 0.0, 1.0
-        slack = np.maximum(0.0, -f)
-        primal = half_norm + total * b + slack.sum()
-        dual = -half_norm
-        gap = (slack + alpha * f).sum() + b * (total - alpha.sum())
-    else:
-        y, C, total = machine.targets, parameters["C"], 0.0
-        assert y is not None
-        if problem.estimator == "SVC":
+    rho = _rho(problem, machine)
+    alpha, b = rho * alpha[machine.samples], rho * machine.intercept
+    f = rho * expansion[machine.samples] + b
+    norm, size, n = float(alpha @ (f - b)), np.abs(alpha), alpha.size
+    C, y, nu = _limit(problem), machine.targets, problem.parameters.get("nu", 0.0)
+    low: Any = -C
+    high: Any = C
+    # The price of ρ or ε, the sum of α, and what the gap has beside losses and Σα.
+    price = total = unspent = 0.0
+    match problem.estimator:
+        case "OneClassSVM":
+            low, residual, earned = 0.0, -f, -alpha * f
+            total = nu * n
+            price, dual = total * b, 0.0
+        case "SVC" | "NuSVC":
             low, high = np.minimum(0.0, y * C), np.maximum(0.0, y * C)
-            residual = 1.0 - y * f
-            earned, dual = size * residual, size.sum() - half_norm
-        else:
-            low, high, epsilon = -C, C, parameters["epsilon"]
-            residual = np.abs(y - f) - epsilon
-            earned = alpha * (y - f) - epsilon * size
-            dual = y @ alpha - epsilon * size.sum() - half_norm
-        slack = C * np.maximum(0.0, residual)
-        primal = half_norm + slack.sum()
-        gap = (slack - earned).sum() - b * alpha.sum()
+            margin = rho if problem.estimator == "NuSVC" else 1.0
+            residual = margin - y * f
+            earned, dual = size * residual, size.sum()
+            if problem.estimator == "NuSVC":
+                price, dual = -nu * n * rho, 0.0
+        case _:
+            epsilon = problem.parameters.get("epsilon", 0.0)
+            dual = y @ alpha - epsilon * size.sum()
+            if problem.estimator == "NuSVR":
+                epsilon = _tube(np.abs(y - f), nu)
+                price = nu * n * C * epsilon
+                unspent = price - epsilon * size.sum()
+            residual, earned = np.abs(y - f) - epsilon, alpha * (y - f) - epsilon * size
+    slack = C * np.maximum(0.0, residual)
+    primal, dual = 0.5 * norm + slack.sum() + price, dual - 0.5 * norm
+    gap = (slack - earned).sum() + b * (total - alpha.sum()) + unspent
     outside = np.maximum(low - alpha, alpha - high).max()
     broken = max(outside, abs(alpha.sum() - total), 0.0) / max(size.sum(), np.finfo(float).tiny)
     return _Values(float(primal), float(dual), float(gap), float(broken))
+
+
+def _limit(problem: Problem) -> float:
+    """The largest α: C, or 1 where ν has its place."""
+    return problem.parameters.get("C", 1.0)
+
+
+def _rho(problem: Problem, machine: _Machine) -> float:
+    """What α and b were divided by."""
+    if problem.estimator != "NuSVC":
+        return 1.0
+    return problem.parameters["nu"] * machine.samples.size / float(np.abs(machine.coef).sum())
+
+
+def _tube(distances: np.ndarray, nu: float) -> float:
+    """The ε with the least Σ max(0, distance − ε) + ν n ε."""
+    outside = int(nu * distances.size)
+    return float(np.sort(distances)[::-1][min(outside, distances.size - 1)])
 
 
 def _entries(machines: list[_Machine], n: int, support: np.ndarray) -> int:

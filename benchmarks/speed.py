@@ -125,7 +125,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     option = parser.add_argument
     option("--problems", metavar="a,b,c", type=_listed, help="names or patterns such as 'mnist*'")
     option("--quick", action="store_true", help="problems of fewer than 5,000 samples only")
-    option("--others", action="store_true", help="problems that nothing here was made for instead")
+    problems.add_groups(option)
     option("--peers", metavar="a,b,c", type=_listed, help="names or patterns, or none")
     option("--repeats", type=_count, help="runs of which the median counts (3; --first: 5)")
     option("--long", type=_seconds, default=60.0, help="a run of more seconds is the only one (60)")
@@ -148,7 +148,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     for extra in ("memory", "predict", "growth", "cold"):
         setattr(given, extra, given.all or getattr(given, extra))
     try:
-        given.problems = problems.selected(given.problems, given.quick, given.others)
+        given.problems = problems.selected(given.problems, given.quick, given.group)
         given.contenders = contenders.selected(given.peers)
     except ValueError as error:
         parser.error(str(error))

@@ -87,7 +87,10 @@ def _task(name, part):
             return _read_csr("sms_spam_X"), *_read("sms_spam_y", "y")
         case "tic-tac-toe":
             return _read("tictactoe", "X", "y")
-        case "banknote" | "ionosphere" | "spambase" | "w8a" | "abalone" | "cadata" | "cpusmall":
+        case (
+            "banknote" | "ionosphere" | "spambase" | "w8a" | "krkopt" | "abalone" | "cadata"
+            | "cpusmall"
+        ):  # fmt: skip
             return _read(name, "X", "y")
         case "heart-cleveland" | "covtype-15120":
             return _read(name.replace("-", "_"), "X", "y")

@@ -24,7 +24,16 @@ from benchmarks import (
 )
 from benchmarks.contenders import INTELEX, OWN, PEERS, SKLEARN, Contender, Unavailable
 from benchmarks.measure import Bench, Comparison, Row, Settings, _Turn
-from benchmarks.problems import MADE_UP, OTHERS, PREDICTION, PROBLEMS, Problem, board, load
+from benchmarks.problems import (
+    MACHINES,
+    MADE_UP,
+    OTHERS,
+    PREDICTION,
+    PROBLEMS,
+    Problem,
+    board,
+    load,
+)
 from benchmarks.workers import BudgetUsed, Failed, Memory, Session, Worker, timed
 
 RATES = {"float32": 2e11, "float64": 1e11}
@@ -70,7 +79,9 @@ def test_parameters_are_those_of_the_thesis(name):
     assert PROBLEMS[name].parameters == {"C": row.C, "gamma": row.gamma}
 
 
-@pytest.mark.parametrize("problem", [*PROBLEMS.values(), PREDICTION], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "problem", [*PROBLEMS.values(), *MACHINES, PREDICTION], ids=lambda p: p.name
+)
 def test_data_have_the_stated_size_and_float(problem, real_data):
     del real_data
     X, y, X_new = load(problem, "float32")

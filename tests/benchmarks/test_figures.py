@@ -8,7 +8,7 @@ from scipy import sparse
 from benchmarks.contenders import OWN, PEERS
 from benchmarks.problems import Problem
 from benchmarks.recompute import Model, figures
-from maxmargin.dual import certify, epsilon_svr, hinge, one_class
+from maxmargin.dual import certify, epsilon_svr, hinge, nu_svc, nu_svr, one_class
 from maxmargin.kernels import Gaussian
 
 GAMMA = 0.5
@@ -37,7 +37,7 @@ def spread(model):
 
 def certificate(dual_machine, alpha, intercept, samples=slice(None)):
     gram = Gaussian(GAMMA).bind(SAMPLES[samples], np.float64)
-    return certify(dual_machine.problem, alpha, gram, np.array([intercept]))
+    return certify(dual_machine.problem, alpha, gram, np.atleast_1d(intercept))
 
 
 def assert_equal(found, certificates):
@@ -69,6 +69,30 @@ def test_figures_of_novelty_detection_are_those_of_the_certificate():
     model = fitted(problem, None)
     proof = certificate(one_class(90, 0.3), spread(model), model.intercept[0])
     assert_equal(figures(problem, SAMPLES, None, model), [proof])
+
+
+def test_figures_of_nu_classification_undo_the_division_by_the_margin():
+    problem = tiny("NuSVC", nu=0.4)
+    model = fitted(problem, LABELS)
+    rho = 0.4 * 90 / np.abs(model.dual_coef).sum()
+    biases = rho * (model.intercept[0] + np.array([-1.0, 1.0]))  # of the positives, the negatives
+    proof = certificate(nu_svc(LABELS, 0.4), rho * spread(model), biases)
+    assert_equal(figures(problem, SAMPLES, LABELS, model), [proof])
+
+
+def test_figures_of_nu_regression_are_those_of_the_certificate_of_the_best_tube():
+    problem = tiny("NuSVR", C=2.0, nu=0.3)
+    model = fitted(problem, NOISE)
+    alpha, b = spread(model), model.intercept[0]
+    both = np.concatenate([np.maximum(alpha, 0), np.minimum(alpha, 0)])
+    tubes = np.linspace(0.0, 2.0, 2001)
+    proofs = [certificate(nu_svr(NOISE, 0.3, 2.0), both, [b + e, b - e]) for e in tubes]
+    best = min(proofs, key=lambda proof: proof.primal)
+    found = figures(problem, SAMPLES, NOISE, model)
+    assert found.dual == pytest.approx(best.dual, rel=1e-12)
+    assert found.primal == pytest.approx(best.primal, rel=1e-4)
+    assert found.primal <= best.primal * (1 + 1e-12)
+    assert found.relative_gap == pytest.approx(1 - found.dual / found.primal, rel=1e-9)
 
 
 def test_figures_of_several_classes_are_sums_and_the_worst_gap():

@@ -5,7 +5,7 @@ import pytest
 from benchmarks import targets
 from benchmarks.contenders import INTELEX, OWN, PEERS
 from benchmarks.measure import Comparison, Row
-from benchmarks.problems import PREDICTION, PROBLEMS
+from benchmarks.problems import MACHINES, PREDICTION, PROBLEMS
 from benchmarks.recompute import Figures
 
 
@@ -30,6 +30,10 @@ def row(contender, fit=None, gap=1e-6, **more):
 )
 def test_target_of_each_kind_of_problem(name, sklearn, intelex):
     assert targets.target(PROBLEMS[name])[:2] == (sklearn, intelex)
+
+
+def test_machines_beside_the_common_one_have_targets_of_their_own():
+    assert all(targets.target(problem)[:2] == (2, 1.5) for problem in MACHINES)
 
 
 def test_some_targets_ask_for_more_than_ratios():

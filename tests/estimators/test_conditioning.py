@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maxmargin import NuSVC
 from maxmargin.estimators.conditioning import intercept_at_origin
 
 FORMS = {
@@ -45,3 +46,10 @@ def test_intercept_has_all_digits_where_its_terms_are_far_larger(form, size):
     assert w[0] == 0
     assert float(found) == float(expected)
     assert abs(found - expected) <= 1e-20 * abs(float(expected))
+
+
+def test_kernel_values_that_vanish_are_called_too_small():
+    X = np.array([[2e-77], [-3e-78]])
+    model = NuSVC(kernel="poly", gamma=0.135, degree=2, nu=0.45)
+    with pytest.raises(ValueError, match="are too small for float64.*Scale the inputs"):
+        model.fit(X, [-1, 1])

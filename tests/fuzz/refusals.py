@@ -50,6 +50,12 @@ def size_of_kernel(case: Case) -> float:
     kernel = case.parameters.get("kernel", "rbf")
     if kernel in ("linear",) or case.estimator not in KERNELS:
         return float(min(square, 1e300))
+    gamma, base = argument_of_kernel(case, X, square)
+    return float(min(max(base ** degree(case), base, square, gamma), 1e300))
+
+
+def argument_of_kernel(case: Case, X: np.ndarray, square: float) -> tuple[float, float]:
+    """γ, and the largest γ⟨x, x⟩ + |coef0|."""
     gamma = case.parameters.get("gamma", "scale")
     variance = X.var()
     if case.call.get("way") == "partial_fit":
@@ -58,9 +64,12 @@ def size_of_kernel(case: Case) -> float:
         gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     elif gamma == "auto":
         gamma = 1.0 / X.shape[1]
-    base = gamma * square + abs(case.parameters.get("coef0", 0.0))
-    degree = case.parameters.get("degree", 3) if kernel == "poly" else 1
-    return float(min(max(base**degree, base, square, gamma), 1e300))
+    return gamma, gamma * square + abs(case.parameters.get("coef0", 0.0))
+
+
+def degree(case: Case) -> int:
+    is_polynomial = case.parameters.get("kernel") == "poly"
+    return int(case.parameters.get("degree", 3)) if is_polynomial else 1
 
 
 KERNELS = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "OnlineSVC", "SVCSearch", "AutoSVC")
@@ -89,8 +98,12 @@ def may_be_indefinite(case: Case) -> bool:
 
 
 def underflows(case: Case) -> bool:
-    """Whether squares of the inputs vanish."""
-    return bool(0 < np.abs(dense(case.X)).max(initial=0) < 1e-100)
+    """Whether squares of the inputs, or their powers in a polynomial, vanish."""
+    X = dense(case.X)
+    if not np.abs(X).max(initial=0) > 0:
+        return False
+    square = (X**2).sum(axis=1).max()
+    return bool(square < 1e-200 or argument_of_kernel(case, X, square)[1] ** degree(case) < 1e-290)
 
 
 def is_squared(case: Case) -> bool:

@@ -131,7 +131,7 @@ class KernelMachine(CertifiedMachine):
                 tasks = resumed(tasks, previous, self)
             reporter.begin(len(tasks), **data)
             outcomes = self._solved(samples, tasks, trainer)
-            self._refuse_unbounded(tasks, outcomes)
+            self._refuse_unbounded(tasks, outcomes, largest)
             placed = outcomes
             if centre is not None:
                 placed = at_origin(X, samples, tasks, outcomes, centre, trainer)
@@ -220,7 +220,7 @@ class KernelMachine(CertifiedMachine):
             random_state=self._seed(),
         )
 
-    def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
+    def _refuse_unbounded(self, tasks: list[Task], outcomes: list[Outcome], largest: float) -> None:
         for task, outcome in zip(tasks, outcomes):
             status, is_squared = outcome.solution.status, bool(task.machine.problem.ridge.any())
             is_over = status in ("precision", "stuck") and np.isinf(outcome.certificate.primal)
@@ -251,6 +251,12 @@ class KernelMachine(CertifiedMachine):
                     f"solution for {task.name} with kernel {self.kernel_!r}"
                 )
             if not np.isfinite([*outcome.expansion.coef, outcome.expansion.intercept]).all():
+                if largest < 1e-300:  # whose reciprocal overflows soon
+                    raise ValueError(
+                        f"kernel values of these samples are too small for float64: k(x, x) with "
+                        f"kernel {self.kernel_!r} is at most {largest:.3g}. Scale the inputs, for "
+                        "example with StandardScaler"
+                    )
                 raise ValueError(
                     "The dual coefficients or intercepts are not finite. The input data may "
                     "contain large values and need to be preprocessed"
