@@ -51,5 +51,5 @@ def test_intercept_has_all_digits_where_its_terms_are_far_larger(form, size):
 def test_kernel_values_that_vanish_are_called_too_small():
     X = np.array([[2e-77], [-3e-78]])
     model = NuSVC(kernel="poly", gamma=0.135, degree=2, nu=0.45)
-    with pytest.raises(ValueError, match="are too small for float64.*Scale the inputs"):
+    with pytest.raises(ValueError, match=r"are too small for float64.*Scale the inputs"):
         model.fit(X, [-1, 1])
