@@ -56,6 +56,7 @@ FAILED_ONCE = {
     "balanced coefficients with squared losses": ((8001, 5999),),
     "balanced coefficients of two variables for a sample": ((9501, 13447),),
     "polynomial values that vanish": ((9501, 27839),),
+    "negative eigenvalues beside far larger ones": ((9501, 41731),),
     "sums of copies beside a bound": ((9001, 14854), (9001, 15319)),
     "mean beside coefficients that sum to 0": ((8001, 5878), (9001, 3299), (9001, 11856)),
     "certificate of the tube in place of that of ν": ((4001, 10965),),
