@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -125,7 +126,11 @@ def _saved(arrays: tuple[Any, Any, Any], dtype: str, folder: str) -> str:
 def _process(module: str, path: str) -> list[float]:
     command = [sys.executable, "-m", "benchmarks.first", module, path]
     root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE, text=True)
+    # Installed packages have their bytecode on disk.
+    settings = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
+    done = subprocess.run(
+        command, cwd=root, env=settings, check=True, stdout=subprocess.PIPE, text=True
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 

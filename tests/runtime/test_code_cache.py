@@ -154,6 +154,27 @@ def test_code_is_compiled_once_and_loaded_after_that(place):
     assert cached_in(place) == (2, 0)
 
 
+def test_code_on_disk_is_loaded_without_the_registries_that_compiling_needs(place):
+    cached_in(place)
+    untouched = """
+import numba
+from numba.core.registry import cpu_target
+contexts = cpu_target.target_context, cpu_target.typing_context
+def refused(*_):
+    raise AssertionError("registries are filled")
+for context in contexts:
+    context.refresh = refused
+"""
+    compiled_later = """
+for context in contexts:
+    del context.refresh
+assert numba.njit(lambda x: [k for k in range(x)][-1])(5) == 4
+print(len(stats.cache_hits), len(stats.cache_misses))
+"""
+    words, _ = run(untouched + WORK + compiled_later, env={"NUMBA_CACHE_DIR": str(place)})
+    assert words[-2:] == ["2", "0"]
+
+
 def test_files_cut_short_are_compiled_again(place):
     cached_in(place)
     for path in place.rglob("*mirror_line*"):

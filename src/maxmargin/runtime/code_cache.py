@@ -22,6 +22,7 @@ from typing import Any
 
 from numba import config
 from numba.core.caching import FunctionCache, NullCache
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from .. import __version__
@@ -103,6 +104,13 @@ class CheckedCache(FunctionCache):  # type: ignore[misc]
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         # The same function may be compiled with a wrapper for Python and without.
         return (*super()._index_key(sig, codegen), self._options)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """As Numba's, but without its registries, whose functions are not called by their types
+        here: filling them takes as long as the first fit of thousands of samples."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         key = self._index_key(sig, target_context.codegen())
