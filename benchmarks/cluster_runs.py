@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import signal
 import threading
 import time
@@ -161,12 +160,6 @@ def allowed_bytes(rounds: list[Any], workers: int, files: Any) -> Any:
     fetched = np.append(sent[1:], [0, 0])
     q = np.append(sent, known[-1]) + fetched
     return workers * (q * files.features * files.itemsize + BESIDE_INPUTS * (q + known))
-
-
-def limited(gigabytes: float) -> None:
-    """Let this process have no more private memory than this."""
-    limit = int(gigabytes * 2**30)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 class Watch:

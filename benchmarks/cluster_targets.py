@@ -20,7 +20,8 @@ import maxmargin
 from maxmargin import distributed
 
 from . import cluster_data
-from .cluster_runs import Run, Watch, cluster, kill_one, limited, measured
+from .cluster_runs import Run, Watch, cluster, kill_one, measured
+from .limited import limited
 
 DIGITS = {"C": 50.0, "gamma": 255.0**2 / (2 * 3500.0**2)}
 BOARD = {"C": 1e3, "gamma": 0.5}
@@ -171,13 +172,14 @@ def digits(options: Options) -> list[Verdict]:
 
 
 def from_file(options: Options) -> list[Verdict]:
-    """Deformed digits from a memory map by a process of 1 GB, and with memory enough."""
+    """Deformed digits from a memory map in a control group of 1 GB, and with memory enough."""
     with scratch(options) as folder:
         files = cluster_data.digits(folder, options.samples(300_000), 8)
         files.memory_map(folder / "all.f32")
-        bounded = in_a_process(mapped_fit, folder / "all.f32", files, 1.0)
+        with limited(10**9):
+            bounded = in_a_process(mapped_fit, folder / "all.f32", files)
         show("1 GB", bounded["run"])
-        free = in_a_process(mapped_fit, folder / "all.f32", files, 0.0)
+        free = in_a_process(loaded_fit, folder / "all.f32", files)
         show("memory enough", free["run"])
     run, other = bounded["run"], free["run"]
     ratio = run.seconds / other.seconds
@@ -193,29 +195,35 @@ def from_file(options: Options) -> list[Verdict]:
     ]
 
 
-def mapped_fit(path: Path, files: Any, gigabytes: float) -> dict[str, Any]:
-    """A fit in a process of its own: from the map with a limit of memory, or from memory."""
+def mapped_fit(path: Path, files: Any) -> dict[str, Any]:
+    """A fit from the map."""
     from maxmargin.estimators.kernel.training import sharded
 
-    few, labels = first(files, WARM_UP)
-    maxmargin.SVC(**DIGITS).fit(few, labels)
-    y = np.concatenate([np.load(part) for part in files.y])
-    shape = files.samples, files.features
-    mapped = np.memmap(path, dtype=np.float32, mode="r", shape=shape)
-    if not gigabytes:
-        X = np.array(mapped)
-        run = measured(lambda _: maxmargin.SVC(**DIGITS, gap=1e-3).fit(X, y))
-        return {"run": run, "most": 0}
     # A share of the set is a smaller file, and read in parts all the same.
     sharded.KEPT_BYTES = 0
-    limited(gigabytes)
+    X, y = mapped(path, files)
     with Watch() as watch:
         run = measured(
             lambda callback: maxmargin.SVC(
                 **DIGITS, gap=1e-3, cache_size=160, callback=callback
-            ).fit(mapped, y)
+            ).fit(X, y)
         )
     return {"run": run, "most": watch.most}
+
+
+def loaded_fit(path: Path, files: Any) -> dict[str, Any]:
+    """A fit of the same samples in memory."""
+    X, y = mapped(path, files)
+    return {"run": measured(lambda _: maxmargin.SVC(**DIGITS, gap=1e-3).fit(np.array(X), y))}
+
+
+def mapped(path: Path, files: Any) -> tuple[Any, Any]:
+    """Inputs and labels, after a fit of some of them."""
+    few, labels = first(files, WARM_UP)
+    maxmargin.SVC(**DIGITS).fit(few, labels)
+    y = np.concatenate([np.load(part) for part in files.y])
+    X = np.memmap(path, dtype=np.float32, mode="r", shape=(files.samples, files.features))
+    return X, y
 
 
 def first(files: Any, samples: int) -> tuple[Any, Any]:
