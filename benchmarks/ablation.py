@@ -82,7 +82,7 @@ SWITCHES = {
     ),
     "compiled-rows": Switch(
         "Gaussian rows of few features without BLAS",
-        {"kernels.vector.gaussian_rows.DIRECT_FEATURES": 0},
+        {"kernels.vector.gaussian_blocks.DIRECT_FEATURES": 0},
     ),
     "wide-faces": Switch("one block of all free samples", {"solvers.costs.WIDEST_FACE": 0}),
     "compiled-newton": Switch(
