@@ -18,9 +18,8 @@ from ..rows.base import LoopRows
 from ..rows.lru import CachedRows
 from ..settings import Settings, may_be_unbounded
 from ..smo import state as r
-from ..smo.schedule import run_to_end
-from ..smo.slabs import note_face
-from .single import DOUBLE_RESOLUTION, blank_memory
+from ..smo.schedule import blank_memory, note_face, run_to_end
+from .single import DOUBLE_RESOLUTION
 from .working_set import EPSILON, Active, largest_entry, rounding
 
 LONGEST_SLAB = 1000

@@ -27,11 +27,11 @@ from ..result import Solution
 from ..rows.lru import FullRows
 from ..smo import state as r
 from ..smo.batch import run_batch
+from ..smo.schedule import blank_memory
 from .single import (
     LEAST_AIM,
     MOST_STEPS,
     NEXT_AIM,
-    blank_memory,
     rows_on_demand,
     run_single,
     usual_control,

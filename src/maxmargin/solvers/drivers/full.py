@@ -19,8 +19,7 @@ from ..rows.on_demand import OnDemandRows
 from ..settings import Settings
 from ..smo import state as r
 from ..smo.loop import forget
-from ..smo.schedule import OVER, POLISHED
-from ..smo.slabs import FEWEST_ROUNDS
+from ..smo.schedule import FEWEST_ROUNDS, OVER, POLISHED
 from .base import LONGEST_SLAB, PATIENCE, Ended, Run
 from .working_set import Active
 
