@@ -21,7 +21,6 @@ from ...solvers import SELECTIONS, STATUSES, plan
 from .. import parameters as p
 from ..conditioning import (
     offset_of,
-    refuse_overflow,
     weights_of_features,
     without,
 )
@@ -32,6 +31,7 @@ from ..inputs import (
     is_precomputed,
     may_be_indefinite,
     new_inputs,
+    refuse_overflow,
     resolved_kernel,
     tag_inputs,
     training_inputs,

@@ -207,7 +207,8 @@ class Samples:
 
     def block(self, samples: Int) -> Active:
         """These samples as an `Active` set of their own."""
-        places = self._places(samples)
+        whole = self.live.size == self.problem.samples
+        places = samples if whole else np.searchsorted(self.live.samples, samples)
         self.seen[samples] = True
         anew = self.recompute and self.rows.gram.tiled
         matrix = self.rows.among(places) if anew else self._read_off(samples, places)
@@ -362,12 +363,6 @@ class Samples:
     def is_live(self) -> Bool:
         """Mask of the live samples."""
         return marked(self.live.samples, self.problem.samples)
-
-    def _places(self, samples: Int) -> Int:
-        """Places of samples in the live set."""
-        if self.live.size == self.problem.samples:
-            return samples
-        return np.searchsorted(self.live.samples, samples)
 
     def _expansion(self) -> tuple[Int, Float]:
         coefficients = self.problem.per_sample(self.alpha)
