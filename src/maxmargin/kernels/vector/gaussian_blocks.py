@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.blas import address_for, call
+from ...runtime.costs import DIRECT_FEATURES, TILED_FEATURES
 from ...runtime.jit import borrowing, borrowing_fused, from_python, inlined, inlined_fused
 from ...runtime.parallel import in_parts, in_turn
 from ..base import Array
@@ -23,15 +24,12 @@ from .embedding import swap_offset_columns
 from .exp import COMPILED, capped_exp, exponential_line
 from .strides import memory_line, place_tile, uneven_step
 
-# Number of features up to which distances are computed directly.
-DIRECT_FEATURES = 12
 # Number of columns that fit into the first-level cache with their features.
 STRIPE = 256
 # The same for a single row, of which only the sums need to fit.
 ROW_STRIPE = 512
-# Columns of a product computed at a time, and number of features up to which that is faster than
-# one product for all columns.
-COLUMNS, MOST_FEATURES = 128, 64
+# Columns of a product computed at a time.
+COLUMNS = 128
 TRANSPOSED, PLAIN = np.uint8(ord("T")), np.uint8(ord("N"))
 
 
@@ -85,7 +83,7 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
 
 def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
     """Fill the block of two tables with rows (φ, o, 1); false if a single product is faster."""
-    usual = _is_usual(left, right, out) and left.shape[1] - 2 <= MOST_FEATURES
+    usual = _is_usual(left, right, out) and left.shape[1] - 2 <= TILED_FEATURES
     line = memory_line(out) if usual else None
     if line is None:
         return False

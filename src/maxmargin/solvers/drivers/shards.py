@@ -22,9 +22,6 @@ from ..rows.lru import FullRows
 from .block_cache import BlockRowCache
 from .working_set import Active, Bool, marked
 
-# Columns are dropped when at least this fraction of them has settled.
-LEAST_SETTLED = 0.2
-
 
 @compiled
 def assemble(
@@ -287,7 +284,7 @@ class Samples:
         """Leave out the samples that have settled, if enough have."""
         if self.returned_with is not None or self.stages:
             return
-        most = 1.0 - LEAST_SETTLED
+        most = 1.0 - costs.LEAST_SETTLED
         if not self.rows.full:
             # There is memory for more rows, and values at settled samples are computed in the end:
             # few samples of many have to stay, and to have α ≠ 0.
@@ -334,7 +331,7 @@ class Samples:
         self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
         keep = self.live.staying()
         self.rows.reset(None)
-        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
+        if 2 <= keep.size < (1.0 - costs.LEAST_SETTLED) * self.live.size:
             self.rows.reset(keep)
             self.live = self.live.part(keep, self.rows)
         self._forget_blocks()

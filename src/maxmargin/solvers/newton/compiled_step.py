@@ -27,8 +27,6 @@ OWN_VECTORS = 5
 # Vectors of length `LARGEST_SMALL` in its scratch memory: a matrix and its factor, work vectors.
 # Another one is needed for each group.
 SCRATCH_VECTORS = 2 * LARGEST_SMALL + OWN_VECTORS + VECTORS
-# Number of rows added to the gradient in one pass.
-ROWS = 4
 
 
 @inlined
@@ -127,7 +125,7 @@ def small_face_step(
 @inlined
 def subtract_rows(total: Float, values: Array, slots: Int, change: Float, count: int) -> None:
     """total −= Σ_k change_k · values[slots_k] for k < count, four rows in a pass"""
-    for k in range(0, count, ROWS):
+    for k in range(0, count, 4):
         # Fewer than four left: the first row stands in for missing ones, with coefficient 0.
         p, b = (k + 1, change[k + 1]) if k + 1 < count else (k, 0.0)
         q, c = (k + 2, change[k + 2]) if k + 2 < count else (k, 0.0)

@@ -49,12 +49,10 @@ from .selection import find_extremes
 PACE = 20
 # Smallest number of rounds of a face step.
 FEWEST_ROUNDS = 30
-# Polishing aims at this fraction of tol, unless the violation is already well below it.
-POLISHED, EXACT = 1e-6, 1e-2
+# Polishing aims at this fraction of tol.
+POLISHED = 1e-6
 # Without polishing, pair steps aim at this fraction of the allowed violation.
 UNPOLISHED = 0.75
-# Pair steps between two checks of the polishing cost.
-POLISHING_SLAB = 50
 # Marks that polishing has ended.
 OVER = -1.0
 
@@ -125,7 +123,7 @@ def polishes_now(v: r.Variables, control: r.Control, memory: r.Memory) -> bool:
     state = memory.state[0]
     if control.ending != r.POLISH or state.polish_until != 0.0:
         return False
-    if state.violation <= EXACT * POLISHED * control.tol:
+    if state.violation <= 1e-2 * POLISHED * control.tol:  # well below its aim already
         return False
     free = free_variables(v)
     share, cost = POLISH_SHARE * state.spent, face_cost(free, v.alpha.size, 1.0)
@@ -183,7 +181,7 @@ def run_to_end(
     while True:
         polishing = state.polish_until > 0.0
         faces = r.POLISHING if polishing else control.faces
-        stop = counters.steps + POLISHING_SLAB
+        stop = counters.steps + 50  # the next check of the polishing cost
         stop = stop if polishing and stop < last else last
         goal = goal_of(v, control, state.polish_until)
         violation = find_extremes(v.gradient, v.rise, v.fall, memory.tops, memory.bottoms)
