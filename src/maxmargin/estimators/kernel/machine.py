@@ -137,7 +137,7 @@ class KernelMachine(CertifiedMachine):
                 placed = at_origin(X, samples, tasks, outcomes, centre, trainer)
             self._write(X, samples, tasks, placed)
             self._penalty_ = penalty
-            solutions, _, certificates = zip(*placed)
+            solutions, _, certificates, _ = zip(*placed)
             self._write_solutions([task.name for task in tasks], list(solutions), certificates)
             self._complete(samples, tasks, outcomes, trainer)
         if self.fit_status_:
