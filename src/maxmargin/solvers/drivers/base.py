@@ -83,8 +83,8 @@ class Run:
         self.memory, self.state, self.counters = memory
         self.state.random_state = settings.random_state
         self.violation = self.best_violation = np.inf
-        self.unimproved = 0  # slabs since the violation was last reduced
-        self.idle = 0
+        # Slabs or rounds since the violation was last reduced, and since anything was gained.
+        self.unimproved = self.idle = 0
         self.unbounded = False
         self.told, self.stopped = self.began, False
 

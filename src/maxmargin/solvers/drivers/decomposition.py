@@ -18,15 +18,14 @@ import numpy as np
 from ...dual.problem import Float, Int
 from ...linalg.bordered import Factor
 from .. import costs
-from ..newton.projected_step import RULES as FACE_RULES
-from ..newton.projected_step import wide_face_step
+from ..newton.projected_step import no_longer_free, wide_face_step
 from ..rows.permuted import Arrangement
 from ..smo import state as r
 from ..smo.loop import forget
 from ..smo.schedule import POLISHED
 from .base import Ended, Run
 from .shards import Samples
-from .working_set import MOST_SAMPLES, Active, marked
+from .working_set import Active, marked
 
 
 class Rules(NamedTuple):
@@ -166,7 +165,7 @@ class BlockRun(Run):
         if self.wide or self.polish_rounds is not None:
             wanted.insert(1, free)
         if self.wide:
-            wanted.insert(2, self._factored(free))
+            wanted.insert(2, no_longer_free(self.factor, marked(free, self.problem.samples)))
             size = max(size, sum(samples.size for samples in wanted[:3]))
         open_to = all_samples.is_live()
         chosen = []
@@ -175,14 +174,6 @@ class BlockRun(Run):
             open_to[samples] = False
         self.recent = np.concatenate(chosen)[:size]
         return np.sort(self.recent)
-
-    def _factored(self, free: Int) -> Int:
-        """Samples in the factor of the last wide block that are no longer free."""
-        if self.factor is None:
-            return free[:0]
-        known = self.factor.names % MOST_SAMPLES
-        left = np.unique(known[~marked(free, self.problem.samples)[known]])
-        return left if left.size <= FACE_RULES.most_left * free.size else left[:0]
 
     def _mostly_seen(self, violators: Int, free: Int) -> bool:
         """Whether most violators were in a block before, and one can hold all free samples."""

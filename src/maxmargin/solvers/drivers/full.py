@@ -52,7 +52,7 @@ class PairRun(Run):
         self.abandoned = False
         self.renewed = 0  # number of gradient updates at the last recomputation from scratch
         self.until_shrink = self._shrink_interval()
-        self.stagnant, self.stalls = False, 0
+        self.stalls = 0  # how often the run has stagnated
         self.best_dual, self.fruitless = -np.inf, 0  # recomputed duals, those not above the best
 
     def prepare(self) -> None:
@@ -97,7 +97,7 @@ class PairRun(Run):
     def _is_exhausted(self) -> bool:
         """Whether the steps gain nothing above rounding, as they are seen to or as recomputed
         gradients show."""
-        return self.stagnant or self.fruitless >= PATIENCE
+        return self.idle >= PATIENCE or self.fruitless >= PATIENCE
 
     def _narrow(self) -> bool:
         """Whether to continue because the duality gap is still too large."""
@@ -117,7 +117,7 @@ class PairRun(Run):
 
     def account(self, took: int, gain: float) -> None:
         self.until_shrink -= took
-        self.stagnant = self.stagnates(gain)
+        self.stagnates(gain)
 
     def face(self, most: int | None = None) -> None:
         """A face step whose rounds cost no more than the pair steps before it, or than the rest of
@@ -151,7 +151,7 @@ class PairRun(Run):
             return self._out_of("step_limit")
         if time.perf_counter() > self.deadline:
             return self._out_of("time_limit")
-        if self.stagnant:
+        if self.idle >= PATIENCE:
             return self._stalled()
         if self._is_astray(event):
             return self._out_of("precision")
@@ -184,7 +184,7 @@ class PairRun(Run):
 
     def _stalled(self) -> str | None:
         """No gain above rounding: recompute gradients; next, stop polishing; then end the run."""
-        self.stagnant, self.idle = False, 0
+        self.idle = 0
         self.stalls += 1
         if self.stalls == 1:
             if self.whole:
