@@ -165,8 +165,9 @@ class BlockRun(Run):
         if self.wide or self.polish_rounds is not None:
             wanted.insert(1, free)
         if self.wide:
-            wanted.insert(2, no_longer_free(self.factor, marked(free, self.problem.samples)))
-            size = max(size, sum(samples.size for samples in wanted[:3]))
+            left = no_longer_free(self.factor, marked(free, self.problem.samples))
+            wanted.insert(2, left)
+            size = max(size, violators.size + free.size + left.size)
         open_to = all_samples.is_live()
         chosen = []
         for samples in wanted:
