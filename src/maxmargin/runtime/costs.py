@@ -37,8 +37,6 @@ COEFFICIENTS_A_VALUE = 4
 # CSR matrices with at least this density are as fast by GEMM on one core, and faster on more; above
 # this size in bytes they stay sparse.
 DENSE_SHARE, DENSE_BYTES = 0.1, 1 << 30
-
-
 # Largest fraction of samples that differ in a rare feature, for products of the samples with each
 # other in float32 and float64, which take twice as long.
 RARE32, RARE64 = 0.15, 0.22

@@ -213,10 +213,11 @@ def test_protected_and_recently_used_rows_are_overwritten_last():
 
 def test_a_run_without_gains_refreshes_gradients_once_then_stops_polishing_then_ends():
     refreshed = []
-    run = SimpleNamespace(stagnant=True, idle=3, refreshes=0, goal=1e-6)
+    run = SimpleNamespace(stagnant=True, refreshes=0, goal=1e-6)
+    run.stagnation = SimpleNamespace(idle=3)
     run.settings = SimpleNamespace(tol=1e-3)
     run.all_samples = SimpleNamespace(refresh=lambda: refreshed.append(run.goal))
     assert [BlockRun._stalled(run) for _ in range(3)] == [None, None, "precision"]
     assert refreshed == [1e-6]
     assert run.goal == 1e-3
-    assert (run.stagnant, run.idle) == (False, 0)
+    assert (run.stagnant, run.stagnation.idle) == (False, 0)

@@ -23,7 +23,7 @@ from ..rows.permuted import Arrangement
 from ..smo import state as r
 from ..smo.loop import forget
 from ..smo.schedule import POLISHED
-from .base import Ended, Run
+from .base import PATIENCE, Ended, Run
 from .shards import Samples
 from .working_set import Active, marked
 
@@ -114,9 +114,7 @@ class BlockRun(Run):
         while True:
             self.violation, self.active = all_samples.violation(), all_samples.live
             if gain is not None:
-                self.stagnant, gain = self.stagnates(gain) or self._gains_by_rounding(), None
-                if self.unimproved > RULES.longest_plateau:
-                    self.stagnant, self.unimproved = True, 0
+                self.stagnant, gain = self._leads_nowhere(gain), None
             if all_samples.stages and self.violation <= RULES.stage_goal * self.settings.tol:
                 all_samples.grow()
                 continue
@@ -142,13 +140,23 @@ class BlockRun(Run):
             if self.settings.shrinking and self.polish_rounds is None:
                 all_samples.settle()
 
+    def _leads_nowhere(self, gain: float) -> bool:
+        """Whether rounds with such gains have gained nothing above rounding for too long, or not
+        reduced the violation for very long."""
+        found = self.stagnation
+        found.note(gain, self.state.dual, self.violation)
+        if found.unimproved > RULES.longest_plateau:
+            found.unimproved = 0
+            return True
+        if found.idle >= PATIENCE:
+            return True
+        return found.unimproved % RULES.plateau == 0 and self._gains_by_rounding()
+
     def _gains_by_rounding(self) -> bool:
         """Whether the dual value has stood still on a plateau, whatever steps seemed to gain."""
-        if self.unimproved % RULES.plateau:
-            return False
         v, before = self.all_samples.live.v, self.before
         self.before = now = (v.alpha.copy(), v.gradient.copy())
-        if self.unimproved == 0 or before is None or before[0].size != v.alpha.size:
+        if self.stagnation.unimproved == 0 or before is None or before[0].size != v.alpha.size:
             return False
         # Exact for a quadratic function, and so for the variables that are left.
         gain = 0.5 * float((now[0] - before[0]) @ (now[1] + before[1]))
@@ -234,7 +242,7 @@ class BlockRun(Run):
 
     def _stalled(self) -> str | None:
         """No gain above rounding: recompute gradients; next, stop polishing; then end the run."""
-        self.stagnant, self.idle = False, 0
+        self.stagnant, self.stagnation.idle = False, 0
         self.refreshes += 1
         if self.refreshes == 1:
             self.all_samples.refresh()
