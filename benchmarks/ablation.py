@@ -73,16 +73,14 @@ SWITCHES = {
     "rare-features": Switch(
         "sparse products of features in which most samples agree",
         {
-            "kernels.vector.rare_features.RARE32": 0.0,
-            "kernels.vector.rare_features.RARE64": 0.0,
+            "runtime.costs.RARE32": 0.0,
+            "runtime.costs.RARE64": 0.0,
         },
     ),
-    "tiles": Switch(
-        "Gaussian blocks in compiled tiles", {"kernels.vector.gaussian_blocks.MOST_FEATURES": 0}
-    ),
+    "tiles": Switch("Gaussian blocks in compiled tiles", {"runtime.costs.TILED_FEATURES": 0}),
     "compiled-rows": Switch(
         "Gaussian rows of few features without BLAS",
-        {"kernels.vector.gaussian_rows.DIRECT_FEATURES": 0},
+        {"runtime.costs.DIRECT_FEATURES": 0},
     ),
     "wide-faces": Switch("one block of all free samples", {"solvers.costs.WIDEST_FACE": 0}),
     "compiled-newton": Switch(
@@ -90,7 +88,7 @@ SWITCHES = {
         {"solvers.costs.LARGEST_SMALL": 0},
     ),
     "threaded-cholesky": Switch(
-        "Cholesky factors in several threads", {"linalg.cholesky.FEWEST_ROWS": 1 << 60}
+        "Cholesky factors in several threads", {"runtime.costs.FEWEST_ROWS": 1 << 60}
     ),
 }
 

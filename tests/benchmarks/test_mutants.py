@@ -117,7 +117,7 @@ def test_the_nearest_tests_are_those_about_the_module_and_of_its_part():
     near = mutants.near_tests(ROOT, mutant)
     assert near == mutants.ordered_tests(ROOT, mutant)[: len(near)]
     assert set(near[:2]) == {module, "tests/solvers/smo/test_step.py"}
-    assert "tests/solvers/drivers/test_violators.py" in near
+    assert "tests/solvers/drivers/test_shards.py" in near
     assert not any(name.startswith("tests/cli/") for name in near)
 
 
@@ -311,7 +311,7 @@ def test_a_job_that_fails_ends_the_run_with_its_error(tmp_path):
 
 def test_a_mutant_is_put_into_the_copy_tested_and_taken_out(tmp_path, monkeypatch):
     job = Job(tmp_path, limit=60.0)
-    module = f"{PACKAGE}/solvers/drivers/violators.py"
+    module = f"{PACKAGE}/solvers/drivers/shards.py"
     mutant = mutant_in(module, line=20)
     for name in ("src", "tests"):
         (job.tree / name).parent.mkdir(parents=True, exist_ok=True)
@@ -333,7 +333,7 @@ def test_a_mutant_is_put_into_the_copy_tested_and_taken_out(tmp_path, monkeypatc
         (
             mutant.fault.applied(before),
             job.cache,
-            {module, "tests/solvers/drivers/test_violators.py"},
+            {module, "tests/solvers/drivers/test_shards.py"},
         )
     ]
     assert path.read_text(encoding="utf-8") == before

@@ -12,8 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from maxmargin.estimators.conditioning import refuse_overflow
-from maxmargin.estimators.inputs import is_structured
+from maxmargin.estimators.inputs import is_structured, refuse_overflow
 from maxmargin.estimators.kernel.training import problems as fitting
 from maxmargin.kernels import FromFunction, Gaussian, Linear, Oligo, Precomputed
 from maxmargin.solvers import costs, plan

@@ -23,15 +23,8 @@ from ..kernels.base import count, take
 from ..solvers.sharded import shard
 from ..solvers.sharded.backend import Backend, Pause, Session
 from ..solvers.sharded.inputs import in_bytes, stacked
-from ..solvers.sharded.shard import (
-    Members,
-    Part,
-    Proposal,
-    ShardTask,
-    Step,
-    Taken,
-    interpolation_at,
-)
+from ..solvers.sharded.records import Members, Taken
+from ..solvers.sharded.shard import Part, Proposal, ShardTask, Step, interpolation_at
 from ..solvers.sharded.summary import Summary, summary
 from .kept import SHARE, Bool, KeptRows
 

@@ -17,7 +17,8 @@ from scipy.linalg.blas import dnrm2
 from ..kernels.base import Gram
 from ..kernels.row_sums import add_rows
 from ..runtime.buffers import buffer
-from ..runtime.parallel import WORTH_A_THREAD, in_parts
+from ..runtime.costs import FEW_FEATURES, FEW_FEATURES_SHARE, ONE_BLOCK, WORTH_A_THREAD
+from ..runtime.parallel import in_parts
 from .problem import DualProblem, Float, Int
 
 
@@ -28,15 +29,10 @@ class Sizes(NamedTuple):
     # stays in the cache, as reading values then takes as long as computing them.
     block: tuple[int, int] = (1024, 4096)
     cached_block: tuple[int, int] = (512, 1024)
-    few_features: int = 64
-    # Up to this many support vectors are processed in one block.
-    one_block: int = 1000
     # Rows and columns of a block that is used twice by symmetry; fewer for inputs with few features
     # if the work is not divided among threads, so that the block stays in the cache.
     side: int = 512
     cached_side: int = 256
-    # With few features a second thread pays off from this many times as many values.
-    few_features_share: int = 6
     # Largest number of parts of the pairs of blocks; each part has its own sums.
     most_sums: int = 64
 
@@ -177,12 +173,12 @@ def _expansion_at_support(coef: Float, gram: Gram, pause: Pause | None) -> Float
     """Kα at the samples with a coefficient; each block is used twice by symmetry."""
     support = np.flatnonzero(coef)
     weights = coef[support]
-    if support.size <= SIZES.one_block:
+    if support.size <= ONE_BLOCK:
         return np.asarray(gram.matrix_among(support, pause) @ weights)
     gram, places = gram.among(support), np.arange(support.size)
     work, side = support.size**2, SIZES.side
     if _has_few_features(gram):
-        work //= SIZES.few_features_share
+        work //= FEW_FEATURES_SHARE
         side = SIZES.side if work >= WORTH_A_THREAD else SIZES.cached_side
     blocks = [places[top : top + side] for top in range(0, support.size, side)]
     # The prepared columns of a block are used by all pairs with these columns.
@@ -211,7 +207,7 @@ def _block(gram: Gram) -> tuple[int, int]:
 
 
 def _has_few_features(gram: Gram) -> bool:
-    return getattr(gram.X, "ndim", 1) == 2 and gram.X.shape[1] < SIZES.few_features
+    return getattr(gram.X, "ndim", 1) == 2 and gram.X.shape[1] < FEW_FEATURES
 
 
 def _decided(

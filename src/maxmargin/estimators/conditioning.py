@@ -1,4 +1,4 @@
-"""Conditioning of inputs for float64: overflow is refused, and large offsets are subtracted.
+"""Conditioning of inputs for float64: large offsets are subtracted, and sums are exact.
 
 A linear machine with a free intercept does not depend on where the origin is, since Σ_i α_i = 0:
 
@@ -16,35 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..kernels import Kernel, Precomputed
-from ..kernels.vector.base import VectorKernel
-
-# The largest kernel value whose square, times a number of samples, is finite.
-LARGEST = 1e150
 # Rounding of Kα in float64, as a part of the largest entry of K times the norm of α.
 KNOWN_TO = 4.0 * float(np.finfo(np.float64).eps)
-
-
-def refuse_overflow(kernel: Kernel, X: Any) -> float:
-    """Raise ValueError if kernel values of the inputs are not finite in float64. Returns the
-    largest of them: of a positive semi-definite kernel it is a k(x, x)."""
-    if isinstance(kernel, VectorKernel):
-        entries = X.data if sparse.issparse(X) else X
-        top = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
-        if top > math.sqrt(LARGEST / max(1, X.shape[1])):
-            raise ValueError(
-                f"X holds values up to {top:.3g}, with which a fit overflows: scale the inputs, "
-                "for example with StandardScaler"
-            )
-    with np.errstate(over="ignore", invalid="ignore"):
-        diagonal = X if isinstance(kernel, Precomputed) else kernel.diagonal(X)
-    top = float(np.abs(diagonal).max(initial=0.0))
-    if not top <= LARGEST:
-        raise ValueError(
-            f"kernel {kernel!r} overflows: k(x, x) of these inputs is up to {top:.3g}. Scale the "
-            "inputs, for example with StandardScaler, or choose a smaller degree or gamma"
-        )
-    return top
 
 
 def offset_of(X: Any) -> np.ndarray | None:

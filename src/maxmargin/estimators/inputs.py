@@ -24,8 +24,12 @@ from ..kernels import (
 )
 from ..kernels.sequence.encoding import as_strings
 from ..kernels.sequence.oligo import SequenceKernel
+from ..kernels.vector.base import VectorKernel
 from ..runtime.sizes import BLOCK_ENTRIES
 from .distinct import in_usual_layout
+
+# The largest kernel value whose square, times a number of samples, is finite.
+LARGEST = 1e150
 
 
 def is_precomputed(kernel: Any) -> bool:
@@ -310,3 +314,25 @@ def weighted_variance(X: Any, weight: np.ndarray) -> float:
 
 def _without_rounding(variance: float, rounding: float) -> float:
     return 0.0 if np.isfinite(rounding) and variance <= rounding else float(variance)
+
+
+def refuse_overflow(kernel: Kernel, X: Any) -> float:
+    """Raise ValueError if kernel values of the inputs are not finite in float64. Returns the
+    largest of them: of a positive semi-definite kernel it is a k(x, x)."""
+    if isinstance(kernel, VectorKernel):
+        entries = X.data if sparse.issparse(X) else X
+        top = max(float(entries.max(initial=0.0)), -float(entries.min(initial=0.0)))
+        if top > math.sqrt(LARGEST / max(1, X.shape[1])):
+            raise ValueError(
+                f"X holds values up to {top:.3g}, with which a fit overflows: scale the inputs, "
+                "for example with StandardScaler"
+            )
+    with np.errstate(over="ignore", invalid="ignore"):
+        diagonal = X if isinstance(kernel, Precomputed) else kernel.diagonal(X)
+    top = float(np.abs(diagonal).max(initial=0.0))
+    if not top <= LARGEST:
+        raise ValueError(
+            f"kernel {kernel!r} overflows: k(x, x) of these inputs is up to {top:.3g}. Scale the "
+            "inputs, for example with StandardScaler, or choose a smaller degree or gamma"
+        )
+    return top

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrtrs, spotrf, strtrs
 
 from ..runtime.blas import address_of
+from ..runtime.costs import FEWEST_COLUMNS, FEWEST_ROWS
 from ..runtime.parallel import in_parts, in_turn
 
 Array = NDArray[Any]
 
-# Matrices with fewer rows, parts of larger ones with at most LEAF rows, and right sides
-# with fewer columns are left to LAPACK in one thread.
-FEWEST_ROWS, LEAF, FEWEST_COLUMNS = 1200, 384, 8
+# Parts with at most so many rows are left to LAPACK in one thread.
+LEAF = 384
 # Halves begin at multiples of this many rows.
 ROUND = 64
 # Smallest number of right sides of a part.

@@ -16,8 +16,8 @@ from .. import estimators
 from ..archive import ModelFileError
 from ..dual import Certificate
 from ..estimators import Certificates
-from ..estimators.conditioning import refuse_overflow, widened
-from ..estimators.inputs import is_precomputed, takes_strings
+from ..estimators.conditioning import widened
+from ..estimators.inputs import is_precomputed, refuse_overflow, takes_strings
 from ..estimators.template import learned
 from ..estimators.tree import Candidates, Tree
 from ..kernels import Kernel

@@ -20,11 +20,8 @@ from typing import Any, NamedTuple
 import scipy.linalg  # noqa: F401 - loads the BLAS of SciPy, which is to be limited too
 from threadpoolctl import ThreadpoolController
 
-# Number of entries below which a second thread costs more than it saves; parts have at least half
-# as many.
-WORTH_A_THREAD = 1 << 19
-# Terms of a sum of products that take as long as the other work per entry.
-TERMS_AN_ENTRY = 64
+from .costs import TERMS_AN_ENTRY, WORTH_A_THREAD
+
 # Parts begin at multiples of this many rows or columns, so that the same entries fall into vector
 # lanes and loop remainders, however the work is divided.
 GRAIN = 64

@@ -22,6 +22,8 @@ LARGEST_TENTATIVE, TENTATIVE_FEATURES = 8000, 12
 
 # Most variables of a problem in a batch of several, and most samples of a batch of one.
 LARGEST_IN_BATCH, LARGEST_ALONE_IN_BATCH = 2000, 1000
+# Gram entries of all its problems from which a second thread pays off.
+THREADED_BATCH = 1 << 16
 
 # --- rows on demand instead of the whole matrix
 # python -m benchmarks.speed --problems chess-board-1000,titanic,image
@@ -48,6 +50,8 @@ CHEAP_FEATURES, ENOUGH_FOR_CHEAP_ROWS = 64, 1 << 30
 # Samples of a block of all free ones, at most; and free variables of a block from which it uses the
 # projected Newton step instead of the exact active-set one.
 WIDEST_FACE, FEW_FREE = 6000, 400
+# Columns are dropped when at least this fraction of them has settled.
+LEAST_SETTLED = 0.2
 # Smallest first stage, and the ratio of successive stages.
 SMALLEST_STAGE, STAGE_RATIO = 6000, 6
 

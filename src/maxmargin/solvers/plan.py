@@ -16,8 +16,8 @@ from ..dual.problem import DualProblem
 from ..kernels import Gram, Kernel, Precomputed
 from ..kernels.vector.base import VectorKernel
 from ..kernels.vector.exp import COMPILED
-from ..kernels.vector.gaussian_rows import DIRECT_FEATURES
 from ..runtime.buffers import memory_share
+from ..runtime.costs import DIRECT_FEATURES
 from ..runtime.parallel import own_threads
 from . import costs
 from .settings import Settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from . import costs
 from .smo import state as r
 
 if TYPE_CHECKING:
-    from .result import Progress
+    from .result import Progress, Solution
 
 # Variables of a small problem.
 SMALL = 250
@@ -43,6 +43,29 @@ class Settings:
         `entry` bytes in total: at least 1024 of a small cache, and 2^20 of one without limit."""
         most = min(costs.FACE_SHARE * self.cache_bytes / entry, 2.0**40)
         return max(1024, int(most**0.5))
+
+    def after(self, earlier: Solution | None, samples: int) -> Settings:
+        """Settings with the budgets that an earlier run on so many samples has left; the callback
+        sees the accumulated cost."""
+        if earlier is None:
+            return self
+        callback = self.callback
+
+        def told(progress: Progress) -> object:
+            return callback(  # type: ignore[misc]
+                progress._replace(
+                    steps=progress.steps + earlier.steps,
+                    seconds=progress.seconds + earlier.seconds,
+                    rows=progress.rows + earlier.kernel_evaluations // samples,
+                )
+            )
+
+        return replace(
+            self,
+            max_steps=max(0.0, self.max_steps - earlier.steps),
+            max_seconds=max(0.0, self.max_seconds - earlier.seconds),
+            callback=None if callback is None else told,
+        )
 
     def __post_init__(self) -> None:
         if not self.tol > 0:

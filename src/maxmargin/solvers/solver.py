@@ -145,7 +145,7 @@ def optimum(
                 return continuation.read_in(problem, spent)
             alpha = continuation.start_in(next_box, found, box)
             gram.release()
-        rest = continuation.after(problem, settings, spent)
+        rest = settings.after(spent, problem.samples)
         return run(plan, problem, gram, rest, alpha, interrupt).after(spent)
 
 
@@ -166,7 +166,7 @@ def run(
         if begun.status != TOO_MANY_ROWS:
             return begun
         # The point reached is not a good start for blocks.
-        settings = continuation.after(problem, settings, begun)
+        settings = settings.after(begun, problem.samples)
     return BlockRun(problem, gram, settings, plan, alpha, interrupt).finish().after(begun)
 
 

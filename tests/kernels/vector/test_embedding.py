@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.kernels.vector.embedding import taken
-from maxmargin.runtime.parallel import WORTH_A_THREAD
+from maxmargin.runtime.costs import WORTH_A_THREAD
 
 TABLE = np.arange(4000.0).reshape(1000, 4)
 MANY = WORTH_A_THREAD // 4 + 100

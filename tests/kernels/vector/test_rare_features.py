@@ -6,7 +6,8 @@ import pytest
 from scipy import sparse
 
 from maxmargin.kernels import Gaussian, Linear, MetricGaussian, Polynomial
-from maxmargin.kernels.vector.rare_features import RARE32, RareEntries, differing, rare_features
+from maxmargin.kernels.vector.rare_features import RareEntries, differing, rare_features
+from maxmargin.runtime.costs import RARE32
 from maxmargin.runtime.parallel import single_threaded_blas
 
 WIDE = 100

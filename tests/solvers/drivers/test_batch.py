@@ -46,7 +46,7 @@ def pairs_of(classes, loss):
 def test_each_is_solved_as_if_alone(classes, loss, threads, known, monkeypatch):
     if known == "points" and not COMPILED:
         pytest.skip("rows are made in compiled code only")
-    monkeypatch.setattr(batch_driver, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(batch_driver, "THREADED_BATCH", 0)
     X, of_class = classes
     problems, places = pairs_of(of_class, loss)
     gram = Gaussian(0.05).bind(X)

@@ -18,7 +18,6 @@ from maxmargin.runtime import parallel as threads
 from maxmargin.runtime.parallel import single_threaded_blas
 from maxmargin.solvers import costs
 from maxmargin.solvers.drivers import block_cache as longrows
-from maxmargin.solvers.drivers import shards as samples
 from maxmargin.solvers.drivers.block_cache import BlockRowCache
 from maxmargin.solvers.drivers.decomposition import BlockRun
 from maxmargin.solvers.drivers.shards import Samples
@@ -69,7 +68,7 @@ def test_samples_that_settled_too_early_return():
     machine = hinge(y, 100.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(costs, "SMALL_BLOCK", 64)
-        patch.setattr(samples, "LEAST_SETTLED", 0.01)
+        patch.setattr(costs, "LEAST_SETTLED", 0.01)
         solution = solve(machine.problem, Gaussian(1.0).bind(X), driver="blocks", cache_bytes=0)
     K = rbf_kernel(X, gamma=1.0)
     gradient = machine.problem.gradient(solution.alpha, K @ solution.alpha)
@@ -214,10 +213,11 @@ def test_protected_and_recently_used_rows_are_overwritten_last():
 
 def test_a_run_without_gains_refreshes_gradients_once_then_stops_polishing_then_ends():
     refreshed = []
-    run = SimpleNamespace(stagnant=True, idle=3, refreshes=0, goal=1e-6)
+    run = SimpleNamespace(stagnant=True, refreshes=0, goal=1e-6)
+    run.stagnation = SimpleNamespace(idle=3)
     run.settings = SimpleNamespace(tol=1e-3)
     run.all_samples = SimpleNamespace(refresh=lambda: refreshed.append(run.goal))
     assert [BlockRun._stalled(run) for _ in range(3)] == [None, None, "precision"]
     assert refreshed == [1e-6]
     assert run.goal == 1e-3
-    assert (run.stagnant, run.idle) == (False, 0)
+    assert (run.stagnant, run.stagnation.idle) == (False, 0)

@@ -14,7 +14,7 @@ from maxmargin.dual import hard_margin, hinge
 from maxmargin.runtime.jit import from_python
 from maxmargin.runtime.lapack import POTRF
 from maxmargin.solvers.newton import step as face
-from maxmargin.solvers.newton.compiled_step import face_buffers, factor_of, small_face_step
+from maxmargin.solvers.newton.compiled_step import factor_of, small_face_step
 from maxmargin.solvers.newton.step import (
     UNBOUNDED,
     FaceResult,
@@ -23,6 +23,7 @@ from maxmargin.solvers.newton.step import (
     factored,
     newton_direction,
 )
+from maxmargin.solvers.smo.schedule import blank_memory
 
 delete_from_factor, factor_of, newton_direction, small_face_step = map(
     from_python, (delete_from_factor, factor_of, newton_direction, small_face_step)
@@ -30,7 +31,7 @@ delete_from_factor, factor_of, newton_direction, small_face_step = map(
 
 
 def compiled_step(active, most=10**6):
-    free = active.free().size
+    free, memory = active.free().size, blank_memory(0, len(active.v.rise))[0]
     rounds, gain, state = small_face_step(
         active.v,
         active.rows.store,
@@ -38,7 +39,8 @@ def compiled_step(active, most=10**6):
         free,
         most,
         POTRF,
-        *face_buffers(len(active.v.rise)),
+        memory.numbers,
+        memory.indices,
     )
     return FaceResult(rounds, gain, state == UNBOUNDED)
 

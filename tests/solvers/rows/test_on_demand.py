@@ -10,7 +10,7 @@ from maxmargin.data import chess_board
 from maxmargin.dual import epsilon_svr, hinge
 from maxmargin.kernels import Gaussian, Polynomial
 from maxmargin.kernels.vector.exp import COMPILED
-from maxmargin.kernels.vector.gaussian_rows import fill_gaussian_row
+from maxmargin.kernels.vector.gaussian_blocks import fill_gaussian_row
 from maxmargin.runtime.jit import borrowing_fused, from_python
 from maxmargin.solvers import costs
 from maxmargin.solvers import solver as optimise

@@ -5,7 +5,7 @@ import numpy as np
 from maxmargin.kernels import FromFunction
 from maxmargin.solvers.sharded import LocalBackend, ShardTask
 from maxmargin.solvers.sharded.inputs import in_bytes
-from maxmargin.solvers.sharded.shard import Members
+from maxmargin.solvers.sharded.records import Members
 
 KERNEL = FromFunction(lambda A, B: A @ B.T)
 TASK = ShardTask(KERNEL, "hinge", positive=(1.0,))

@@ -8,7 +8,8 @@ from maxmargin.dual import epsilon_svr, hinge, one_class, squared_hinge
 from maxmargin.kernels import FromFunction, Gaussian
 from maxmargin.kernels.vector import chebyshev
 from maxmargin.solvers.sharded import inputs, shard
-from maxmargin.solvers.sharded.shard import Members, Part, ShardTask
+from maxmargin.solvers.sharded.records import Members
+from maxmargin.solvers.sharded.shard import Part, ShardTask
 
 KERNEL = FromFunction(lambda A, B: (1.0 + A @ B.T) ** 2)
 N = 14

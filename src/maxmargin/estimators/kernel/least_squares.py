@@ -22,11 +22,16 @@ from ..certificates import Certificates
 from ..conditioning import (
     intercept_at_origin,
     offset_of,
-    refuse_overflow,
     without,
 )
 from ..distinct import Samples
-from ..inputs import checked_weights, may_be_indefinite, resolved_kernel, training_inputs
+from ..inputs import (
+    checked_weights,
+    may_be_indefinite,
+    refuse_overflow,
+    resolved_kernel,
+    training_inputs,
+)
 from ..progress import Clock, OutOfTime, Reporter
 from ..warn import warn_caller
 from .machine import KernelMachine

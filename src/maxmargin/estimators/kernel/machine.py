@@ -21,7 +21,6 @@ from ...solvers import SELECTIONS, STATUSES, plan
 from .. import parameters as p
 from ..conditioning import (
     offset_of,
-    refuse_overflow,
     weights_of_features,
     without,
 )
@@ -32,6 +31,7 @@ from ..inputs import (
     is_precomputed,
     may_be_indefinite,
     new_inputs,
+    refuse_overflow,
     resolved_kernel,
     tag_inputs,
     training_inputs,
@@ -137,7 +137,7 @@ class KernelMachine(CertifiedMachine):
                 placed = at_origin(X, samples, tasks, outcomes, centre, trainer)
             self._write(X, samples, tasks, placed)
             self._penalty_ = penalty
-            solutions, _, certificates = zip(*placed)
+            solutions, _, certificates, _ = zip(*placed)
             self._write_solutions([task.name for task in tasks], list(solutions), certificates)
             self._complete(samples, tasks, outcomes, trainer)
         if self.fit_status_:

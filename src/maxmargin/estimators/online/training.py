@@ -16,9 +16,16 @@ from ...kernels.vector.base import VectorKernel
 from ...runtime.parallel import single_threaded_blas
 from ...solvers import plan
 from ...solvers.online.machine import OnlineSettings
-from ..conditioning import KNOWN_TO, refuse_overflow
+from ..conditioning import KNOWN_TO
 from ..distinct import Samples, distinct, size_in_bytes
-from ..inputs import checked_weights, is_function, new_inputs, resolved_kernel, training_inputs
+from ..inputs import (
+    checked_weights,
+    is_function,
+    new_inputs,
+    refuse_overflow,
+    resolved_kernel,
+    training_inputs,
+)
 from ..kernel.training.gram_pool import Grams
 from ..progress import Clock, Reporter
 from ..template import CertifiedMachine

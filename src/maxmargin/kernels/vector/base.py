@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from ...runtime.buffers import buffer
-from ...runtime.parallel import WORTH_A_THREAD, in_parts, in_turn, own_threads, product_part
+from ...runtime.costs import RARE, WORTH_A_THREAD
+from ...runtime.parallel import in_parts, in_turn, own_threads, product_part
 from ..base import Array, Float, Gram, Inputs, Kernel, checked_weights
 from .elementwise import chunks
 from .embedding import (
@@ -27,7 +28,6 @@ from .embedding import (
     centre_of,
     dense_is_faster,
 )
-from .rare_features import RULES as RARE
 from .rare_features import rare_features, rare_share
 from .strides import place_tile, uneven_step
 

@@ -20,15 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...runtime.costs import COEFFICIENTS_A_VALUE
 from ...runtime.parallel import in_parts, single_threaded_blas
 from ..base import Float
 
 # Error to reach, relative to Σ|c|, shared by the features.
 ERROR = 2.0**-53
-# Values of ρ for which the bound is evaluated, and the largest number of points for a feature.
-ELLIPSES, MOST_POINTS = np.geomspace(1.01, 200.0, 400), 64
-# Largest number of coefficients W. A point takes as long as this many times fewer kernel values.
-MOST_COEFFICIENTS, COEFFICIENTS_A_VALUE = 4096, 4
+# Values of ρ for which the bound is evaluated.
+ELLIPSES = np.geomspace(1.01, 200.0, 400)
 # Rows of polynomials in memory at a time.
 ROWS = 2048
 
@@ -110,9 +109,9 @@ class Interpolation(NamedTuple):
         return T.T
 
 
-def interpolation(gamma: Any, X: Any) -> Interpolation | None:
+def interpolation(gamma: Any, X: Any, most: int = 4096) -> Interpolation | None:
     """The points for a Gaussian at the samples X; None if there are too many features, or they
-    vary too much beside the width of the Gaussian."""
+    vary too much beside the width of the Gaussian, for at most so many coefficients W."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or not len(X):
         return None
     features = X.shape[1]
@@ -127,21 +126,21 @@ def interpolation(gamma: Any, X: Any) -> Interpolation | None:
     points, total = [], 1
     for width in (gammas * half**2).tolist():
         needed = points_for(width, features)
-        total *= needed or MOST_COEFFICIENTS + 1
-        if needed is None or total > MOST_COEFFICIENTS:
+        total *= needed or most + 1
+        if needed is None or total > most:
             return None
         points.append(needed)
     return Interpolation(low + half, half, gammas, tuple(points))
 
 
-def points_for(width: float, features: int) -> int | None:
+def points_for(width: float, features: int, most: int = 64) -> int | None:
     """The fewest points that interpolate exp(−width·u²) and its shifts on [−1, 1] to the error, for
-    a product of so many features; None if they are too many."""
+    a product of so many features; None if they are more than `most`."""
     if width == 0.0:
         return 1
     s = 0.5 * (ELLIPSES - 1.0 / ELLIPSES)
     peak = width * s**2 - np.log(ELLIPSES - 1.0) + np.log(4.0)
-    for p in range(2, MOST_POINTS + 1):
+    for p in range(2, most + 1):
         # Interpolation in the features before multiplies errors by their Lebesgue constants.
         lebesgue = 1.0 + 2.0 / np.pi * np.log(p)
         error = float(np.min(peak - (p - 1) * np.log(ELLIPSES)))

@@ -9,35 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ...runtime.buffers import buffer
+from ...runtime.costs import DENSE_BYTES, DENSE_SHARE, WORTH_A_THREAD
 from ...runtime.jit import compiled, inlined
-from ...runtime.parallel import WORTH_A_THREAD, in_parts, product_part
+from ...runtime.parallel import in_parts, product_part
 from ..base import Array, Float, Inputs
 from .elementwise import CHUNK, chunks
 from .rare_features import RareEntries, entries_of
 from .strides import as_slice, memory_line
 
-
-class Sizes(NamedTuple):
-    """When sparse inputs are made dense, and tiles of the compiled product."""
-
-    # CSR matrices with at least this density are as fast by GEMM on one core, and faster on more.
-    dense_share: float = 0.1
-    # Above this size in bytes they stay sparse.
-    dense_bytes: int = 1 << 30
-    # Columns of a tile of the compiled CSR product.
-    tile: int = 32
-
-
-SIZES = Sizes()
 # Rows of the left factor that the compiled CSR product processes together.
 LANES = 64
-
 
 Offset = Callable[[Array], Array]
 
@@ -173,7 +160,8 @@ class CSRPoints:
         indices = as_slice(indices)
         return CSRPoints(self.matrix[indices], self.offsets[indices])
 
-    def products(self, right: CSRPoints, out: Array) -> None:
+    def products(self, right: CSRPoints, out: Array, columns: int = 32) -> None:
+        """Write the products of all rows, computed in tiles of so many columns."""
         if not out.size:
             return
         line = memory_line(out) if out.dtype == self.offsets.dtype else None
@@ -191,7 +179,7 @@ class CSRPoints:
             *right._arrays(),
             np.full(features, -1, dtype=np.int32),
             np.zeros((max(1, min(features, int(np.diff(ends).max()))), lanes), dtype),
-            np.empty((SIZES.tile, lanes), dtype),
+            np.empty((columns, lanes), dtype),
             np.empty(longest, np.int64),
             np.empty(longest, dtype),
             *line,
@@ -331,7 +319,7 @@ def dense_is_faster(X: Inputs) -> bool:
     if not sparse.issparse(X):
         return True
     size = X.shape[0] * X.shape[1]
-    return bool(X.nnz >= SIZES.dense_share * size and 8 * size <= SIZES.dense_bytes)
+    return bool(X.nnz >= DENSE_SHARE * size and 8 * size <= DENSE_BYTES)
 
 
 def centre_of(X: Inputs) -> Array:

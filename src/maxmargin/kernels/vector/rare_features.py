@@ -9,41 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ...runtime.costs import RARE, RARE32, RARE64
 from ...runtime.jit import compiled
 from ...runtime.parallel import in_parts
 from ..base import Array, Inputs
 from .elementwise import chunks
 from .strides import memory_line
-
-# Largest fraction of samples that differ in a rare feature, for products of the samples with each
-# other; float64 products take twice as long.
-RARE32, RARE64 = 0.15, 0.22
-
-
-class Rules(NamedTuple):
-    """When separating rare features pays off; measured by `python -m benchmarks.ablation`."""
-
-    # The same for products with unknown samples: even if all of them differ, this is not slower
-    # than GEMM.
-    towards_unknown: float = 0.015
-    # The same for known samples that differ in almost nothing; it bounds the memory of the entries.
-    at_most: float = 0.5
-    # Separating features pays off with at least this many in all, if this fraction of them is rare,
-    # or this fraction has no entries at all.
-    many_features: int = 100
-    many_rare: float = 0.2
-    many_empty: float = 0.02
-    # Number of samples that determine the common values, and that decide whether to look further.
-    few_samples: int = 31
-    some_samples: int = 512
-
-
-RULES = Rules()
 
 
 @dataclass(frozen=True)
@@ -159,21 +135,21 @@ def rare_features(
     n, d = X.shape
     common = np.zeros(d, np.result_type(X.dtype, np.float32))
     nothing = np.zeros(d, dtype=bool), common
-    if n < 2 or d < RULES.many_features:
+    if n < 2 or d < RARE.many_features:
         return nothing
     if not zero and not sparse.issparse(X):
-        few = np.sort(_spread(X, RULES.few_samples), axis=0)
+        few = np.sort(_spread(X, RARE.few_samples), axis=0)
         common[:] = few[len(few) // 2]
     limit = np.full(d, share)
     if others is not None and others.shape[0]:
-        met = _spread(others, RULES.some_samples)
+        met = _spread(others, RARE.some_samples)
         of_others = np.maximum(differing(met, common), 0.5) / met.shape[0]
-        limit = np.minimum(share**2 / of_others, RULES.at_most)
-    some = _spread(X, RULES.some_samples)
-    if (differing(some, common) <= 2.0 * limit * some.shape[0]).sum() < RULES.many_empty * d:
+        limit = np.minimum(share**2 / of_others, RARE.at_most)
+    some = _spread(X, RARE.some_samples)
+    if (differing(some, common) <= 2.0 * limit * some.shape[0]).sum() < RARE.many_empty * d:
         return nothing
     counts = differing(X, common)
-    for most, many in ((limit * n, RULES.many_rare), (0.0, RULES.many_empty)):
+    for most, many in ((limit * n, RARE.many_rare), (0.0, RARE.many_empty)):
         if (counts <= most).sum() >= many * d:
             return counts <= most, common
     return nothing

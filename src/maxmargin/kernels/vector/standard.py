@@ -26,8 +26,7 @@ from .chebyshev import Interpolation, interpolation
 from .elementwise import hyperbolic_tangent, power
 from .embedding import DensePoints, Offset, squared_norms
 from .exp import exponential
-from .gaussian_blocks import fill_gaussian_columns, fill_gaussian_matrix
-from .gaussian_rows import gaussian_block
+from .gaussian_blocks import fill_gaussian_columns, fill_gaussian_matrix, gaussian_block
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ from ..rows.base import LoopRows
 from ..rows.lru import CachedRows
 from ..settings import Settings, may_be_unbounded
 from ..smo import state as r
-from ..smo.schedule import run_to_end
-from ..smo.slabs import note_face
-from .single import DOUBLE_RESOLUTION, blank_memory
+from ..smo.schedule import blank_memory, note_face, run_to_end
+from .single import DOUBLE_RESOLUTION
 from .working_set import EPSILON, Active, largest_entry, rounding
 
 LONGEST_SLAB = 1000
@@ -34,6 +33,37 @@ UNBOUNDED_DUAL = 1e13
 
 class Ended(Exception):
     """A budget ran out; the message is the status."""
+
+
+class Stagnation:
+    """What tells that a run leads nowhere, counted in slabs or rounds in a row.
+
+    Attributes
+    ----------
+    idle : int
+        Without any gain above rounding: neither of the dual value nor of the violation.
+    unimproved : int
+        In which the violation was not reduced.
+    fruitless : int
+        After which the dual value, recomputed, was not above the best one.
+    """
+
+    def __init__(self) -> None:
+        self.idle = self.unimproved = self.fruitless = 0
+        self.violation, self.dual = np.inf, -np.inf  # the best so far
+
+    def note(self, gain: float, dual: float, violation: float) -> None:
+        """Take note of what a slab or round has gained and reached."""
+        better = violation < 0.9 * self.violation
+        self.violation = min(self.violation, violation)
+        idle = gain <= 1e-15 * abs(dual) and not better
+        self.idle = self.idle + 1 if idle else 0
+        self.unimproved = 0 if better else self.unimproved + 1
+
+    def note_recomputed(self, dual: float) -> None:
+        """Take note of a dual value that was computed from scratch."""
+        self.fruitless = 0 if dual > self.dual else self.fruitless + 1
+        self.dual = max(self.dual, dual)
 
 
 class Run:
@@ -83,9 +113,8 @@ class Run:
         memory = blank_memory(int(settings.planning), problem.totals.size)
         self.memory, self.state, self.counters = memory
         self.state.random_state = settings.random_state
-        self.violation = self.best_violation = np.inf
-        self.unimproved = 0  # slabs since the violation was last reduced
-        self.idle = 0
+        self.violation = np.inf
+        self.stagnation = Stagnation()
         self.unbounded = False
         self.told, self.stopped = self.began, False
 
@@ -148,15 +177,6 @@ class Run:
 
     def account(self, took: int, gain: float) -> None:
         """Record a slab of `took` steps with this gain."""
-
-    def stagnates(self, gain: float) -> bool:
-        """Whether neither dual nor violation has improved above rounding for a number of slabs."""
-        better = self.violation < 0.9 * self.best_violation
-        self.best_violation = min(self.best_violation, self.violation)
-        idle = gain <= 1e-15 * abs(self.state.dual) and not better
-        self.idle = self.idle + 1 if idle else 0
-        self.unimproved = 0 if better else self.unimproved + 1
-        return self.idle >= PATIENCE
 
     def slab_length(self) -> int:
         return min(LONGEST_SLAB, max(50, int(5e7 / self.active.v.alpha.size)))

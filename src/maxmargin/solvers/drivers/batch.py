@@ -23,22 +23,20 @@ from ...dual.problem import Float, Int, meeting
 from ...kernels.base import Array
 from ...runtime.buffers import buffer
 from ...runtime.parallel import in_turn, own_threads
+from ..costs import THREADED_BATCH
 from ..result import Solution
 from ..rows.lru import FullRows
 from ..smo import state as r
 from ..smo.batch import run_batch
+from ..smo.schedule import blank_memory
 from .single import (
     LEAST_AIM,
     MOST_STEPS,
     NEXT_AIM,
-    blank_memory,
     rows_on_demand,
     run_single,
     usual_control,
 )
-
-# Total number of Gram entries from which a second thread pays off.
-WORTH_A_THREAD = 1 << 16
 
 
 def solve_batch(
@@ -105,7 +103,7 @@ def optimise(
         solve_one(parts, tol, alpha, sums, gradient, ledger[0], facts[0])
         return
     control = usual_control(tol)
-    many = sum(size * size for size in sizes) >= WORTH_A_THREAD
+    many = sum(size * size for size in sizes) >= THREADED_BATCH
     threads = min(own_threads(), len(sizes)) if many else 1
     # At least four calls a thread, of at most 64 problems: Ctrl-C is checked between calls.
     step = min(64, -(-len(sizes) // (4 * threads if threads > 1 else 1)))

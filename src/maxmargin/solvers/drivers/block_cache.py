@@ -18,8 +18,9 @@ from ...dual.problem import Float, Int
 from ...kernels.base import Array, Gram
 from ...kernels.row_sums import StoredRows, add_rows
 from ...runtime.buffers import buffer
+from ...runtime.costs import TERMS_AN_ENTRY
 from ...runtime.jit import compiled
-from ...runtime.parallel import TERMS_AN_ENTRY, in_parts
+from ...runtime.parallel import in_parts
 from ..rows.lru import BATCH_BYTES
 
 Bool = NDArray[np.bool_]

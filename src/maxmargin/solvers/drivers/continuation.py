@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...dual.problem import DualProblem, Float
-from ..result import Progress, Solution
+from ..result import Solution
 from ..settings import Settings
 
 
@@ -26,30 +26,7 @@ def in_box(problem: DualProblem, size: float) -> DualProblem:
 def coarse_settings(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
     """Settings for a box before the last one; budgets are reduced by what `earlier` used."""
     tol = max(settings.tol, 0.1 * float(np.abs(problem.linear).mean()))
-    return replace(after(problem, settings, earlier), tol=tol, gap=np.inf)
-
-
-def after(problem: DualProblem, settings: Settings, earlier: Solution | None) -> Settings:
-    """Settings with the remaining budgets; the callback sees the accumulated cost."""
-    if earlier is None:
-        return settings
-    callback = settings.callback
-
-    def told(progress: Progress) -> object:
-        return callback(  # type: ignore[misc]
-            progress._replace(
-                steps=progress.steps + earlier.steps,
-                seconds=progress.seconds + earlier.seconds,
-                rows=progress.rows + earlier.kernel_evaluations // problem.samples,
-            )
-        )
-
-    return replace(
-        settings,
-        max_steps=max(0.0, settings.max_steps - earlier.steps),
-        max_seconds=max(0.0, settings.max_seconds - earlier.seconds),
-        callback=None if callback is None else told,
-    )
+    return replace(settings.after(earlier, problem.samples), tol=tol, gap=np.inf)
 
 
 def start_in(problem: DualProblem, found: Solution, smaller: DualProblem) -> Float:

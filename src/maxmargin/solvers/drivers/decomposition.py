@@ -18,15 +18,14 @@ import numpy as np
 from ...dual.problem import Float, Int
 from ...linalg.bordered import Factor
 from .. import costs
-from ..newton.projected_step import RULES as FACE_RULES
-from ..newton.projected_step import wide_face_step
+from ..newton.projected_step import no_longer_free, wide_face_step
 from ..rows.permuted import Arrangement
 from ..smo import state as r
 from ..smo.loop import forget
 from ..smo.schedule import POLISHED
-from .base import Ended, Run
+from .base import PATIENCE, Ended, Run
 from .shards import Samples
-from .working_set import MOST_SAMPLES, Active, marked
+from .working_set import Active, marked
 
 
 class Rules(NamedTuple):
@@ -115,9 +114,7 @@ class BlockRun(Run):
         while True:
             self.violation, self.active = all_samples.violation(), all_samples.live
             if gain is not None:
-                self.stagnant, gain = self.stagnates(gain) or self._gains_by_rounding(), None
-                if self.unimproved > RULES.longest_plateau:
-                    self.stagnant, self.unimproved = True, 0
+                self.stagnant, gain = self._leads_nowhere(gain), None
             if all_samples.stages and self.violation <= RULES.stage_goal * self.settings.tol:
                 all_samples.grow()
                 continue
@@ -143,13 +140,23 @@ class BlockRun(Run):
             if self.settings.shrinking and self.polish_rounds is None:
                 all_samples.settle()
 
+    def _leads_nowhere(self, gain: float) -> bool:
+        """Whether rounds with such gains have gained nothing above rounding for too long, or not
+        reduced the violation for very long."""
+        found = self.stagnation
+        found.note(gain, self.state.dual, self.violation)
+        if found.unimproved > RULES.longest_plateau:
+            found.unimproved = 0
+            return True
+        if found.idle >= PATIENCE:
+            return True
+        return found.unimproved % RULES.plateau == 0 and self._gains_by_rounding()
+
     def _gains_by_rounding(self) -> bool:
         """Whether the dual value has stood still on a plateau, whatever steps seemed to gain."""
-        if self.unimproved % RULES.plateau:
-            return False
         v, before = self.all_samples.live.v, self.before
         self.before = now = (v.alpha.copy(), v.gradient.copy())
-        if self.unimproved == 0 or before is None or before[0].size != v.alpha.size:
+        if self.stagnation.unimproved == 0 or before is None or before[0].size != v.alpha.size:
             return False
         # Exact for a quadratic function, and so for the variables that are left.
         gain = 0.5 * float((now[0] - before[0]) @ (now[1] + before[1]))
@@ -166,8 +173,9 @@ class BlockRun(Run):
         if self.wide or self.polish_rounds is not None:
             wanted.insert(1, free)
         if self.wide:
-            wanted.insert(2, self._factored(free))
-            size = max(size, sum(samples.size for samples in wanted[:3]))
+            left = no_longer_free(self.factor, marked(free, self.problem.samples))
+            wanted.insert(2, left)
+            size = max(size, violators.size + free.size + left.size)
         open_to = all_samples.is_live()
         chosen = []
         for samples in wanted:
@@ -175,14 +183,6 @@ class BlockRun(Run):
             open_to[samples] = False
         self.recent = np.concatenate(chosen)[:size]
         return np.sort(self.recent)
-
-    def _factored(self, free: Int) -> Int:
-        """Samples in the factor of the last wide block that are no longer free."""
-        if self.factor is None:
-            return free[:0]
-        known = self.factor.names % MOST_SAMPLES
-        left = np.unique(known[~marked(free, self.problem.samples)[known]])
-        return left if left.size <= FACE_RULES.most_left * free.size else left[:0]
 
     def _mostly_seen(self, violators: Int, free: Int) -> bool:
         """Whether most violators were in a block before, and one can hold all free samples."""
@@ -242,7 +242,7 @@ class BlockRun(Run):
 
     def _stalled(self) -> str | None:
         """No gain above rounding: recompute gradients; next, stop polishing; then end the run."""
-        self.stagnant, self.idle = False, 0
+        self.stagnant, self.stagnation.idle = False, 0
         self.refreshes += 1
         if self.refreshes == 1:
             self.all_samples.refresh()

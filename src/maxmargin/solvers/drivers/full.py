@@ -19,8 +19,7 @@ from ..rows.on_demand import OnDemandRows
 from ..settings import Settings
 from ..smo import state as r
 from ..smo.loop import forget
-from ..smo.schedule import OVER, POLISHED
-from ..smo.slabs import FEWEST_ROUNDS
+from ..smo.schedule import FEWEST_ROUNDS, OVER, POLISHED
 from .base import LONGEST_SLAB, PATIENCE, Ended, Run
 from .working_set import Active
 
@@ -53,8 +52,7 @@ class PairRun(Run):
         self.abandoned = False
         self.renewed = 0  # number of gradient updates at the last recomputation from scratch
         self.until_shrink = self._shrink_interval()
-        self.stagnant, self.stalls = False, 0
-        self.best_dual, self.fruitless = -np.inf, 0  # recomputed duals, those not above the best
+        self.stalls = 0  # how often the run has stagnated
 
     def prepare(self) -> None:
         rows = self._all_rows()
@@ -98,7 +96,7 @@ class PairRun(Run):
     def _is_exhausted(self) -> bool:
         """Whether the steps gain nothing above rounding, as they are seen to or as recomputed
         gradients show."""
-        return self.stagnant or self.fruitless >= PATIENCE
+        return max(self.stagnation.idle, self.stagnation.fruitless) >= PATIENCE
 
     def _narrow(self) -> bool:
         """Whether to continue because the duality gap is still too large."""
@@ -118,7 +116,7 @@ class PairRun(Run):
 
     def account(self, took: int, gain: float) -> None:
         self.until_shrink -= took
-        self.stagnant = self.stagnates(gain)
+        self.stagnation.note(gain, self.state.dual, self.violation)
 
     def face(self, most: int | None = None) -> None:
         """A face step whose rounds cost no more than the pair steps before it, or than the rest of
@@ -152,7 +150,7 @@ class PairRun(Run):
             return self._out_of("step_limit")
         if time.perf_counter() > self.deadline:
             return self._out_of("time_limit")
-        if self.stagnant:
+        if self.stagnation.idle >= PATIENCE:
             return self._stalled()
         if self._is_astray(event):
             return self._out_of("precision")
@@ -161,7 +159,7 @@ class PairRun(Run):
     def _is_slow(self) -> bool:
         """Whether pair steps have not reduced the violation for long, at far more than the cost of
         a face step, which may reduce it even if most of them end at bounds."""
-        if not self.settings.face or self.unimproved % PATIENCE != PATIENCE - 1:
+        if not self.settings.face or self.stagnation.unimproved % PATIENCE != PATIENCE - 1:
             return False
         free = self.active.free().size
         cost = costs.FACE_COST + costs.FLOP_COST * free**3 / 3.0
@@ -170,13 +168,13 @@ class PairRun(Run):
     def _is_astray(self, event: int) -> bool:
         """Whether the violation has not been reduced for long and the steps lead nowhere: rounding
         hides the curvature of the next one, or recomputed gradients show no gain."""
-        if self.unimproved < PATIENCE:
+        if self.stagnation.unimproved < PATIENCE:
             return False
         if event == r.UNBOUNDED:
             return True
         if self.whole and self._updates() - self.renewed > self.problem.samples:
             self._refresh()
-        return self.fruitless >= PATIENCE
+        return self.stagnation.fruitless >= PATIENCE
 
     def _out_of(self, status: str) -> str:
         if self.whole and self.violation <= self.settings.tol:
@@ -185,7 +183,7 @@ class PairRun(Run):
 
     def _stalled(self) -> str | None:
         """No gain above rounding: recompute gradients; next, stop polishing; then end the run."""
-        self.stagnant, self.idle = False, 0
+        self.stagnation.idle = 0
         self.stalls += 1
         if self.stalls == 1:
             if self.whole:
@@ -254,8 +252,7 @@ class PairRun(Run):
         self.gradient = self._true_gradient(self.active.rows)
         self.active.take_gradient(self.gradient)
         self.state.dual = self.problem.value(self.alpha, self.gradient)
-        self.fruitless = 0 if self.state.dual > self.best_dual else self.fruitless + 1
-        self.best_dual = max(self.best_dual, self.state.dual)
+        self.stagnation.note_recomputed(self.state.dual)
         self.renewed = self._updates()
 
     def _updates(self) -> int:

@@ -14,17 +14,13 @@ from ...dual.problem import DualProblem, Float, Int
 from ...kernels.base import Array, Gram
 from ...kernels.row_sums import KnownSums
 from ...runtime.buffers import buffer
-from ...runtime.jit import compiled
+from ...runtime.jit import borrowing, compiled
 from ...runtime.parallel import in_parts
 from .. import costs
 from ..plan import Plan
 from ..rows.lru import FullRows
 from .block_cache import BlockRowCache
-from .violators import mark_most
 from .working_set import Active, Bool, marked
-
-# Columns are dropped when at least this fraction of them has settled.
-LEAST_SETTLED = 0.2
 
 
 @compiled
@@ -86,6 +82,71 @@ def complete(
                 block[i, j] = block[j, i]
 
 
+def mark_most(
+    gradient: Float, rise: Float, fall: Float, top: float, bottom: float, count: int, marks: Bool
+) -> None:
+    """Mark the samples of the variables that violate most: the `count` with the largest gradient
+    above `bottom` of those that may rise, the `count` with the smallest below `top` of those that
+    may fall, or all of them where they are fewer.
+
+    Variable a belongs to sample a % len(marks). Ties are broken evenly over the variables.
+    """
+    scores, limits = np.empty((2, gradient.size)), [bottom, -top]
+    above_limits = gather_scores(gradient, rise, fall, top, bottom, scores)
+    for k, (sign, penalty, above) in enumerate(zip((1.0, -1.0), (rise, fall), above_limits)):
+        if above <= count:
+            continue
+        best = np.partition(scores[k, :above], above - count)
+        limit = best[above - count]
+        equal = int(np.count_nonzero(best == limit))
+        missing = int(np.count_nonzero(best[above - count :] == limit))
+        if missing < equal:
+            mark_equal(gradient, penalty, sign, limit, missing, equal, marks)
+        else:
+            limit = np.nextafter(limit, -np.inf)
+        limits[k] = limit
+    mark_above(gradient, rise, fall, limits[0], limits[1], marks)
+
+
+@borrowing
+def gather_scores(
+    gradient: Float, rise: Float, fall: Float, top: float, bottom: float, scores: Float
+) -> tuple[int, int]:
+    """Write the gradients above `bottom` that may rise to the front of the first line of `scores`,
+    those below `top` that may fall, with the other sign, to the second; returns their numbers."""
+    up = down = 0
+    for a in range(gradient.size):
+        scores[0, up] = score = gradient[a] + rise[a]
+        up += score > bottom
+        scores[1, down] = score = -(gradient[a] + fall[a])
+        down += score > -top
+    return up, down
+
+
+@borrowing
+def mark_above(
+    gradient: Float, rise: Float, fall: Float, least_up: float, least_down: float, marks: Bool
+) -> None:
+    """Mark the samples of all variables with a score above the limits."""
+    for a in range(gradient.size):
+        if gradient[a] + rise[a] > least_up or -(gradient[a] + fall[a]) > least_down:
+            marks[a % marks.size] = True
+
+
+@borrowing
+def mark_equal(
+    gradient: Float, penalty: Float, sign: float, score: float, count: int, there: int, marks: Bool
+) -> None:
+    """Mark the samples of `count` of the `there` variables with just this score, evenly spread."""
+    passed = 0
+    for a in range(gradient.size):
+        if sign * (gradient[a] + penalty[a]) == score:
+            passed += count
+            if passed >= there:
+                passed -= there
+                marks[a % marks.size] = True
+
+
 class Samples:
     """All samples: their α and gradient, and rows of their Gram matrix.
 
@@ -138,13 +199,13 @@ class Samples:
         tops, bottoms = self.live.extremes() if self.extremes is None else self.extremes
         share = max(1, count // (2 * tops.size))
         for g in range(tops.size):
-            mark_most(v.gradient, v.rise[g], 1.0, bottoms[g], share, marks)
-            mark_most(v.gradient, v.fall[g], -1.0, -tops[g], share, marks)
+            mark_most(v.gradient, v.rise[g], v.fall[g], tops[g], bottoms[g], share, marks)
         return self.live.samples[marks]
 
     def block(self, samples: Int) -> Active:
         """These samples as an `Active` set of their own."""
-        places = self._places(samples)
+        whole = self.live.size == self.problem.samples
+        places = samples if whole else np.searchsorted(self.live.samples, samples)
         self.seen[samples] = True
         anew = self.recompute and self.rows.gram.tiled
         matrix = self.rows.among(places) if anew else self._read_off(samples, places)
@@ -176,14 +237,12 @@ class Samples:
 
     def apply(self, part: Active) -> None:
         """Copy the α of a block, and update the gradients of all live samples."""
-        places = self._places(part.samples)
-        variables = self.live.variables_of(places)
-        moved = part.v.alpha != self.live.v.alpha[variables]
-        moved = moved.reshape(-1, places.size).any(axis=0)
-        alpha = part.v.alpha.reshape(-1, places.size)[:, moved]
-        variables = variables.reshape(-1, places.size)[:, moved]
+        alpha = part.v.alpha.reshape(-1, part.size)
+        variables = part.variables.reshape(-1, part.size)
+        moved = (alpha != self.live.v.alpha[variables]).any(axis=0)
+        places, alpha, variables = variables[0, moved], alpha[:, moved], variables[:, moved]
         protected = self.live.has_free() if self.is_free is None else self.is_free
-        places, most, self.is_free, self.extremes = places[moved], self.rows.most, None, None
+        most, self.is_free, self.extremes = self.rows.most, None, None
         # If memory is short, only some rows fit at a time.
         for first in range(0, places.size, most):
             some = slice(first, first + most)
@@ -225,7 +284,7 @@ class Samples:
         """Leave out the samples that have settled, if enough have."""
         if self.returned_with is not None or self.stages:
             return
-        most = 1.0 - LEAST_SETTLED
+        most = 1.0 - costs.LEAST_SETTLED
         if not self.rows.full:
             # There is memory for more rows, and values at settled samples are computed in the end:
             # few samples of many have to stay, and to have α ≠ 0.
@@ -272,7 +331,7 @@ class Samples:
         self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
         keep = self.live.staying()
         self.rows.reset(None)
-        if 2 <= keep.size < (1.0 - LEAST_SETTLED) * self.live.size:
+        if 2 <= keep.size < (1.0 - costs.LEAST_SETTLED) * self.live.size:
             self.rows.reset(keep)
             self.live = self.live.part(keep, self.rows)
         self._forget_blocks()
@@ -301,12 +360,6 @@ class Samples:
     def is_live(self) -> Bool:
         """Mask of the live samples."""
         return marked(self.live.samples, self.problem.samples)
-
-    def _places(self, samples: Int) -> Int:
-        """Places of samples in the live set."""
-        if self.live.size == self.problem.samples:
-            return samples
-        return np.searchsorted(self.live.samples, samples)
 
     def _expansion(self) -> tuple[Int, Float]:
         coefficients = self.problem.per_sample(self.alpha)

@@ -16,13 +16,12 @@ from ...dual.problem import DualProblem, Float, Int
 from ...kernels.base import Array
 from ...runtime.buffers import buffer
 from ...runtime.lapack import POTRF
-from ..newton.compiled_step import face_buffers
 from ..plan import Plan
 from ..result import Solution
 from ..rows.lru import FullRows
 from ..rows.on_demand import bring
 from ..smo import state as r
-from ..smo.schedule import run_to_end
+from ..smo.schedule import blank_memory, run_to_end
 
 # A problem that needs more steps than this is solved by another driver.
 MOST_STEPS = 10_000
@@ -31,21 +30,6 @@ MOST_STEPS = 10_000
 NEXT_AIM, LEAST_AIM = 0.05, 1e-6
 # Curvatures below this fraction of the largest entry are treated as rounding.
 DOUBLE_RESOLUTION = 1e-12
-
-
-def blank_memory(planning: int, groups: int) -> tuple[r.Memory, r.State, r.Counters]:
-    """Make the loop memory before the first step; its state and counters as Python sees them."""
-    state, counters = r.State(sweep_all=1, patience=1.0), r.Counters()
-    memory = r.Memory(
-        np.frombuffer(state, r.STATE),
-        np.frombuffer(counters, r.COUNTERS),
-        np.zeros((planning + 1, 2), dtype=np.int64),
-        np.zeros(planning + 1),
-        np.zeros(groups),
-        np.zeros(groups),
-        *face_buffers(groups),
-    )
-    return memory, state, counters
 
 
 def usual_control(tol: float, scale: float = 1.0) -> r.Control:

@@ -109,7 +109,11 @@ class Active:
         One column per sample.
     folded : bool
         Whether the two variables of each sample are folded into one with a kink.
+    variables : int array
+        Of a part: the places of its variables in the set that it was taken from.
     """
+
+    variables: Int
 
     def __init__(self, v: r.Variables, copies: int, samples: Int, rows: Rows, folded: bool) -> None:
         self.v, self.copies, self.samples, self.rows = v, copies, samples, rows
@@ -167,14 +171,13 @@ class Active:
         """Ascending identifiers of the variables that are the same in every set."""
         return (self.samples + MOST_SAMPLES * np.arange(self.copies)[:, None]).ravel()
 
-    def variables_of(self, samples: Int) -> Int:
-        """The variables of samples, both given as indices into this set."""
-        return (np.arange(self.copies)[:, None] * self.size + samples).ravel()
-
     def part(self, keep: Int, rows: Rows) -> Active:
         """The samples `keep` (indices into this set) alone."""
-        v = r.Variables(*map(methodcaller("take", self.variables_of(keep), axis=-1), self.v))
-        return Active(v, self.copies, self.samples[keep], rows, self.folded)
+        variables = (np.arange(self.copies)[:, None] * self.size + keep).ravel()
+        v = r.Variables(*map(methodcaller("take", variables, axis=-1), self.v))
+        part = Active(v, self.copies, self.samples[keep], rows, self.folded)
+        part.variables = variables
+        return part
 
     def write(self, alpha: Float, gradient: Float) -> None:
         """Copy α and G into arrays of all variables."""

@@ -14,7 +14,6 @@ from numba.types import Tuple
 
 from ...dual.problem import Float, Int
 from ...kernels.base import Array
-from ...runtime.buffers import buffer
 from ...runtime.jit import called_by_symbol, inlined, largest
 from ...runtime.lapack import lapack_factor
 from ..costs import LARGEST_SMALL
@@ -25,14 +24,9 @@ from .step import DONE, FIRST_JITTER, LAST_JITTER, VECTORS, face_rounds
 
 # Number of work vectors of a step, besides those of its rounds.
 OWN_VECTORS = 5
-# Number of rows added to the gradient in one pass.
-ROWS = 4
-
-
-def face_buffers(groups: int) -> tuple[Float, Int]:
-    """Memory for steps on up to `LARGEST_SMALL` variables: numbers, and indices."""
-    vectors = 2 * LARGEST_SMALL + OWN_VECTORS + VECTORS + groups
-    return buffer((vectors * LARGEST_SMALL,), np.float64), np.empty(4 * LARGEST_SMALL, np.int64)
+# Vectors of length `LARGEST_SMALL` in its scratch memory: a matrix and its factor, work vectors.
+# Another one is needed for each group.
+SCRATCH_VECTORS = 2 * LARGEST_SMALL + OWN_VECTORS + VECTORS
 
 
 @inlined
@@ -79,7 +73,7 @@ def small_face_step(
 ) -> tuple[int, float, int]:
     """`face_step` on `free` variables, in at most `most` rounds; returns (rounds, gain, state).
 
-    Rounds are −1 if the row of one of them is missing. `numbers` and `indices` are `face_buffers`.
+    Rounds are −1 if the row of one of them is missing. `numbers` and `indices` are scratch memory.
     """
     F, group = indices[:free], indices[free : 2 * free]
     slots, inside = indices[2 * free : 3 * free], indices[3 * free : 4 * free]
@@ -131,7 +125,7 @@ def small_face_step(
 @inlined
 def subtract_rows(total: Float, values: Array, slots: Int, change: Float, count: int) -> None:
     """total −= Σ_k change_k · values[slots_k] for k < count, four rows in a pass"""
-    for k in range(0, count, ROWS):
+    for k in range(0, count, 4):
         # Fewer than four left: the first row stands in for missing ones, with coefficient 0.
         p, b = (k + 1, change[k + 1]) if k + 1 < count else (k, 0.0)
         q, c = (k + 2, change[k + 2]) if k + 2 < count else (k, 0.0)

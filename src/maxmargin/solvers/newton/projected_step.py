@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dposv
 
 from ...dual.problem import Float, Int
 from ...linalg.bordered import Factor
-from ..drivers.working_set import Active, marked
+from ..drivers.working_set import MOST_SAMPLES, Active, Bool, marked
 from ..rows.lru import FullRows
 from .step import FaceResult, curvature
 
@@ -132,6 +132,16 @@ def newton_step(
         step < 1.0 or np.abs(left).max(initial=0.0) <= RULES.converged * np.abs(gradient).max()
     )
     return Attempt(rounds, gain, bool(converged), factor)
+
+
+def no_longer_free(known: Factor | None, free: Bool) -> Int:
+    """Samples of a factor that are no longer free, which a block has to hold if it is to reuse the
+    factor; none of them if they are too many for that. `free` is a mask of all samples."""
+    if known is None:
+        return np.empty(0, dtype=np.int64)
+    samples = known.names % MOST_SAMPLES
+    left = np.unique(samples[~free[samples]])
+    return left if left.size <= RULES.most_left * np.count_nonzero(free) else left[:0]
 
 
 def new_factor(active: Active, F: Int, dtype: Any) -> tuple[Factor | None, Int]:

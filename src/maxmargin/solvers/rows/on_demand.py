@@ -13,7 +13,7 @@ import numpy as np
 from ...dual.problem import Float, Int
 from ...kernels.base import Array, Gram
 from ...kernels.row_sums import StoredRows, add_rows
-from ...kernels.vector.gaussian_rows import fill_gaussian_row
+from ...kernels.vector.gaussian_blocks import fill_gaussian_row
 from ...runtime.buffers import buffer
 from ...runtime.jit import borrowing, inlined
 from .. import costs

@@ -17,7 +17,8 @@ from ...dual.problem import Float, Int
 from ...kernels.base import count
 from . import shard
 from .inputs import in_bytes
-from .shard import Members, Part, Proposal, ShardState, ShardTask, Taken
+from .records import Members, Taken
+from .shard import Part, Proposal, ShardState, ShardTask
 from .summary import Summary, summary
 
 # Called between the shards of a pass; it may raise.

@@ -31,9 +31,9 @@ from ..result import Solution
 from ..solver import solve
 from .backend import Backend, Session
 from .pool import Pool
-from .records import Ended, ShardedProgress, ShardedSettings, ShardedSolution, Standing
+from .records import Ended, ShardedProgress, ShardedSettings, ShardedSolution, Standing, Taken
 from .rules import GAIN, RULES
-from .shard import Proposal, ShardTask, Taken
+from .shard import Proposal, ShardTask
 
 
 def solve_sharded(

@@ -14,7 +14,8 @@ from ...dual.problem import DualProblem, Float, Int
 from ...kernels import Kernel
 from ...kernels.base import take
 from .inputs import in_bytes, stacked
-from .shard import Members, Taken, kernel_sums
+from .records import Members, Taken
+from .shard import kernel_sums
 
 
 class Columns(NamedTuple):

@@ -1,4 +1,4 @@
-"""Records of a run over shards: settings, progress, solution."""
+"""Records of a run over shards: settings, progress, messages, solution."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dual.certificate import Certificate
 from ...dual.problem import DualProblem, Float, Int
+from ...kernels.base import take
 from ..result import Solution
 
 
@@ -59,6 +60,37 @@ class ShardedSettings:
     callback: Callable[[ShardedProgress], Any] | None = None
     checkpoint: Callable[[list[Int], list[Float]], object] | None = None
     random_state: int = 0
+
+
+class Taken(NamedTuple):
+    """Samples on their way to the driver: their places in the problem of the shard and in its part,
+    labels, inputs, and the variables of each, shape (copies, samples)."""
+
+    places: Int
+    rows: Int
+    y: Any
+    X: Any
+    linear: Float
+    lower: Float
+    upper: Float
+    ridge: Float
+    group: Int
+
+    def at(self, chosen: Any) -> Taken:
+        """The samples selected by a mask."""
+        if chosen.all():
+            return self
+        places = np.flatnonzero(chosen)
+        own = [array[..., places] for array in (self.places, self.rows, self.y)]
+        variables = (self.linear, self.lower, self.upper, self.ridge, self.group)
+        return Taken._make([*own, take(self.X, places), *(a[:, places] for a in variables)])
+
+
+class Members(NamedTuple):
+    """The samples of a shard that the driver knows: their places, and α of shape (copies, …)."""
+
+    places: Int
+    alpha: Float
 
 
 @dataclass(frozen=True)

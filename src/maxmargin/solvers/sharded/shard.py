@@ -31,6 +31,7 @@ from ...kernels.vector.chebyshev import Interpolation
 from ...runtime.parallel import in_parts, single_threaded_blas
 from ...runtime.sizes import BLOCK_ENTRIES
 from .inputs import stacked
+from .records import Members, Taken
 
 
 class Part(NamedTuple):
@@ -114,37 +115,6 @@ class Posed(NamedTuple):
     @property
     def samples(self) -> int:
         return 0 if self.problem is None else self.problem.samples
-
-
-class Taken(NamedTuple):
-    """Samples on their way to the driver: their places in the problem of the shard and in its part,
-    labels, inputs, and the variables of each, shape (copies, samples)."""
-
-    places: Int
-    rows: Int
-    y: Any
-    X: Any
-    linear: Float
-    lower: Float
-    upper: Float
-    ridge: Float
-    group: Int
-
-    def at(self, chosen: Any) -> Taken:
-        """The samples selected by a mask."""
-        if chosen.all():
-            return self
-        places = np.flatnonzero(chosen)
-        own = [array[..., places] for array in (self.places, self.rows, self.y)]
-        variables = (self.linear, self.lower, self.upper, self.ridge, self.group)
-        return Taken._make([*own, take(self.X, places), *(a[:, places] for a in variables)])
-
-
-class Members(NamedTuple):
-    """The samples of a shard that the driver knows: their places, and α of shape (copies, …)."""
-
-    places: Int
-    alpha: Float
 
 
 class Proposal(NamedTuple):

@@ -14,43 +14,106 @@ Order of calls in `run_to_end`:
 
 from typing import Any
 
+import numpy as np
 from numba import int64
 
 from ...dual.certificate import gap_and_infeasibility, gradient_and_value
 from ...dual.problem import meeting
-from ...runtime.jit import borrowing_with, inlined, largest
+from ...runtime.buffers import buffer
+from ...runtime.jit import borrowing_with, from_python, inlined, largest
 from ..costs import (
     CHEAP_FACE,
     CHEAP_POLISH,
+    FACE_COST,
+    FLOP_COST,
+    GATHER_COST,
+    LARGEST_FACE,
     LARGEST_POLISHED,
     LARGEST_SMALL,
+    MANY_PATIENCE,
     POLISH_SHARE,
     ROUND_COST,
+    SMALL_FACE,
+    SMALL_FACE_COST,
     STEP_COST,
     VARIABLE_COST,
 )
 from ..drivers.working_set import EPSILON, rounding_of
-from ..newton.compiled_step import free_variables, small_face_step
+from ..newton.compiled_step import SCRATCH_VECTORS, free_variables, small_face_step
 from ..newton.step import UNBOUNDED
 from . import state as r
-from .loop import NOTHING, run_slab
+from .loop import NOTHING, forget_pairs, run_slab
 from .selection import find_extremes
-from .slabs import (
-    FEWEST_ROUNDS,
-    PACE,
-    account_face,
-    due_face,
-    face_cost,
-)
 
-# Polishing aims at this fraction of tol, unless the violation is already well below it.
-POLISHED, EXACT = 1e-6, 1e-2
+# Pair steps between two checks whether a face step is due; when polishing, it is.
+PACE = 20
+# Smallest number of rounds of a face step.
+FEWEST_ROUNDS = 30
+# Polishing aims at this fraction of tol.
+POLISHED = 1e-6
 # Without polishing, pair steps aim at this fraction of the allowed violation.
 UNPOLISHED = 0.75
-# Pair steps between two checks of the polishing cost.
-POLISHING_SLAB = 50
 # Marks that polishing has ended.
 OVER = -1.0
+
+
+def blank_memory(planning: int, groups: int) -> tuple[r.Memory, r.State, r.Counters]:
+    """Make the loop memory before the first step; its state and counters as Python sees them."""
+    state, counters = r.State(sweep_all=1, patience=1.0), r.Counters()
+    memory = r.Memory(
+        state=np.frombuffer(state, r.STATE),
+        counters=np.frombuffer(counters, r.COUNTERS),
+        recent=np.zeros((planning + 1, 2), dtype=np.int64),
+        recent_bend=np.zeros(planning + 1),
+        tops=np.zeros(groups),
+        bottoms=np.zeros(groups),
+        numbers=buffer(((SCRATCH_VECTORS + groups) * LARGEST_SMALL,), np.float64),
+        indices=np.empty(4 * LARGEST_SMALL, np.int64),
+    )
+    return memory, state, counters
+
+
+@inlined
+def face_cost(free: int, size: int, rounds: float) -> float:
+    """Cost of a face step on `free` of `size` variables, in `rounds` rounds."""
+    square = float(free * free)
+    cost = (GATHER_COST + rounds * ROUND_COST) * square + GATHER_COST * free * size
+    cost += SMALL_FACE_COST if free <= LARGEST_SMALL else FACE_COST
+    return cost + FLOP_COST * square * free / 3.0
+
+
+@inlined
+def due_face(v: r.Variables, faces: int, memory: r.Memory) -> int:
+    """The number of free variables if a face step on them is due, else 0."""
+    state = memory.state[0]
+    if faces == r.NO_FACES or state.since_face == 0.0:
+        return 0
+    if faces == r.FACES and state.free_share <= 0.5:
+        return 0
+    if state.last_kind == r.PLANNED:
+        return 0  # the second step of a planned pair comes first
+    free = free_variables(v)
+    if free < 2 or free > LARGEST_FACE:
+        return 0
+    patience = state.patience * (1.0 if free <= SMALL_FACE else MANY_PATIENCE)
+    waits = state.since_face <= patience * face_cost(free, v.alpha.size, 0.0)
+    return 0 if waits and faces != r.POLISHING else free
+
+
+@inlined
+def account_face(memory: r.Memory, free: int, size: int, rounds: int, gain: float) -> None:
+    """Record a face step."""
+    state, counters = memory.state[0], memory.counters[0]
+    state.spent += face_cost(free, size, float(rounds))
+    state.since_face = 0.0
+    state.patience = 1.0 if rounds else 2.0 * state.patience
+    if rounds:
+        state.dual += gain
+        counters.face_rounds += rounds
+        forget_pairs(memory)
+
+
+note_face = from_python(account_face)
 
 
 @inlined
@@ -60,7 +123,7 @@ def polishes_now(v: r.Variables, control: r.Control, memory: r.Memory) -> bool:
     state = memory.state[0]
     if control.ending != r.POLISH or state.polish_until != 0.0:
         return False
-    if state.violation <= EXACT * POLISHED * control.tol:
+    if state.violation <= 1e-2 * POLISHED * control.tol:  # well below its aim already
         return False
     free = free_variables(v)
     share, cost = POLISH_SHARE * state.spent, face_cost(free, v.alpha.size, 1.0)
@@ -118,7 +181,7 @@ def run_to_end(
     while True:
         polishing = state.polish_until > 0.0
         faces = r.POLISHING if polishing else control.faces
-        stop = counters.steps + POLISHING_SLAB
+        stop = counters.steps + 50  # the next check of the polishing cost
         stop = stop if polishing and stop < last else last
         goal = goal_of(v, control, state.polish_until)
         violation = find_extremes(v.gradient, v.rise, v.fall, memory.tops, memory.bottoms)

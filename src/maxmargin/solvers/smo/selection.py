@@ -22,8 +22,6 @@ Choice = tuple[int, int, int]
 
 NO_ROW = -1
 HYBRID_ETA = 1e-8
-# Related pairs stay in one group, until its share of the violation falls below this.
-LEAST_SHARE = 0.5
 # Number of elements compared at a time without branching.
 SPAN = 64
 
@@ -401,7 +399,8 @@ def select(
                 return NO_ROW, -1, -1
             return max_gain(v, rows, memory, samples, floor)
         inside = well_inside(v, previous_i) or well_inside(v, previous_j)
-        if inside and share > LEAST_SHARE:
+        # Related pairs stay in one group, until its share of the violation falls below this.
+        if inside and share > 0.5:
             missing, i, j = max_gain(v, rows, memory, samples, floor)
             if i >= 0 or missing >= 0:
                 return missing, i, j

@@ -19,8 +19,9 @@ from ....kernels.row_sums import KnownSums, StoredRows
 from ....runtime.buffers import buffer
 from ....runtime.parallel import in_parts
 from ....solvers import plan
-from ...conditioning import refuse_overflow, widened
+from ...conditioning import widened
 from ...distinct import chosen
+from ...inputs import refuse_overflow
 
 # Kernel values in memory at a time if they are only summed.
 COMBINED_BLOCK = 1 << 22

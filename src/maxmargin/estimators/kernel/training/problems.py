@@ -374,13 +374,14 @@ class Trainer:
     ) -> Outcome:
         """The function and its certificate, from `gram` where float32 decides enough."""
         problem, alpha = task.machine.problem, self.delivered(task, solution.alpha)
+        sums: Float | None = None
         try:
             # What takes no time to certify is certified whenever it ends.
             pause = self.clock.overtime if problem.size > SMALL else None
             if self.stopped.is_set() and pause is not None:
                 raise OutOfTime
             if gram is None:
-                expansion = kernel_expansion(problem.per_sample(alpha), exact, pause)
+                expansion = sums = kernel_expansion(problem.per_sample(alpha), exact, pause)
             else:
                 expansion = sharp_expansion(problem, alpha, gram, exact, pause)
         except (KeyboardInterrupt, OutOfTime) as reason:
@@ -399,7 +400,8 @@ class Trainer:
             change = (middle + self.offset) - self.offset - middle
             certificate, bias = certificate_and_bias(problem, alpha, expansion, bias + change)
         solution = replace(solution, bias=bias)
-        outcome = Outcome(solution, task.machine.read(solution.alpha, bias), certificate)
+        read = task.machine.read(solution.alpha, bias)
+        outcome = Outcome(solution, read, certificate, sums)
         if solution.status == "precision" and self.is_proven(task, outcome):
             return outcome.ended("converged")
         return outcome

@@ -31,9 +31,16 @@ from ....solvers.sharded import (
 )
 from ....solvers.sharded.inputs import stacked
 from ....solvers.sharded.summary import Summary
-from ...conditioning import LARGEST, middle_far_from_zero
+from ...conditioning import middle_far_from_zero
 from ...distinct import Samples
-from ...inputs import checked_weights, is_function, is_precomputed, kernel_with, takes_strings
+from ...inputs import (
+    LARGEST,
+    checked_weights,
+    is_function,
+    is_precomputed,
+    kernel_with,
+    takes_strings,
+)
 from ...parameters import ParameterError
 from ...targets import class_targets
 from ..multiclass import pairs

@@ -70,11 +70,21 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A solved task."""
+    """A solved task.
+
+    Attributes
+    ----------
+    solution : Solution
+    expansion : Expansion
+    certificate : Certificate
+    sums : float array or None
+        Kα in float64, if the certificate needed all of it.
+    """
 
     solution: Solution
     expansion: Expansion
     certificate: Certificate
+    sums: Float | None = None
 
     @property
     def finished(self) -> bool:

@@ -34,13 +34,14 @@ class Tube(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """The solution for an ε, and by how much Σ|β| exceeds T there."""
+    """The solution for an ε, by how much Σ|β| exceeds T there, and Kα, if it is known exactly."""
 
     epsilon: float
     excess: float
     coef: Float
     task: Task
     outcome: Outcome
+    sums: Float | None = None
 
     @property
     def solved(self) -> bool:
@@ -113,18 +114,20 @@ class TubeSearch:
         share = -high.excess / (low.excess - high.excess)
         coef = share * low.coef + (1.0 - share) * high.coef
         task = self._task(task, high.epsilon, coef)
-        return self._noted(high.epsilon, task, self.trainer.as_started(task))
+        outcome = self.trainer.as_started(task)
+        return self._noted(high.epsilon, task, outcome)._replace(sums=outcome.sums)
 
     def _certified(self, tried: Tried) -> Tube:
         """The outcome with the certificate of ν-SVR; where time is up its violation is that of
         ε-SVR, which is no smaller, unless the problem is small."""
         task, outcome = tried.task, tried.outcome
         alpha = self.trainer.delivered(task, outcome.solution.alpha)
-        exact, problem = self.trainer.grams.exact(task.indices), task.machine.problem
-        pause = self.trainer.clock.overtime if problem.size > SMALL else None
-        sums = None
-        with suppress(OutOfTime):
-            sums = kernel_expansion(problem.per_sample(alpha), exact, pause)
+        sums = tried.sums
+        if sums is None:
+            exact, problem = self.trainer.grams.exact(task.indices), task.machine.problem
+            pause = self.trainer.clock.overtime if problem.size > SMALL else None
+            with suppress(OutOfTime):
+                sums = kernel_expansion(problem.per_sample(alpha), exact, pause)
         certificate = self._restated(tried.epsilon, outcome.certificate, alpha, sums)
         outcome = outcome._replace(certificate=certificate)
         if tried.solved and not self.trainer.is_proven(task, outcome):

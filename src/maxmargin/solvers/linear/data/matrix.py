@@ -22,8 +22,8 @@ from ....runtime.sizes import BLOCK_ENTRIES
 from ..costs import COSTS
 from ..dual import joint_compiled, sweeps
 from ..losses import Float
-from ..threads import even_parts, parts_of, run_parts
 from . import csr
+from .parts import even_parts, parts_of, run_parts
 
 
 class Cost(NamedTuple):
@@ -47,13 +47,9 @@ class DenseMatrix:
     def __init__(self, X: Any) -> None:
         self.X = X
         self.n, self.d = X.shape
+        self.entries: int = self.n * self.d
 
-    @property
-    def entries(self) -> int:
-        result: int = self.n * self.d
-        return result
-
-    @property
+    @cached_property
     def row_cost(self) -> Cost:
         d = self.d
         return Cost(product=0.6 * d, outer=0.04 * d * d + 2.0 * d, inner=COSTS.dense_product * d)
@@ -194,13 +190,9 @@ class SparseMatrix:
         self.indptr, self.data = indptr.view(np.uint64), data
         self.indices = indices.view(np.uint32 if indices.itemsize == 4 else np.uint64)
         self.n, self.d = indptr.size - 1, d
+        self.entries: int = data.size
 
-    @property
-    def entries(self) -> int:
-        result: int = self.data.size
-        return result
-
-    @property
+    @cached_property
     def row_cost(self) -> Cost:
         r = self.entries / max(1, self.n)
         inner = min(0.8 * r + 2.0, COSTS.dense_product * self.d)

@@ -115,11 +115,12 @@ class Units(NamedTuple):
 
     def certificate(self, certificate: Certificate) -> Certificate:
         """The certificate of the original problem."""
+        unit = self.objective
         violation = self.dual if self.penalty == "l1" else self.height
         return Certificate(
-            primal=certificate.primal * self.objective,
-            dual=certificate.dual * self.objective,
-            gap=certificate.gap * self.objective,
+            primal=certificate.primal * unit,
+            dual=certificate.dual * unit,
+            gap=certificate.gap * unit,
             violation=certificate.violation * violation,
             infeasibility=certificate.infeasibility,
         )

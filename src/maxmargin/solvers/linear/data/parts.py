@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...runtime.parallel import in_turn
-from .costs import COSTS
+from ....runtime.parallel import in_turn
+from ..costs import COSTS
 
 
 def parts_of(work: Any, entries: int, sums: int = 0) -> list[tuple[int, int]]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.solvers.linear.costs import COSTS
-from maxmargin.solvers.linear.threads import even_parts, parts_of, run_parts
+from maxmargin.solvers.linear.data.parts import even_parts, parts_of, run_parts
 
 
 @pytest.mark.parametrize("count", [1, 2, 8, 64])

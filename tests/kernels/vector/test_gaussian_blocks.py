@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from maxmargin.kernels import Gaussian
-from maxmargin.kernels.vector.gaussian_rows import DIRECT_FEATURES, STRIPE, gaussian_block
-from maxmargin.runtime.parallel import WORTH_A_THREAD, single_threaded_blas
+from maxmargin.kernels.vector.gaussian_blocks import STRIPE, gaussian_block
+from maxmargin.runtime.costs import DIRECT_FEATURES, WORTH_A_THREAD
+from maxmargin.runtime.parallel import single_threaded_blas
 
 FLOATS = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
