@@ -1,6 +1,7 @@
 """Files with traps in them: what `train` and `predict` say and do."""
 
 import json
+import warnings
 
 import numpy as np
 import polars
@@ -61,6 +62,15 @@ def test_baseline_of_a_regression_is_the_mean():
     y = np.linspace(0, 1, 50)
     said = compared_with_baselines(X[:50], y, X[:50], y, regresses=True)
     assert "always the mean has a mean absolute error of 0.255" in said
+
+
+def test_a_baseline_of_features_constant_within_the_classes_does_not_warn():
+    rows = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0], [2.0, 1.0]])
+    labels = np.array(["no", "no", "yes", "yes"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        said = compared_with_baselines(rows, labels, rows, labels, regresses=False)
+    assert said.endswith("nearest class mean 100.0 %")
 
 
 def test_kept_columns_are_written_beside_predictions(traps, tmp_path):
