@@ -82,6 +82,10 @@ def test_kept_columns_are_written_beside_predictions(traps, tmp_path):
     assert frame["id"].to_list() == list(range(100, 100 + N))
     run("predict", traps.with_suffix(".mm"), traps, "-o", output, "--keep", "all")
     assert polars.read_csv(output).columns[5:7] == ["class", "predicted class"]
+    told = json.loads(
+        run("predict", traps.with_suffix(".mm"), traps, "--keep", "id", "--json").stdout
+    )
+    assert told["predictions"]["id"] == list(range(100, 100 + N))
     said = run("predict", traps.with_suffix(".mm"), traps, "--keep", "idd", expect=3).output
     assert "did you mean 'id'?" in said
 

@@ -164,13 +164,15 @@ class TrainingRun:
         y = self.samples.y
         assert y is not None  # without targets no samples are held out
         machine = self._trained(state, train)
-        held_out = predictions(machine, self.X[test], y[test])
-        measures = measured(machine, held_out)
+        parts = self.X[train], y[train], self.X[test], y[test]
+        with self.screen.working("testing"):
+            held_out = predictions(machine, self.X[test], y[test])
+            measures = measured(machine, held_out)
+            baselines = compared_with_baselines(*parts, self.plan.regresses)
         words = [measure_in_words(measure) for measure in measures]
         head = f"on {test.size:,} samples held out"
         self.screen.say_all("tested", [f"{head}: {words[0]}", *words[1:]])
-        parts = self.X[train], y[train], self.X[test], y[test]
-        self.screen.say("", compared_with_baselines(*parts, self.plan.regresses))
+        self.screen.say("", baselines)
         state = replace(state, stage="all", solutions=[], measures=measures, held_out=held_out)
         self.keeper.keep(state)
         return state

@@ -54,9 +54,10 @@ def tell_of_search(
         write_columns(columns_of(found.table), output)
         screen.say("saved", output)
     if plot is not None:
-        from ...report import TuningDisplay
+        with screen.working("drawing"):
+            from ...report import TuningDisplay
 
-        TuningDisplay.from_table(found.table).save(plot)
+            TuningDisplay.from_table(found.table).save(plot)
         screen.say("plot", str(plot))
     parameters = {name: spoken(value) for name, value in found.parameters.items()}
     screen.result(
