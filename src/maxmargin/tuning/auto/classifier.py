@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from ...estimators import SVC
+from ...estimators.available import available_if
 from ...estimators.inputs import takes_strings
 from ...estimators.parameters import check_option, refuse
 from ...estimators.targets import refuse_missing_labels
@@ -45,13 +45,12 @@ SCORINGS = (None, "accuracy", "balanced_accuracy", "roc_auc")
 EVALUATIONS = 15_000
 
 
-def _has_probabilities(model: Any) -> bool:
+def _require_probabilities(model: Any) -> None:
     if model.probability is False:
         raise AttributeError(
-            "predict_proba is not available with probability=False: leave probability out and "
-            "fit again"
+            "predict_proba of this AutoSVC is not available with probability=False: leave "
+            "probability out and fit again"
         )
-    return True
 
 
 class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
@@ -334,7 +333,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         model, X = self._fitted_and_inputs(X)
         return np.asarray(model.decision_function(X))
 
-    @available_if(_has_probabilities)
+    @available_if(_require_probabilities)
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Class probabilities; the first call may train five more machines.
 
