@@ -493,5 +493,5 @@ def test_kernels_are_printed_short(text, expected):
 
 
 def test_many_names_are_counted():
-    assert listed(["a", "b"]) == "a, b"
+    assert listed(["a", "b"]) == "a and b"
     assert listed(list("abcdefg")) == "a, b, c, d and 3 more"
