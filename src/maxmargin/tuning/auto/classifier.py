@@ -284,9 +284,10 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             )
 
         try:
-            found = chosen(tuned(task, strategy, callback=self.callback, journal=journal))
+            outcome = tuned(task, strategy, callback=self.callback, journal=journal)
         except SearchInterrupted as interrupted:
             raise SearchInterrupted(chosen(interrupted.found)) from None
+        found = chosen(outcome)
         if found.samples == codes.size or found.status != "finished":
             return found
         data = held_out(X, y, codes, importance, seed)
@@ -294,7 +295,8 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             return found
         model = SVC(kernel=found.kernel, class_weight=self.class_weight, n_jobs=self.n_jobs)
         left = self._search_seconds(began)
-        return corrected(found, Correction(model, data, misses, left, self.callback))
+        correction = Correction(model, data, misses, left, self.callback)
+        return corrected(found, correction, outcome.point.kernel)
 
     def _inputs_and_start(
         self, X: Any, samples: NDArray[Any], labels: NDArray[Any], strategy: str
