@@ -120,7 +120,7 @@ def train(
             from ..report.html import write_report
 
             with screen.working("writing the report"):
-                write_report(model, page, X=run.X, y=samples.y)
+                write_report(model, page, X=run.X, y=run.samples.y)
             screen.say("report", str(page))
         screen.result(as_json(model, model=str(place), report=None if page is None else str(page)))
         if not finished(model.estimator):
@@ -271,14 +271,14 @@ def report(
     with explained(screen):
         require_plots()
         with screen.working("starting"):
-            from ..data import targets_of
             from ..report.html import write_report
-            from .commands.predict import inputs_for
+            from .commands.predict import inputs_for, known_targets
 
         loaded, table, X = inputs_for(data, model, format)
         assert loaded.schema is not None
         with screen.working("writing the report"):
-            write_report(loaded, output, X=X, y=targets_of(table, loaded.schema), source=table.name)
+            targets = known_targets(loaded, table)
+            write_report(loaded, output, X=X, y=targets, source=table.name)
         screen.say("report", str(output))
         screen.result({"report": str(output)})
 

@@ -18,7 +18,7 @@ from ...report.words import certificate_lines, measure_in_words
 from ...tuning import JournalError
 from ..errors import UsageError
 from ..options import MachineOptions
-from ..plan import Plan, planned
+from ..plan import Plan, labels_for, planned
 from ..screen import Screen
 from ..training.baselines import compared_with_baselines
 from ..training.fitting import Recorder, finished, fitted, solutions_of
@@ -84,11 +84,12 @@ class TrainingRun:
         command: str,
         fresh: bool = False,
     ) -> None:
-        self.samples, self.options, self.screen = samples, options, screen
+        self.options, self.screen = options, screen
         self.output, self.command = output, command
         self.began = time.perf_counter()
         with screen.working("choosing a machine"):
             self.plan = planned(options, samples.X, samples.y)
+        samples = self.samples = replace(samples, y=labels_for(self.plan, options, samples.y))
         self.rows, self.split_notes = self._split(holdout)
         schema = samples.schema
         if self.plan.scale:

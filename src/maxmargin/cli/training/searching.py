@@ -60,6 +60,7 @@ def by_regression(options: MachineOptions, X: Any, y: Any, course: Course) -> Fo
     """Kernel, C and ε of a regression, as `AutoSVR` finds them."""
     auto = AutoSVR(
         metric=options.metric or "radial",
+        strategy=options.strategy or "auto",
         scale=False,
         max_seconds=options.max_seconds,
         random_state=options.seed,
