@@ -66,6 +66,12 @@ class Schema:
         return bool(self.center.any() or (self.scale != 1.0).any())
 
     @property
+    def fills(self) -> np.ndarray:
+        """What stands for a missing value of each feature, before scaling; NaN for nothing."""
+        parts = [column.fills for column in self.columns]
+        return np.concatenate(parts) if parts else np.full(self.width, np.nan)
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         names = []
         for column in self.columns:
