@@ -70,6 +70,8 @@ def test_a_baseline_of_features_constant_within_the_classes_does_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         said = compared_with_baselines(rows, labels, rows, labels, regresses=False)
+        different = np.array(["a", "b", "c", "d"])
+        compared_with_baselines(rows, different, rows, different, regresses=False)
     assert said.endswith("nearest class mean 100.0 %")
 
 

@@ -1,5 +1,7 @@
 """Columns and targets that would mislead a machine."""
 
+from datetime import date
+
 import numpy as np
 import polars
 import pytest
@@ -158,6 +160,14 @@ def test_bad_cells_are_counted():
         schema_of(table(age=cells))
 
 
+def test_identifiers_that_are_mostly_numbers_are_left_out_with_the_first_other_cell():
+    cells = [f"{value:.3f}" for value in FEATURE]
+    cells[10:30] = ["n.a."] * 20
+    names, said = left_out(age=cells)
+    assert names == {"age"}
+    assert "; 40 are numbers, 'n.a.' in line 12 and 19 more are not; --include age" in said
+
+
 def test_texts_with_some_numbers_among_them_are_texts():
     cells = ["12", "12b", "13", "c"] * (N // 4)
     assert mistakes(table(flat=cells), "flat") == []
@@ -175,6 +185,8 @@ def test_bad_cell_in_new_data_is_shown_with_its_line():
     ("target", "words"),
     [
         ([f"name {i}" for i in range(N)], "different in every row"),
+        ([f"name {i // 2}" for i in range(N)], "different in 30 of 60 rows"),
+        ([date(2024, 1 + i % 9, 1) for i in range(N)], "holds dates or times"),
         (np.arange(N), "numbers the rows"),
     ],
 )

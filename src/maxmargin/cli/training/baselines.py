@@ -25,6 +25,7 @@ def compared_with_baselines(
         # A feature that is the same within all classes does not change the distances.
         with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
             warnings.filterwarnings("ignore", "self.within_class_std_dev_", UserWarning)
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
             nearest = NearestCentroid().fit(X, y)
         text += f", nearest class mean {100 * np.mean(nearest.predict(new) == target):.1f} %"
     return text

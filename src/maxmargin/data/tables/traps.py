@@ -5,7 +5,7 @@
     a column that is the target in other words           left out
     a column that nearly tells the target                said
     a column of numbers with a few other cells           refused, with the line
-    a target that is different in every row              refused
+    a target of dates, or of texts that hardly repeat    refused
 
 A column listed as included is taken in any case.
 """
@@ -210,6 +210,20 @@ def no_numbers(series: Any) -> list[tuple[int, str]]:
     return [(int(row), str(series[int(row)])) for row in wrong]
 
 
+def numbers_among(data: Table, name: str) -> str:
+    """A hint for a column of texts of which at least half are numbers, or nothing."""
+    import polars
+
+    series = data.frame[name]
+    if series.dtype != polars.String:
+        return ""
+    others = no_numbers(series)
+    present = series.len() - series.null_count()
+    if not others or 2 * len(others) > present:
+        return ""
+    return f"; {present - len(others)} are numbers, {in_lines(data, others)} are not"
+
+
 def in_lines(data: Table, cells: list[tuple[int, str]]) -> str:
     """The first cell with its line, and how many more there are."""
     row, text = cells[0]
@@ -222,23 +236,37 @@ def line_of(data: Table, row: int) -> int:
     return row + 1 + data.named if data.lines is None else int(data.lines[row])
 
 
+def are_identifiers(different: int, samples: int) -> bool:
+    """Whether so many different texts are names of the samples."""
+    limits = rules.RULES
+    return different >= max(limits.identifier_share * samples, limits.fewest_identifiers)
+
+
 def refuse_target(data: Table, name: str, included: Sequence[str]) -> None:
     """Raise `DataError` for a target from which nothing can be learned."""
     if name in included or data.samples < RULES.fewest_rows:
         return
     refuse_mistakes(data, name)
     series = data.frame[name]
+    way_out = f"--target chooses another, --include {name} takes it all the same"
+    if series.dtype.is_temporal():
+        raise DataError(
+            f"the target {name!r} of {data.name} holds dates or times, each of which would be a "
+            f"class: {way_out}"
+        )
     values = _values(series)
     if values is None or series.null_count():
         return
-    way_out = f"--target chooses another, --include {name} takes it all the same"
     if numbers_rows(name, series, values, lambda: data.samples):
         raise DataError(f"the target {name!r} of {data.name} numbers the rows: {way_out}")
-    if values.dtype.kind == "U" and np.unique(values).size == values.size:
-        raise DataError(
-            f"the target {name!r} of {data.name} is different in every row, so there is nothing to "
-            f"learn: {way_out}"
-        )
+    if values.dtype.kind == "U":
+        different = np.unique(values).size
+        if are_identifiers(different, values.size):
+            rows = "every row" if different == values.size else f"{different} of {values.size} rows"
+            raise DataError(
+                f"the target {name!r} of {data.name} is different in {rows}, so there is nothing "
+                f"to learn: {way_out}"
+            )
 
 
 def shown(value: Any) -> str:
