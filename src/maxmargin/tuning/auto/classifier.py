@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.stats import rankdata
 from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
@@ -295,7 +296,8 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             return found
         model = SVC(kernel=found.kernel, class_weight=self.class_weight, n_jobs=self.n_jobs)
         left = self._search_seconds(began)
-        correction = Correction(model, data, misses, left, self.callback)
+        losses = misrankings if self.scoring == "roc_auc" else misses
+        correction = Correction(model, data, losses, left, self.callback)
         return corrected(found, correction, outcome.point.kernel)
 
     def _inputs_and_start(
@@ -348,6 +350,16 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             self._fit_probabilities(model)
         return np.asarray(model.predict_proba(X))
 
+    @available_if(_require_probabilities)
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        return np.asarray(np.log(self.predict_proba(X)))
+
     def _fit_probabilities(self, model: Any) -> None:
         """Fit probabilities of the fitted classifier to the samples that were kept."""
         if self._kept is None:
@@ -369,6 +381,20 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
 def misses(model: Any, X: Any, y: NDArray[Any]) -> Float:
     """1 for each sample that a classifier gets wrong."""
     return np.asarray(model.predict(X) != y, dtype=np.float64)
+
+
+def misrankings(model: Any, X: Any, y: NDArray[Any]) -> Float:
+    """For each sample the part of the other class on its wrong side; ties count half.
+
+    The mean within each class is 1 − AUC.
+    """
+    decision, second = model.decision_function(X), y == model.classes_[1]
+    ranks, losses = rankdata(decision), np.empty(y.size)
+    for own in (second, ~second):
+        below = ranks[own] - rankdata(decision[own])
+        losses[own] = below / max(1, np.count_nonzero(~own))
+    losses[second] = 1.0 - losses[second]
+    return losses
 
 
 def refuse_measurements(y: NDArray[Any]) -> None:
