@@ -176,7 +176,7 @@ def test_linear_data_of_many_samples_are_estimated_alike():
     ],
 )
 def test_choice_weighs_gain_and_time(kernel, linear, limit, prefers):
-    assert Comparison(kernel, linear, "accuracy").prefers_linear(limit) is prefers
+    assert Comparison(kernel, linear, "accuracy", 8000).prefers_linear(limit) is prefers
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (600, "10 min"), (7200, "2 h")])

@@ -21,11 +21,6 @@ from ...estimators import SVC, SVR, LinearSVC, LinearSVR
 from ...tuning import AutoSVC, AutoSVR
 from ...tuning.auto.scaling import divided, standard_deviations
 
-# Samples of the first fit and, at most, of the last; samples held out.
-FIRST, LAST, HELD = 2000, 32_000, 2000
-# Seconds after which a fit tells enough.
-ENOUGH = 1.0
-
 
 class Estimate(NamedTuple):
     """Score, seconds and support vectors of a machine on all samples."""
@@ -41,7 +36,7 @@ class Comparison(NamedTuple):
     kernel: Estimate
     linear: Estimate
     measure: str
-    samples: int = LAST
+    samples: int
 
     def prefers_linear(self, max_seconds: float | None = None) -> bool:
         """Whether the linear machine is the better choice.
@@ -82,17 +77,19 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h"
 
 
-def compared(X: Any, y: NDArray[Any], classifies: bool, seed: int = 0) -> Comparison:
+def compared(
+    X: Any, y: NDArray[Any], classifies: bool, seed: int = 0, held: int = 2000, most: int = 32_000
+) -> Comparison:
     """Estimate both machines from fits on a part of the samples, at least 6,000.
 
-    A search of at most ten seconds finds the kernel.
+    A search of at most ten seconds on 1,000 samples finds the kernel.
     """
     n = X.shape[0]
-    chosen = np.random.default_rng(seed).permutation(n)[: HELD + LAST]
+    chosen = np.random.default_rng(seed).permutation(n)[: held + most]
     some = divided(X[chosen], standard_deviations(X[chosen]))
     targets = y[chosen]
-    test, train = (some[:HELD], targets[:HELD]), (some[HELD:], targets[HELD:])
-    few = train[0][: FIRST // 2], train[1][: FIRST // 2]
+    test, train = (some[:held], targets[:held]), (some[held:], targets[held:])
+    few = train[0][:1000], train[1][:1000]
     options: dict[str, Any] = {"scale": False, "max_seconds": 10.0, "random_state": seed}
     if classifies:
         found = AutoSVC(strategy="kta", **options).search(*few)
@@ -121,12 +118,11 @@ class Fit(NamedTuple):
     support: int
 
 
-def growing_fits(model: Any, X: Any, y: Any) -> list[Fit]:
-    """Fits on twice as many samples each time, until one takes long enough; at least two."""
-    model.fit(X[:FIRST], y[:FIRST])  # compiles
+def growing_fits(model: Any, X: Any, y: Any, size: int = 2000, enough: float = 1.0) -> list[Fit]:
+    """Fits on twice as many samples each time, until one takes `enough` seconds; at least two."""
+    model.fit(X[:size], y[:size])  # compiles
     fits: list[Fit] = []
-    size = FIRST
-    while size <= len(y) and (len(fits) < 2 or fits[-1].seconds < ENOUGH):
+    while size <= len(y) and (len(fits) < 2 or fits[-1].seconds < enough):
         seconds = timed(model, X[:size], y[:size])
         if fits and seconds > 4.0 * fits[-1].seconds:
             # More than a square: the first fit of this size may have compiled.

@@ -22,9 +22,6 @@ from ...estimators import LogisticRegression, SoftmaxRegression
 from ...estimators.kernel.multiclass import pairs
 from .graph import Graph
 
-# As in `coupled`: probabilities of pairs stay this far from 0 and 1.
-LEAST = 1e-7
-
 
 def probabilities(graph: Graph, values: str, scores: str, winners: str, machine: Any) -> str | None:
     """Of each class, or None if the machine has none."""
@@ -56,9 +53,10 @@ def shares(graph: Graph, values: str) -> str:
     return graph.apply("Div", values, graph.row_sums(values))
 
 
-def coupled(graph: Graph, first: str, count: int) -> str:
-    """Class probabilities from those of the first class in each pair."""
-    first = graph.apply("Clip", first, LEAST, 1.0 - LEAST)
+def coupled(graph: Graph, first: str, count: int, least: float = 1e-7) -> str:
+    """Class probabilities from those of the first class in each pair, which stay `least` away from
+    0 and 1 as in the function of this name in `probability`."""
+    first = graph.apply("Clip", first, least, 1.0 - least)
     both = graph.apply("Concat", first, graph.apply("Sub", 1.0, first), axis=1)
     entries = graph.apply("Pad", both, np.array([0, 0, 0, 1]), 0.0)
     number = len(pairs(count))
