@@ -9,6 +9,7 @@ from maxmargin.cli.app import app
 from maxmargin.cli.errors import ExitCode
 from maxmargin.data.sources import ENDINGS
 from maxmargin.tuning import STRATEGIES
+from maxmargin.tuning.regression.strategies import REGRESSION_STRATEGIES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "guide" / "command_line.md").read_text("utf-8")
@@ -52,4 +53,4 @@ def test_every_exit_code_is_named():
 
 def test_strategies_in_the_help_are_those_there_are():
     (option,) = (o for o in COMMANDS["train"].params if o.name == "strategy")
-    assert all(name in option.help for name in STRATEGIES)
+    assert all(name in option.help for name in (*STRATEGIES, *REGRESSION_STRATEGIES))

@@ -7,9 +7,13 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
+import polars
 import pytest
+from typer.testing import CliRunner
 
 from maxmargin.cli import screen as module
+from maxmargin.cli.app import app
+from maxmargin.cli.commands import train
 from maxmargin.cli.screen import Bar, Screen, plain
 
 
@@ -51,6 +55,7 @@ def test_a_result_is_passed_on_at_once(monkeypatch):
         ({1: np.int32(2)}, {"1": 2}),
         ((True, None), [True, None]),
         (np.array([1.5, np.nan]), [1.5, None]),
+        (polars.Series([1, None]), [1, None]),
         (Ellipsis, "Ellipsis"),
     ],
 )
@@ -100,3 +105,27 @@ def test_bar_of_a_fit_rises_as_the_violation_falls():
     for violation in (np.inf, 1.0, 0.1, 0.01, 1e-3, 1e-9):
         assert show(SimpleNamespace(violation=violation, gap=1.0)) is False
     assert [part for part, _ in seen] == pytest.approx([0, 1 / 3, 2 / 3, 1, 1])
+
+
+@pytest.mark.parametrize("work", ["measured", "compared_with_baselines", "predictions", "planned"])
+def test_work_of_a_training_run_is_done_while_a_bar_says_what(work, tmp_path, monkeypatch):
+    random = np.random.default_rng(0)
+    path, bars = tmp_path / "t.csv", []
+    columns = {"a": random.normal(size=50), "class": ["no", "yes"] * 25}
+    polars.DataFrame(columns).write_csv(path)
+    screens = []
+    original, working = getattr(train, work), Screen.working
+
+    def noted(*arguments):
+        bars.append(screens[0].bar)
+        return original(*arguments)
+
+    def recorded(self, what):
+        screens.append(self)
+        return working(self, what)
+
+    monkeypatch.setattr(Screen, "working", recorded)
+    monkeypatch.setattr(train, work, noted)
+    done = CliRunner().invoke(app, ["train", str(path), "--no-report", "--linear", "--C", "1"])
+    assert done.exit_code == 0, done.output
+    assert isinstance(bars[0], Bar)

@@ -1,6 +1,7 @@
 """Files with traps in them: what `train` and `predict` say and do."""
 
 import json
+import warnings
 
 import numpy as np
 import polars
@@ -63,6 +64,17 @@ def test_baseline_of_a_regression_is_the_mean():
     assert "always the mean has a mean absolute error of 0.255" in said
 
 
+def test_a_baseline_of_features_constant_within_the_classes_does_not_warn():
+    rows = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 1.0], [2.0, 1.0]])
+    labels = np.array(["no", "no", "yes", "yes"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        said = compared_with_baselines(rows, labels, rows, labels, regresses=False)
+        different = np.array(["a", "b", "c", "d"])
+        compared_with_baselines(rows, different, rows, different, regresses=False)
+    assert said.endswith("nearest class mean 100.0 %")
+
+
 def test_kept_columns_are_written_beside_predictions(traps, tmp_path):
     run("train", traps, "--no-report", "--strategy", "kta")
     output = tmp_path / "out.csv"
@@ -72,6 +84,10 @@ def test_kept_columns_are_written_beside_predictions(traps, tmp_path):
     assert frame["id"].to_list() == list(range(100, 100 + N))
     run("predict", traps.with_suffix(".mm"), traps, "-o", output, "--keep", "all")
     assert polars.read_csv(output).columns[5:7] == ["class", "predicted class"]
+    told = json.loads(
+        run("predict", traps.with_suffix(".mm"), traps, "--keep", "id", "--json").stdout
+    )
+    assert told["predictions"]["id"] == list(range(100, 100 + N))
     said = run("predict", traps.with_suffix(".mm"), traps, "--keep", "idd", expect=3).output
     assert "did you mean 'id'?" in said
 
@@ -160,7 +176,7 @@ def test_linear_data_of_many_samples_are_estimated_alike():
     ],
 )
 def test_choice_weighs_gain_and_time(kernel, linear, limit, prefers):
-    assert Comparison(kernel, linear, "accuracy").prefers_linear(limit) is prefers
+    assert Comparison(kernel, linear, "accuracy", 8000).prefers_linear(limit) is prefers
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (600, "10 min"), (7200, "2 h")])

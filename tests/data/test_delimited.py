@@ -101,3 +101,10 @@ def test_decimals_of_parquet_are_numbers(tmp_path):
     polars.DataFrame({"x": column, "kind": ["a", "b"]}).write_parquet(tmp_path / "d.parquet")
     data = read_data(tmp_path / "d.parquet")
     np.testing.assert_array_equal(schema_of(data)[0].features(data), [[1.25], [2.5]])
+
+
+def test_line_with_too_many_cells_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"line 3 of d\.csv has 4 cells, and the first has 3"):
+        read(tmp_path, "a,b,y\n1,2,u\n5,6,v,7\n")
+    with pytest.raises(DataError, match=r"line 4 of d\.csv"):
+        read(tmp_path, 'a,y\n"two\nlines",u\nUlm, Bonn,v\n')

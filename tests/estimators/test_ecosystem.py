@@ -12,12 +12,22 @@ import skops.io
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits, load_iris
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import (
+    SVC,
+    SVR,
+    AutoSVC,
+    DecisionTreeClassifier,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    OnlineSVC,
+)
 from maxmargin.kernels import Gaussian, Linear
 from maxmargin.models import TRUSTED_TYPES
 
@@ -61,6 +71,23 @@ def test_skops_loads_models_of_types_from_here_alone(model, iris):
     loaded = skops.io.loads(dumped, trusted=TRUSTED_TYPES)
     np.testing.assert_array_equal(values(loaded, X), values(model, X))
     assert repr(loaded.certificate_) == repr(model.certificate_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DecisionTreeClassifier(),
+        OnlineSVC(),
+        AutoSVC(strategy="kta", metric="full"),
+        make_pipeline(SimpleImputer(), AutoSVC(strategy="kta")),
+    ],
+    ids=["tree", "stream", "full metric", "pipeline"],
+)
+def test_skops_loads_every_kind_of_model_with_the_list(model, iris):
+    X, y = iris
+    dumped = skops.io.dumps(model.fit(X[50:], y[50:]))
+    loaded = skops.io.loads(dumped, trusted=TRUSTED_TYPES)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("model", KINDS, ids=str)

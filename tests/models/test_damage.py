@@ -81,7 +81,7 @@ def assert_in(old, new):
     if not isinstance(old, dict):
         assert new == old
         return
-    assert set(new) - set(old) <= {"fit_intercept", "gap", "penalty"}
+    assert set(new) - set(old) <= {"fit_intercept", "gap", "penalty", "chosen"}
     for key in old:
         assert_in(old[key], new[key])
 

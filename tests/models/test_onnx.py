@@ -17,8 +17,8 @@ from maxmargin import (
     RidgeRegression,
     SoftmaxRegression,
 )
-from maxmargin.data import Schema
-from maxmargin.kernels import Gaussian, MetricGaussian
+from maxmargin.data import Column, Schema
+from maxmargin.kernels import Gaussian, MetricGaussian, Oligo
 from maxmargin.models import Model
 
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -75,7 +75,14 @@ def test_graph_tells_labels_and_decisions(model, labels, tmp_path):
     ("model", "labels"),
     [
         (SVC(probability=True), TWO),
+        (SVC(probability=True), THREE),
+        (SVC(probability=True, multi_class="ovr"), THREE),
+        (SVC(probability=True, break_ties=True), THREE),
+        (SVC(probability="platt"), TWO),
+        (SVC(probability="platt"), THREE),
+        (NuSVC(nu=0.3, probability=True), THREE),
         (AutoSVC(strategy="kta"), TWO),
+        (AutoSVC(strategy="kta"), THREE),
         (LogisticRegression(), TWO),
         (LogisticRegression(), THREE),
         (SoftmaxRegression(), TWO),
@@ -89,11 +96,14 @@ def test_what_is_called_probabilities_is(model, labels, tmp_path):
     np.testing.assert_array_equal(found["label"], model.predict(NEW))
 
 
-@pytest.mark.parametrize(
-    ("model", "labels"), [(SVC(probability="platt"), TWO), (SVC(probability=True), THREE)]
-)
-def test_probabilities_without_a_formula_are_left_out(model, labels, tmp_path):
-    assert set(run(model.fit(X, labels), tmp_path)) == {"label", "scores"}
+def test_probabilities_of_many_classes_are_coupled_with_the_mode_where_votes_are(tmp_path):
+    random = np.random.default_rng(1)
+    inputs, new = random.normal(size=(300, 2)), random.normal(size=(500, 2))
+    labels = (inputs[:, 0] > 0) + 2 * (inputs[:, 1] > 0.5) + 4 * (inputs.sum(axis=1) > 1)
+    model = SVC(probability=True, C=0.1).fit(inputs, labels)
+    found, expected = run(model, tmp_path, new)["probabilities"], model.predict_proba(new)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(model.classes_[found.argmax(axis=1)], model.predict(new))
 
 
 @pytest.mark.parametrize(
@@ -142,6 +152,29 @@ def test_scaling_is_part_of_the_graph(tmp_path):
     np.testing.assert_array_equal(found["label"], machine.predict(inside))
     expected = machine.decision_function(inside)
     np.testing.assert_allclose(found["scores"][:, 1], expected, **DOUBLE)
+
+
+def test_missing_values_become_those_of_training(tmp_path):
+    columns = (
+        Column("a", "number", fill=0.25),
+        Column("b", "category", ("u", "v"), fill="v"),
+    )
+    center, scale = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 1.0])
+    machine = SVC(probability=True).fit((X - center) / scale, TWO)
+    model = Model(machine, Schema(columns, None, center, scale))
+    nan, inputs = np.nan, NEW.copy()
+    inputs[:2] = [[nan, 1.0, 0.0], [0.5, nan, nan]]
+    filled = inputs.copy()
+    filled[:2] = [[0.25, 1.0, 0.0], [0.5, 0.0, 1.0]]
+    expected = machine.predict_proba((filled - center) / scale)
+    found = run(model, tmp_path, inputs)["probabilities"]
+    np.testing.assert_allclose(found, expected, **DOUBLE)
+
+
+def test_machine_of_strings_is_refused(tmp_path):
+    model = SVC(kernel=Oligo()).fit(["ACGT", "GGGT"] * 5, [0, 1] * 5)
+    with pytest.raises(ValueError, match="no kernels of strings, got Oligo"):
+        write_onnx(model, tmp_path / "model.onnx")
 
 
 def test_machine_that_onnx_cannot_have_is_refused(tmp_path):

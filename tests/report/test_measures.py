@@ -9,6 +9,7 @@ from maxmargin.dual import Certificate
 from maxmargin.models import HeldOut, Measure
 from maxmargin.report.measures import (
     area_under_roc,
+    mean_share,
     of_classes,
     of_numbers,
     resampled,
@@ -102,6 +103,39 @@ def test_share_below_one_never_reads_as_hundred():
     assert (
         measure_in_words(Measure("accuracy", 1.0, 0.95, 1.0)) == "accuracy 100.0 % (95.0 – 100.0)"
     )
+
+
+def test_an_r2_or_area_below_one_never_reads_as_one():
+    said = measure_in_words(Measure("R²", 0.9999996, 0.99999912, 0.9999999))
+    assert said == "R² 0.9999996 (0.999999 – 0.9999999)"
+    said = measure_in_words(Measure("area under ROC", 0.99996, 0.9998, 1.0))
+    assert said == "area under ROC 0.99996 (0.9998 – 1)"
+    assert measure_in_words(Measure("mean absolute error", 0.99999, 0.9, 1.1)) == (
+        "mean absolute error 1 (0.9 – 1.1)"
+    )
+
+
+def test_a_share_without_an_error_reads_as_hundred_without_more_digits():
+    assert measure_in_words(share("accuracy", 30, 30)) == "accuracy 100.0 % (88.6 – 100.0)"
+
+
+def test_interval_of_the_balanced_accuracy_covers_the_truth_with_a_rare_class():
+    recall, sizes = np.array([0.95, 0.6]), np.array([60, 8])
+    random, covered = np.random.default_rng(1), 0
+    for _ in range(1000):
+        found = mean_share("balanced accuracy", random.binomial(sizes, recall), sizes)
+        covered += found.low <= recall.mean() <= found.high
+    assert 0.93 < covered / 1000 < 0.99
+
+
+def test_balanced_accuracy_of_a_missed_class_is_not_taken_for_perfect():
+    """Resamples that lack the rare class are right throughout."""
+    target = np.array(["no"] * 28 + ["yes"] * 2)
+    predicted = np.full(30, "no")
+    balanced = of_classes(HeldOut(target, predicted), np.array(["no", "yes"]))[1]
+    assert balanced.value == 0.5
+    assert balanced.low < 0.5
+    assert balanced.high < 0.9
 
 
 def test_figures_without_an_error_have_an_interval():

@@ -23,3 +23,8 @@ def test_bars_are_drawn_for_intervals_of_shares_only():
     assert bars[1:] == [0, 0]
     assert "2 – 4" in measures_table((error,))
     assert "80.0 – 95.0 %" in measures_table((with_interval,))
+
+
+def test_an_interval_below_one_does_not_read_as_hundred_to_hundred():
+    table = measures_table((Measure("accuracy", 0.99995, 0.9998, 0.99999),))
+    assert "99.980 – 99.999 %" in table

@@ -20,7 +20,7 @@ from maxmargin import SVC, AutoSVC, SVCSearch
 from maxmargin.data import chess_board
 from maxmargin.kernels import CombinedOligo, Gaussian, Linear, Polynomial
 from maxmargin.tuning import folds, gaussian_start
-from maxmargin.tuning.auto.classifier import effort
+from maxmargin.tuning.auto.classifier import effort, misrankings
 from maxmargin.tuning.auto.correction import Correction, held_out, pays
 from maxmargin.tuning.auto.scaling import divided, in_units, standard_deviations
 from maxmargin.tuning.outcome import listed, rounded
@@ -164,6 +164,32 @@ def test_equally_good_C_leave_that_of_the_search():
     assert not pays(random.standard_normal(100) - 0.01)
     assert pays(random.standard_normal(100) - 0.5)
     assert not pays(np.zeros(10))
+
+
+def test_correction_for_the_area_under_roc_weighs_misrankings():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 2)).round(1), np.repeat(["a", "b"], [45, 15])
+    model = SVC().fit(X, y)
+    losses = misrankings(model, X, y)
+    expected = 1.0 - roc_auc_score(y, model.decision_function(X))
+    assert losses[:45].mean() == pytest.approx(expected)
+    assert losses[45:].mean() == pytest.approx(expected)
+
+
+def test_area_under_roc_is_what_many_samples_are_corrected_for(monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.costs.SEARCH_SAMPLES", 60)
+    X, y = chess_board(400, random_state=0)
+    model = AutoSVC(strategy="kta", scoring="roc_auc").fit(X, y)
+    values = model.search_.stages[-1].history["value"]
+    # 80 samples are held out, 40 of each class: counts of errors would be multiples of 1/80.
+    assert not np.allclose(values * 80, np.round(values * 80))
+
+
+def test_logarithms_of_probabilities():
+    model = AutoSVC(strategy="kta").fit(*board(60))
+    np.testing.assert_array_equal(
+        model.predict_log_proba(board(60)[0]), np.log(model.predict_proba(board(60)[0]))
+    )
 
 
 def test_correction_keeps_to_its_time_and_to_the_callback():
@@ -493,5 +519,5 @@ def test_kernels_are_printed_short(text, expected):
 
 
 def test_many_names_are_counted():
-    assert listed(["a", "b"]) == "a, b"
+    assert listed(["a", "b"]) == "a and b"
     assert listed(list("abcdefg")) == "a, b, c, d and 3 more"

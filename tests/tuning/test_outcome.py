@@ -30,5 +30,32 @@ def test_an_early_end_and_limits_of_parameters_are_told():
     assert "\nthe time limit ended the search early; the best point so far:\n" in str(found)
 
 
+def test_a_second_path_that_is_worse_is_not_taken_and_says_so():
+    stages = [stage("path of C", 0.125), stage("iRprop+ on the alignment", 0.75)]
+    worse = [*stages, stage("path of C", 0.25, ("log_C",))]
+    said = str(Outcome(POINT, "hinge", 0.875, worse)).splitlines()[3]
+    assert said.endswith("; smallest error 0.25, so the point before stays")
+    better = [*stages, stage("path of C", 0.0625)]
+    assert str(Outcome(POINT, "hinge", 0.875, better)).splitlines()[3].endswith("error 0.0625")
+
+
+def test_a_walk_without_gain_does_not_go_from_a_value_to_itself():
+    said = str(Outcome(POINT, "hinge", 0.5, [stage("iRprop+ on the alignment", 0.50001)]))
+    assert "; nothing better than 0.5\n" in said
+
+
+def test_one_evaluation_and_two_limits_are_told_in_grammar():
+    limits = stage("path of C", 0.5, ("log_gamma", "log_C"))
+    said = str(Outcome(POINT, "hinge", 0.5, [limits]))
+    assert "; the best gamma and C are limits of the search\n" in said
+    single = Stage("coarse grid", Result(POINT, 0.5, 1, 0.25, "exhausted", 0, ()), HISTORY)
+    assert "coarse grid: 1 evaluation in" in str(Outcome(POINT, "hinge", 0.5, [single]))
+
+
+def test_a_path_judged_by_the_area_under_roc_tells_the_area():
+    said = str(Outcome(POINT, "hinge", 0.75, [stage("path of C by the area under ROC", 0.25)]))
+    assert "path of C by the area under ROC: 2 evaluations in 0.25 s; largest 0.75\n" in said
+
+
 def test_the_representation_leaves_out_the_history():
     assert "array" not in repr(Outcome(POINT, "hinge", 0.875, [stage("path of C", 0.125)]))

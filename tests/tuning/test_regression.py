@@ -397,3 +397,15 @@ def test_interrupted_search_leaves_the_best_so_far():
         signal.signal(signal.SIGINT, before)
     assert model.search_.status == "interrupted"
     assert model.search_.epsilon > 0
+
+
+def test_full_metric_of_ten_features_finds_the_two_that_matter():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((150, 10))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2
+    task = RegressionTask(X, y, gaussian_start(X, halves(y), "full"), effort=0.4)
+    outcome = tuned_regression(task)
+    first, walked = (stage.result.value for stage in outcome.stages)
+    assert walked < 0.5 * first
+    sizes = np.diagonal(outcome.point.kernel.metric)
+    assert sizes[:2].min() > 2.0 * sizes[2:].max()

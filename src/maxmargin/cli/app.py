@@ -70,8 +70,9 @@ def train(
     """Tune, train, certify and save a machine, and write a report."""
     screen = Screen(quiet, json)
     with explained(screen):
-        from .commands.train import Reading, TrainingRun, as_json, read_samples
-        from .training.fitting import finished
+        with screen.working("starting"):
+            from .commands.train import Reading, TrainingRun, as_json, read_samples
+            from .training.fitting import finished
 
         options = MachineOptions(
             linear=linear,
@@ -119,7 +120,7 @@ def train(
             from ..report.html import write_report
 
             with screen.working("writing the report"):
-                write_report(model, page, X=run.X, y=samples.y)
+                write_report(model, page, X=run.X, y=run.samples.y)
             screen.say("report", str(page))
         screen.result(as_json(model, model=str(place), report=None if page is None else str(page)))
         if not finished(model.estimator):
@@ -141,18 +142,19 @@ def predict(
     """Predict the class (or value), decision value and probability of each sample."""
     screen = Screen(quiet, json, aside=output is None or output == "-")
     with explained(screen):
-        from ..data.tables.columns import filled_in_words
-        from ..report.words import measure_in_words
-        from .commands.predict import (
-            as_columns,
-            beside,
-            comparison,
-            inputs_for,
-            kept_columns,
-            predicted,
-            trained_on,
-            write_columns,
-        )
+        with screen.working("starting"):
+            from ..data.tables.columns import filled_in_words
+            from ..report.words import measure_in_words
+            from .commands.predict import (
+                as_columns,
+                beside,
+                comparison,
+                inputs_for,
+                kept_columns,
+                predicted,
+                trained_on,
+                write_columns,
+            )
 
         require_writable(output)
         with screen.working(f"reading {data}"):
@@ -166,13 +168,15 @@ def predict(
         kept = kept_columns(table, keep or [])
         predictions = predicted(loaded.estimator, X, screen)
         columns = beside(kept, as_columns(loaded.estimator, predictions))
-        measures = comparison(loaded, table, predictions)
+        with screen.working("comparing with the target"):
+            measures = comparison(loaded, table, predictions)
         screen.say_all("compared", [measure_in_words(measure) for measure in measures])
         if measures and trained_on(loaded, table):
             screen.say("", "measured on its training data; `maxmargin inspect` shows the test")
         values = {m.name: {"value": m.value, "low": m.low, "high": m.high} for m in measures}
         if not (json and output is None):
-            write_columns(columns, output)
+            with screen.working("writing predictions"):
+                write_columns(columns, output)
         if output not in (None, "-"):
             screen.say("saved", f"{output}: {X.shape[0]:,} predictions")
         shown = {} if output is not None else {"predictions": columns}
@@ -206,8 +210,9 @@ def tune(
     """Search for the parameters of a machine, and show the points tried."""
     screen = Screen(quiet, json)
     with explained(screen):
-        from .commands.train import Reading
-        from .commands.tune import tell_of_search
+        with screen.working("starting"):
+            from .commands.train import Reading
+            from .commands.tune import tell_of_search
 
         options = MachineOptions(
             strategy=strategy,
@@ -239,11 +244,12 @@ def inspect(model: a.ModelFile, quiet: a.Quiet = False, json: a.Json = False) ->
     """Describe a model: its parameters, its certificate, and its training data."""
     screen = Screen(quiet, json)
     with explained(screen):
-        from .commands.inspect import described
-        from .commands.predict import load_any
-        from .commands.train import as_json
+        with screen.working("starting"):
+            from .commands.inspect import described
+            from .commands.predict import load_any
+            from .commands.train import as_json
 
-        loaded = load_any(model)
+            loaded = load_any(model)
         for subject, text in described(loaded):
             screen.say(subject, text)
         screen.result(as_json(loaded))
@@ -264,14 +270,15 @@ def report(
     screen = Screen(quiet, json)
     with explained(screen):
         require_plots()
-        from ..data import targets_of
-        from ..report.html import write_report
-        from .commands.predict import inputs_for
+        with screen.working("starting"):
+            from ..report.html import write_report
+            from .commands.predict import inputs_for, known_targets
 
         loaded, table, X = inputs_for(data, model, format)
         assert loaded.schema is not None
         with screen.working("writing the report"):
-            write_report(loaded, output, X=X, y=targets_of(table, loaded.schema), source=table.name)
+            targets = known_targets(loaded, table)
+            write_report(loaded, output, X=X, y=targets, source=table.name)
         screen.say("report", str(output))
         screen.result({"report": str(output)})
 
@@ -289,9 +296,10 @@ def convert(
     """Write a model in another format."""
     screen = Screen(quiet, json)
     with explained(screen):
-        from .commands.convert import converted
+        with screen.working(f"writing {destination}"):
+            from .commands.convert import converted
 
-        notes = _checked(converted, source, destination, codes=codes)
+            notes = _checked(converted, source, destination, codes=codes)
         screen.say_all("saved", [str(destination), *notes])
         screen.result({"output": str(destination), "notes": notes})
 

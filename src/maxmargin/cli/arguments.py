@@ -25,9 +25,11 @@ Target = Annotated[str | None, option(DATA, help="Column to predict: name, or nu
 Drop = Annotated[list[str] | None, option(DATA, help="Column to leave out; may be repeated.")]
 Include = Annotated[
     list[str] | None,
-    option(DATA, help="Column to use although it looks like an id; may be repeated."),
+    option(DATA, help="Column to use although it looks like a trap; may be repeated."),
 ]
-Impute = Annotated[str | None, option(DATA, help="'median' fills in missing values.")]
+Impute = Annotated[
+    str | None, option(DATA, help="'median' fills in missing values, also in new data.")
+]
 Format = Annotated[
     str | None,
     option(DATA, help="csv, tsv, parquet, arrow, svmlight or npz, if the file name does not say."),
@@ -73,8 +75,8 @@ Strategy = Annotated[
     str | None,
     option(
         SEARCH,
-        help="cv-posterior, kta, posterior, likelihood, span, radius_margin, cv-cma, grid, "
-        "kernels.",
+        help="Of classes: cv-posterior, kta, posterior, likelihood, span, radius_margin, cv-cma, "
+        "grid, kernels. Of numbers: cv-loss, grid, span, leave-one-out.",
     ),
 ]
 Metric = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy import sparse
 
 from .. import estimators
 from ..tuning.auto.classifier import MOST_CLASSES, TEXT_FEATURES
+from ..tuning.regression.strategies import REGRESSION_STRATEGIES
 from .errors import UsageError
 from .options import MachineOptions
 
@@ -68,11 +69,16 @@ def planned(options: MachineOptions, X: Any, y: np.ndarray | None) -> Plan:
     if unknown:
         names = ", ".join(f"--{name}" for name in unknown)
         raise UsageError(f"{names} is not an option of {machine}, which was chosen: {reasons[0]}")
-    tunable = search == "auto" or (search == "kernel" and not options.strategy and machine == "SVR")
-    if (options.strategy or options.metric) and not tunable:
+    by_strategy = machine == "SVR" and search == "kernel" and "epsilon" not in parameters
+    if (options.strategy or options.metric) and not (search == "auto" or by_strategy):
         raise UsageError(
-            "--strategy and --metric choose how the kernel of a classifier is tuned (--metric also "
-            f"of a regression); here {machine} is trained ({reasons[0]})"
+            f"--strategy and --metric choose how kernel and C are tuned; here {machine} is trained "
+            f"({reasons[0]})"
+        )
+    if by_strategy and options.strategy not in (None, *REGRESSION_STRATEGIES):
+        raise UsageError(
+            f"--strategy of a regression must be one of {', '.join(REGRESSION_STRATEGIES)}, got "
+            f"{options.strategy} ({reasons[0]})"
         )
     scale = options.scale if options.scale is not None else options.gamma is None
     if options.tree:
@@ -86,6 +92,15 @@ def planned(options: MachineOptions, X: Any, y: np.ndarray | None) -> Plan:
     if "random_state" in known:
         parameters["random_state"] = options.seed
     return Plan(machine, parameters, search, scale, tuple(reasons))
+
+
+def labels_for(plan: Plan, options: MachineOptions, y: Any) -> Any:
+    """Targets as the machine takes them: numbers that --svc makes classes become texts where they
+    look like measurements."""
+    classifies = options.svc and not plan.regresses
+    if classifies and y.dtype.kind in "fiu" and is_regression(replace(options, svc=False), y):
+        return y.astype(np.str_)
+    return y
 
 
 def refuse_contradictions(options: MachineOptions) -> None:
@@ -132,6 +147,11 @@ def is_regression(options: MachineOptions, y: Any) -> bool:
     )
 
 
+def repeats(y: Any) -> bool:
+    """Whether there are at least two samples of each number on average, as of classes."""
+    return bool(2 * np.unique(y).size <= y.size)
+
+
 def _tree(options: MachineOptions, y: Any) -> tuple[str, str, list[str]]:
     if is_regression(options, y):
         return "DecisionTreeRegressor", "", ["a tree as requested, with numbers as targets"]
@@ -141,9 +161,11 @@ def _tree(options: MachineOptions, y: Any) -> tuple[str, str, list[str]]:
 def _regression(options: MachineOptions, X: Any, y: Any) -> tuple[str, str, list[str]]:
     if y.dtype.kind not in "biuf":
         raise UsageError(f"--svr needs numbers as targets, got strings such as {str(y[0])!r}")
-    reason = "asked for" if options.svr else f"the target has {np.unique(y).size} different numbers"
+    values = np.unique(y).size
+    reason = "asked for" if options.svr else f"the target has {values:,} different numbers"
     if not options.svr:
-        reason += ", so it is a measurement; --svc would take them as classes"
+        reason += ", so it is a measurement"
+        reason += "; --svc would take them as classes" if repeats(y) else ""
     if options.linear:
         return "LinearSVR", "" if options.C else "linear", [reason]
     if not explicit(options):
@@ -162,6 +184,11 @@ def _classification(options: MachineOptions, X: Any, y: Any) -> tuple[str, str, 
         raise UsageError(
             f"the target has only one value, {str(y[0])!r}: there is nothing to classify; "
             "--one-class learns where samples are"
+        )
+    if options.svc and y.dtype.kind in "fiu" and not repeats(y):
+        raise UsageError(
+            f"--svc: the target has {count:,} different numbers in {y.size:,} samples, so it is a "
+            "measurement and has no classes: leave out --svc"
         )
     reason = f"{count} classes"
     if options.online:

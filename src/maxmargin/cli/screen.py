@@ -139,11 +139,13 @@ class Bar:
 
 
 def plain(value: Any) -> Any:
-    """Values for JSON; non-finite numbers become null."""
+    """Values for JSON; non-finite numbers become null, columns of tables lists."""
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [plain(entry) for entry in value]
+    if hasattr(value, "to_list"):
+        return plain(value.to_list())
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float) and not np.isfinite(value):

@@ -8,8 +8,10 @@ blank lines              left out
 from __future__ import annotations
 
 import codecs
+import csv
 import io
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,6 +56,8 @@ def read_delimited(content: bytes, name: str, separator: str | None = None) -> D
     try:
         frame = polars.read_csv(io.BytesIO(content), **options)
     except polars.exceptions.ComputeError:
+        with suppress(csv.Error):
+            refuse_long_lines(content, name, separator)
         # Older versions of polars fail at integers of more than 64 bits.
         frame = polars.read_csv(io.BytesIO(content), **options, infer_schema=False)
         numbers_are_texts = True
@@ -73,6 +77,19 @@ def read_delimited(content: bytes, name: str, separator: str | None = None) -> D
     if with_commas:
         notes.append(f"decimal commas: {listed(with_commas)}")
     return Delimited(frame, header, line, tuple(notes))
+
+
+def refuse_long_lines(content: bytes, name: str, separator: str) -> None:
+    """Raise `DataError` for the first line with more cells than the first one."""
+    rows = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=separator)
+    width = 0
+    for row in rows:
+        width = width or len(row)
+        if len(row) > width:
+            raise DataError(
+                f"line {rows.line_num} of {name} has {len(row)} cells, and the first has {width}: "
+                f"a cell that contains {separator!r} needs quotes"
+            )
 
 
 def as_utf8(content: bytes, name: str) -> tuple[bytes, list[str]]:

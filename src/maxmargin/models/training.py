@@ -47,6 +47,8 @@ class SearchTable:
         Of the objective of each stage.
     parameters : dict of float arrays
         Coordinates of the points: "log_C", "log_gamma", … NaN where a stage has none.
+    chosen : dict of float
+        Coordinates of the point that was chosen.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class SearchTable:
     stage: np.ndarray = field(default_factory=lambda: np.empty(0, dtype="U1"))
     value: np.ndarray = field(default_factory=_none)
     parameters: dict[str, np.ndarray] = field(default_factory=dict)
+    chosen: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ from .plots.predictions import ConfusionDisplay, ResidualDisplay
 from .plots.tree import PartitionDisplay, TreeDisplay
 from .plots.tuning import TuningDisplay
 from .quality import CalibrationDisplay, PrecisionRecallDisplay, RocDisplay
-from .words import certificate_lines, gap_in_words
+from .words import certificate_lines, gap_in_words, measure_in_figures
 
 
 def write_report(
@@ -141,10 +141,8 @@ class Report:
         if self.measures:
             first = self.measures[0]
             if first.name == "accuracy":
-                sentences.append(
-                    f"Test accuracy: {100 * first.value:.1f} % "
-                    f"(95 % interval {100 * first.low:.1f} – {100 * first.high:.1f} %)."
-                )
+                value, low, high = measure_in_figures(first)
+                sentences.append(f"Test accuracy: {value} (95 % interval {low} – {high} %).")
             else:
                 sentences.append(f"{first.name} on test samples is {first.value:.3g}.")
         certificate = getattr(self.machine, "certificate_", None)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from ..models.training import HeldOut, Measure
@@ -24,7 +25,28 @@ def share(name: str, hits: int, count: int) -> Measure:
     p, z2 = hits / count, z**2
     middle = (p + z2 / (2 * count)) / (1 + z2 / count)
     half = z * np.sqrt(p * (1 - p) / count + z2 / (4 * count**2)) / (1 + z2 / count)
-    return Measure(name, p, max(0.0, float(middle - half)), min(1.0, float(middle + half)))
+    low = 0.0 if hits == 0 else float(middle - half)
+    high = 1.0 if hits == count else float(middle + half)
+    return Measure(name, p, low, high)
+
+
+def mean_share(name: str, hits: NDArray[Any], counts: NDArray[Any]) -> Measure:
+    """The mean p of shares p_k, with an interval from those of the shares (Zou and Donner, 2008)::
+
+        low = p − √(Σ_k (p_k − low_k)²) / K,   high = p + √(Σ_k (high_k − p_k)²) / K
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.report.measures import mean_share
+    >>> mean_share("balanced accuracy", np.array([90, 5]), np.array([100, 10]))
+    Measure(name='balanced accuracy', value=0.7, low=0.56..., high=0.83...)
+    """
+    shares = [share(name, int(hit), int(count)) for hit, count in zip(hits, counts)]
+    value = float(np.mean([each.value for each in shares]))
+    below = float(np.linalg.norm([each.value - each.low for each in shares]))
+    above = float(np.linalg.norm([each.high - each.value for each in shares]))
+    return Measure(name, value, value - below / len(shares), value + above / len(shares))
 
 
 def resampled(
@@ -73,9 +95,10 @@ def of_classes(held_out: HeldOut, classes: np.ndarray) -> tuple[Measure, ...]:
     target, predicted = held_out.target, held_out.predicted
     right = target == predicted
     measures = [share("accuracy", int(right.sum()), right.size)]
-    both = np.concatenate([target, predicted])
-    codes, guesses = np.split(np.unique(both, return_inverse=True)[1], 2)
-    measures.append(resampled("balanced accuracy", balanced_accuracy, codes, guesses, bounded=True))
+    codes = np.unique(target, return_inverse=True)[1]
+    counts = np.bincount(codes)
+    hits = np.bincount(codes[right], minlength=counts.size)
+    measures.append(mean_share("balanced accuracy", hits, counts))
     if classes.size == 2 and held_out.decision.ndim == 1 and held_out.decision.size:
         positive = (target == classes[1]).astype(int)
         if 0 < positive.sum() < positive.size:
@@ -94,11 +117,6 @@ def of_numbers(held_out: HeldOut) -> tuple[Measure, ...]:
         resampled("mean absolute error", absolute_error, *columns),
         resampled("root mean square error", square_error, *columns),
     )
-
-
-def balanced_accuracy(codes: np.ndarray, guesses: np.ndarray) -> float:
-    """The mean over classes of the recall."""
-    return float(np.mean([(guesses[codes == c] == c).mean() for c in np.unique(codes)]))
 
 
 def area_under_roc(positive: np.ndarray, decision: np.ndarray) -> float:

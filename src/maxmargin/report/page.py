@@ -6,6 +6,7 @@ import base64
 from html import escape
 
 from ..models.training import Measure
+from .words import measure_in_figures
 
 STYLE = """
 :root { --ink: #1c1c1c; --soft: #5f6368; --line: #e3e3e3; --accent: #0072B2; --good: #00795a; }
@@ -134,15 +135,9 @@ def measures_table(measures: tuple[Measure, ...]) -> str:
     lines = []
     for measure in measures:
         share = "accuracy" in measure.name or "ROC" in measure.name
-        value = f"{100 * measure.value:.1f} %" if "accuracy" in measure.name else _digits(measure)
-        between = ""
-        if measure.low == measure.low:
-            low, high = measure.low, measure.high
-            between = (
-                f"{100 * low:.1f} – {100 * high:.1f} %"
-                if "accuracy" in measure.name
-                else f"{low:.4g} – {high:.4g}"
-            )
+        value, low, high = measure_in_figures(measure)
+        unit = " %" if value.endswith("%") else ""
+        between = f"{low} – {high}{unit}" if low else ""
         bar = _bar(measure) if share and between else ""
         lines.append(
             f'<tr><th>{escape(measure.name)}</th><td class="number">{value}</td>'
@@ -152,10 +147,6 @@ def measures_table(measures: tuple[Measure, ...]) -> str:
         return ""
     head = "<tr><th></th><td>value</td><td>95 % interval</td><td class='hide-small'></td></tr>"
     return f"<table>\n{head}\n{chr(10).join(lines)}\n</table>"
-
-
-def _digits(measure: Measure) -> str:
-    return f"{measure.value:.4g}"
 
 
 def _bar(measure: Measure) -> str:

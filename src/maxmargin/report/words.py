@@ -66,13 +66,29 @@ def digits_below_one(share: float) -> int:
     return digits
 
 
-def measure_in_words(measure: Measure) -> str:
-    """``accuracy 97.2 % (95.1 – 98.4)``, with more digits where 100.0 would not be true."""
+def below_one(value: float) -> str:
+    """Four digits, more where a value below 1 would read as 1."""
+    digits = 4
+    while value < 1.0 and digits < 9 and float(f"{value:.{digits}g}") >= 1.0:
+        digits += 1
+    return f"{value:.{digits}g}"
+
+
+def measure_in_figures(measure: Measure) -> tuple[str, str, str]:
+    """Value, lower and upper bound, with more digits where 100.0 or 1 would not be true; bounds are
+    empty where there are none."""
+    numbers = (measure.value, measure.low, measure.high)
     if measure.name in ("accuracy", "balanced accuracy"):
-        shares = (measure.value, measure.low, measure.high)
-        digits = max((digits_below_one(x) for x in shares if np.isfinite(x)), default=1)
-        value, low, high = (f"{100 * x:.{digits}f}" for x in shares)
+        digits = max((digits_below_one(x) for x in numbers if np.isfinite(x)), default=1)
+        value, low, high = (f"{100 * x:.{digits}f}" for x in numbers)
         value += " %"
     else:
-        value, low, high = (f"{x:.4g}" for x in (measure.value, measure.low, measure.high))
-    return f"{measure.name} {value} ({low} – {high})" if low != "nan" else f"{measure.name} {value}"
+        figures = below_one if measure.name in ("R²", "area under ROC") else "{:.4g}".format
+        value, low, high = (figures(x) for x in numbers)
+    return (value, low, high) if np.isfinite(measure.low) else (value, "", "")
+
+
+def measure_in_words(measure: Measure) -> str:
+    """``accuracy 97.2 % (95.1 – 98.4)``."""
+    value, low, high = measure_in_figures(measure)
+    return f"{measure.name} {value} ({low} – {high})" if low else f"{measure.name} {value}"

@@ -18,7 +18,7 @@ from .journal import Guarded, Interrupted, Journal, SearchProgress, StageNotes, 
 from .machines.optimum import Int
 from .objectives import CrossValidationError, OverPairs, Prior, folds
 from .optimizers import Choice, Optimiser, Result
-from .outcome import Outcome, Stage
+from .outcome import PATH, PATH_BY_RANK, Outcome, Stage
 from .paths import CurveOfC, VotingError, cross_validate_C
 from .start import feature_variance, kernel_limits, semi_definite, widened
 
@@ -282,7 +282,8 @@ class Search:
         point = Point(kernel, C)
         result = Result(point, error, curve.errors.size, seconds, status, 0, at_limits)
         history = {"log_C": np.log(curve.C), "value": curve.mean}
-        what = "path of C" if k == self.task.k else f"path of C on {k} of {self.task.k} folds"
+        what = PATH_BY_RANK if self.task.scoring == "roc_auc" else PATH
+        what = what if k == self.task.k else f"{PATH} on {k} of {self.task.k} folds"
         self.stages.append(Stage(what, result, history))
         return self.outcome(point, 1.0 - error, "hinge")
 

@@ -16,6 +16,8 @@ from .optimizers import Result
 # Numbers and lists in the text of a kernel.
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d*(?:e[-+]?\d+)?|(?<![\w.])-?\d+e[-+]?\d+")
 ROW = re.compile(r"[(\[][^()\[\]]*[)\]]")
+# Cross-validation along C, judged by the error or by the area under the ROC curve.
+PATH, PATH_BY_RANK = "path of C", "path of C by the area under ROC"
 # Stages that improve on a first value.
 DESCENDING = "iRprop+"
 EARLY = {"time_limit": "the time limit", "stopped": "the callback", "interrupted": "Ctrl-C"}
@@ -145,7 +147,13 @@ def table(stages: list[Stage]) -> dict[str, NDArray[Any]]:
 
 def course_in_words(stages: list[Stage], status: str) -> list[str]:
     """A line for each kind of stage, and one if the search ended early."""
-    lines = [f"  {in_words(what, list(own))}" for what, own in groupby(stages, named)]
+    lines: list[str] = []
+    least = np.inf
+    for what, group in groupby(stages, named):
+        own = list(group)
+        lines.append(f"  {in_words(what, own, least)}")
+        if is_path(what):
+            least = min(least, *(stage.result.value for stage in own))
     if status in EARLY:
         lines.append(f"{EARLY[status]} ended the search early; the best point so far:")
     return lines
@@ -162,31 +170,54 @@ def named(stage: Stage) -> str:
     return stage.what
 
 
-def in_words(what: str, stages: list[Stage]) -> str:
-    """A line about the stages with one name."""
+def is_path(what: str) -> bool:
+    """Whether a stage is a path of C on all folds and samples of the search."""
+    return what in (PATH, PATH_BY_RANK)
+
+
+def in_words(what: str, stages: list[Stage], least: float = np.inf) -> str:
+    """A line about the stages with one name; `least` is the smallest error of paths before."""
     results = [stage.result for stage in stages]
     evaluations = sum(result.evaluations for result in results)
-    notes = [f"{evaluations:,} evaluations in {sum(r.seconds for r in results):.2g} s"]
-    if what == "path of C":
-        notes.append(f"smallest error {min(result.value for result in results):.4g}")
+    plural = "s" if evaluations != 1 else ""
+    notes = [f"{evaluations:,} evaluation{plural} in {sum(r.seconds for r in results):.2g} s"]
+    error, chosen = min(result.value for result in results), True
+    if is_path(what):
+        chosen = not error > least
+        found = (
+            f"largest {1.0 - error:.4g}" if what == PATH_BY_RANK else f"smallest error {error:.4g}"
+        )
+        notes.append(found if chosen else f"{found}, so the point before stays")
     elif what.startswith(DESCENDING):
         values = stages[0].history["value"]
         first = values[np.isfinite(values)][:1]
-        notes += [f"from {float(value):.4g} to {results[0].value:.4g}" for value in first]
+        notes += [from_to(f"{float(value):.4g}", f"{results[0].value:.4g}") for value in first]
     if skipped := sum(result.skipped for result in results):
         notes.append(f"{skipped} without a value were skipped")
-    if len(stages) == 1 and results[0].at_limits:
-        parameters = [name.removeprefix("log_") for name in results[0].at_limits]
-        notes.append(f"the best {listed(parameters)} is the limit of the search")
+    if len(stages) == 1 and chosen and results[0].at_limits:
+        notes.append(limits_in_words(results[0].at_limits))
     kernels = f" for {len(stages)} kernels" if len(stages) > 1 else ""
     return f"{what}{kernels}: {'; '.join(notes)}"
+
+
+def from_to(first: str, last: str) -> str:
+    return f"from {first} to {last}" if first != last else f"nothing better than {first}"
+
+
+def limits_in_words(coordinates: Sequence[str]) -> str:
+    """The parameters whose best values are at a limit."""
+    names = [name.removeprefix("log_") for name in coordinates]
+    if len(names) == 1:
+        return f"the best {names[0]} is the limit of the search"
+    return f"the best {listed(names)} are limits of the search"
 
 
 def listed(names: Sequence[str], most: int = 4) -> str:
     """The names, or the first few of many."""
     more = len(names) - most
-    text = ", ".join(names[:most])
-    return f"{text} and {more} more" if more > 0 else text
+    if more > 0:
+        return f"{', '.join(names[:most])} and {more} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def rounded(text: str, most: int = 4) -> str:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..estimators import SVC
+from ..estimators.available import available_if
 from ..estimators.inputs import is_function, is_precomputed, resolved_kernel, training_inputs
 from ..estimators.parameters import check_callable, check_number, check_option, refuse
 from ..kernels import Kernel, Precomputed
@@ -32,8 +32,9 @@ WITHOUT_INPUTS = ("kta", "grid")
 
 
 def _best_has(name: str) -> Any:
-    def check(search: KernelSearch) -> bool:
-        return hasattr(getattr(search, "best_estimator_", search._model()), name)
+    def check(search: KernelSearch) -> None:
+        # The error of the estimator says what to do.
+        getattr(getattr(search, "best_estimator_", search._model()), name)
 
     return check
 

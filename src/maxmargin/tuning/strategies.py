@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import CombinedOligo, Kernel, Linear, Oligo
+from ..kernels import CombinedOligo, Kernel, Linear, MetricGaussian, Oligo
 from ..kernels.base import take
 from ..kernels.sequence.oligo import SequenceKernel
 from ..runtime.parallel import single_threaded_blas
@@ -72,8 +72,14 @@ def fine_walk(start: Point, limits: Limits) -> IRpropPlus[Point]:
 
 def walk_on_folds(start: Any, limits: Limits) -> IRpropPlus[Any]:
     """iRprop⁺ on fixed folds, until changes of γ and C change the objective by less than its
-    standard error."""
-    return IRpropPlus(start, 0.3, limits, smallest=0.03)
+    standard error.
+
+    The n entries of a row of a full metric move together: steps are shorter by √n.
+    """
+    kernel = start.kernel
+    together = len(kernel.metric) if isinstance(kernel, MetricGaussian) else 1
+    factor = 1.0 / np.sqrt(together)
+    return IRpropPlus(start, 0.3 * factor, limits, smallest=0.03 * factor)
 
 
 def repeats_of(samples: int) -> int:

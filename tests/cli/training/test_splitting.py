@@ -84,3 +84,10 @@ def test_copies_equal_a_training_row_in_features_and_target(form):
     y = np.array([5, 5, 5, 6, 6, 5])
     found = repeated(form(X), y, np.array([0, 1]), np.array([2, 3, 4, 5]))
     assert found.tolist() == [True, False, False, False]
+
+
+def test_many_classes_of_one_sample_are_counted():
+    y = np.array(["a", "b"] * 30 + [f"odd {i}" for i in range(6)])
+    X = np.random.default_rng(0).normal(size=(y.size, 2))
+    _, notes = split_for_test(X, y, 0.25, 0, True)
+    assert notes[0].startswith("only one sample of class 'odd 0', 'odd 1', 'odd 2', 'odd 3' and 2 ")

@@ -1,5 +1,7 @@
 """Columns and targets that would mislead a machine."""
 
+from datetime import date
+
 import numpy as np
 import polars
 import pytest
@@ -43,6 +45,8 @@ def left_out(**columns):
         ({"back": np.arange(N)[::-1]}, "numbers the rows"),
         ({"patient_id": RANDOM.permutation(10 * N)[:N]}, "numbers the rows"),
         ({"ID": np.sort(RANDOM.permutation(10 * N)[:N])}, "numbers the rows"),
+        ({"account": np.cumsum(1 + np.arange(N) % 4)}, "rise or fall with every row"),
+        ({"countdown": -np.cumsum(1 + np.arange(N) % 4)}, "rise or fall with every row"),
         ({"unit": np.full(N, 3)}, "all its values are 3"),
         ({"unit": ["kg"] * N}, "all its values are 'kg'"),
         ({"code": np.where(CLASSES == "yes", 1, 0)}, "is the target 'class' in other words"),
@@ -62,6 +66,7 @@ def test_column_is_left_out_and_told_why(column, reason):
         {"year": 1900 + np.arange(N) // 2},
         {"height": RANDOM.permutation(N)},
         {"sensor": np.arange(N) * 1.5},
+        {"set_point": np.arange(N) * 10},
         {"flag": RANDOM.uniform(size=N) < 0.5},
         {"town": ["Bonn", "Ulm"] * (N // 2)},
     ],
@@ -95,6 +100,35 @@ def test_column_that_nearly_tells_the_target_is_said_and_taken():
     assert "'leak' alone nearly tells the target" in said
 
 
+@pytest.mark.parametrize("kind", ["texts", "numbers", "truths"])
+def test_column_of_few_values_that_nearly_tells_the_target_is_said(kind):
+    y = np.repeat(["no", "yes"], 150)
+    leak = (y == "yes").astype(int)
+    leak[[3, 200]] = 1 - leak[[3, 200]]
+    columns = {"texts": np.where(leak, "ill", "well"), "numbers": leak, "truths": leak == 1}
+    _, notes = schema_of(Table("t.csv", polars.DataFrame({"a": columns[kind], "class": y})))
+    assert any("'a' alone nearly tells the target" in note for note in notes)
+
+
+def test_rare_text_besides_those_that_tell_the_target_hides_nothing():
+    y = np.repeat(["no", "yes"], 150)
+    leak = np.where(y == "yes", "ill", "well")
+    leak[5] = "?"
+    assert resemblance(leak, y) == "nearly"
+    assert resemblance(np.array([f"street {i // 2}" for i in range(300)]), y) == ""
+
+
+def test_curve_of_the_measurement_is_said():
+    target = FEATURE + RANDOM.standard_normal(N)
+    assert resemblance(np.exp(-target), target) == "nearly"
+    assert resemblance(target**2, target) == ""
+
+
+def test_measurement_in_order_is_a_target():
+    rising = np.cumsum(1 + np.arange(N) % 4)
+    assert schema_of(table(**{"class": rising}))[0].target == "class"
+
+
 def test_measurement_in_other_units_is_left_out():
     target = FEATURE**2 + RANDOM.standard_normal(N)
     names, said = left_out(inches=target / 2.54 + 1.0, **{"class": target})
@@ -126,6 +160,14 @@ def test_bad_cells_are_counted():
         schema_of(table(age=cells))
 
 
+def test_identifiers_that_are_mostly_numbers_are_left_out_with_the_first_other_cell():
+    cells = [f"{value:.3f}" for value in FEATURE]
+    cells[10:30] = ["n.a."] * 20
+    names, said = left_out(age=cells)
+    assert names == {"age"}
+    assert "; 40 are numbers, 'n.a.' in line 12 and 19 more are not; --include age" in said
+
+
 def test_texts_with_some_numbers_among_them_are_texts():
     cells = ["12", "12b", "13", "c"] * (N // 4)
     assert mistakes(table(flat=cells), "flat") == []
@@ -143,6 +185,8 @@ def test_bad_cell_in_new_data_is_shown_with_its_line():
     ("target", "words"),
     [
         ([f"name {i}" for i in range(N)], "different in every row"),
+        ([f"name {i // 2}" for i in range(N)], "different in 30 of 60 rows"),
+        ([date(2024, 1 + i % 9, 1) for i in range(N)], "holds dates or times"),
         (np.arange(N), "numbers the rows"),
     ],
 )

@@ -120,6 +120,14 @@ def test_free_move_is_the_exponential_of_a_symmetric_matrix():
     np.testing.assert_allclose(moved.metric, E @ B @ E, rtol=1e-14)
 
 
+def test_metric_stays_definite_however_far_it_moves(rng):
+    kernel = MetricGaussian(np.eye(4))
+    for _ in range(6):
+        kernel = kernel.moved(4.0 * rng.standard_normal(kernel.theta.size))
+        values = np.linalg.eigvalsh(kernel.metric)
+        assert 0 < values[0] <= values[-1] < np.inf
+
+
 @pytest.mark.parametrize("freeze", [(), ("size",), ("orientation",), ("shape", "orientation")])
 def test_theta_adds_up_along_the_eigenvectors(rng, freeze):
     kernel = MetricGaussian(np.diag([0.5, 1.0, 2.0]), freeze)

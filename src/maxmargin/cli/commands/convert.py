@@ -33,6 +33,9 @@ def converted(source: str, destination: Path, *, codes: bool = False) -> list[st
         write_onnx(model, destination)
         if model.schema is not None and model.schema.scaled:
             notes.append("scaling is included: it expects features as they are in the data")
+        if model.schema is not None:
+            names = model.schema.feature_names
+            notes.append(f"features of X: {', '.join(names[:8])}{', …' * (len(names) > 8)}")
     else:
         raise UsageError(f"{destination} must end with .mm, {', '.join(LIBSVM)} or {ONNX}")
     return notes

@@ -151,10 +151,20 @@ def write_columns(columns: dict[str, Any], output: str | None) -> None:
             frame.write_ipc(stream)
 
 
+def known_targets(model: Model, data: Any) -> Any:
+    """Targets in the data, if any; numbers as texts where the model has learned them as such."""
+    assert model.schema is not None
+    target = targets_of(data, model.schema)
+    classes = getattr(model.estimator, "classes_", None)
+    if target is not None and classes is not None and classes.dtype.kind == "U":
+        return target.astype(np.str_) if target.dtype.kind in "fiu" else target
+    return target
+
+
 def comparison(model: Model, data: Any, predictions: HeldOut) -> tuple[Any, ...]:
     """Quality of the predictions, if the data have the target."""
     assert model.schema is not None
-    target = targets_of(data, model.schema)
+    target = known_targets(model, data)
     estimator = model.estimator
     classes = getattr(estimator, "classes_", None)
     if target is None or not hasattr(estimator, "predict"):

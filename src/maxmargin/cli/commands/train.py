@@ -18,7 +18,7 @@ from ...report.words import certificate_lines, measure_in_words
 from ...tuning import JournalError
 from ..errors import UsageError
 from ..options import MachineOptions
-from ..plan import Plan, planned
+from ..plan import Plan, labels_for, planned
 from ..screen import Screen
 from ..training.baselines import compared_with_baselines
 from ..training.fitting import Recorder, finished, fitted, solutions_of
@@ -84,11 +84,12 @@ class TrainingRun:
         command: str,
         fresh: bool = False,
     ) -> None:
-        self.samples, self.options, self.screen = samples, options, screen
+        self.options, self.screen = options, screen
         self.output, self.command = output, command
         self.began = time.perf_counter()
         with screen.working("choosing a machine"):
             self.plan = planned(options, samples.X, samples.y)
+        samples = self.samples = replace(samples, y=labels_for(self.plan, options, samples.y))
         self.rows, self.split_notes = self._split(holdout)
         schema = samples.schema
         if self.plan.scale:
@@ -164,13 +165,15 @@ class TrainingRun:
         y = self.samples.y
         assert y is not None  # without targets no samples are held out
         machine = self._trained(state, train)
-        held_out = predictions(machine, self.X[test], y[test])
-        measures = measured(machine, held_out)
+        parts = self.X[train], y[train], self.X[test], y[test]
+        with self.screen.working("testing"):
+            held_out = predictions(machine, self.X[test], y[test])
+            measures = measured(machine, held_out)
+            baselines = compared_with_baselines(*parts, self.plan.regresses)
         words = [measure_in_words(measure) for measure in measures]
         head = f"on {test.size:,} samples held out"
         self.screen.say_all("tested", [f"{head}: {words[0]}", *words[1:]])
-        parts = self.X[train], y[train], self.X[test], y[test]
-        self.screen.say("", compared_with_baselines(*parts, self.plan.regresses))
+        self.screen.say("", baselines)
         state = replace(state, stage="all", solutions=[], measures=measures, held_out=held_out)
         self.keeper.keep(state)
         return state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from ...data import standardised
 from ...kernels import Gaussian
 from ..errors import UsageError
 from ..options import MachineOptions
-from ..plan import planned
+from ..plan import labels_for, planned
 from ..screen import Screen
 from ..training.resuming import Keeper, fingerprint_of
 from .predict import write_columns
@@ -35,6 +36,7 @@ def tell_of_search(
         samples = read_samples(path, reading)
     with screen.working("choosing a machine"):
         plan = planned(options, samples.X, samples.y)
+    samples = replace(samples, y=labels_for(plan, options, samples.y))
     if not plan.search:
         raise UsageError(f"{plan.machine} has no parameters left to tune")
     schema = standardised(samples.schema, samples.X) if plan.scale else samples.schema
@@ -54,9 +56,10 @@ def tell_of_search(
         write_columns(columns_of(found.table), output)
         screen.say("saved", output)
     if plot is not None:
-        from ...report import TuningDisplay
+        with screen.working("drawing"):
+            from ...report import TuningDisplay
 
-        TuningDisplay.from_table(found.table).save(plot)
+            TuningDisplay.from_table(found.table).save(plot)
         screen.say("plot", str(plot))
     parameters = {name: spoken(value) for name, value in found.parameters.items()}
     screen.result(

@@ -22,9 +22,10 @@ def compared_with_baselines(
     frequent = classes[np.argmax(counts)]
     text = f"for comparison: always {str(frequent)!r} {100 * np.mean(target == frequent):.1f} %"
     if classes.size > 1 and varies(X):
-        with warnings.catch_warnings():
-            # A feature that is the same within the classes does not change the distances.
+        # A feature that is the same within all classes does not change the distances.
+        with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
             warnings.filterwarnings("ignore", "self.within_class_std_dev_", UserWarning)
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
             nearest = NearestCentroid().fit(X, y)
         text += f", nearest class mean {100 * np.mean(nearest.predict(new) == target):.1f} %"
     return text

@@ -1,10 +1,12 @@
 """Estimated cost and accuracy of a kernel machine and a linear one, from fits on few samples.
 
-Time and support vectors of the kernel machine are extrapolated from two sizes, m and 2m:
+The kernel machine is fitted to twice as many samples each time, until a fit takes a second. Time
+and support vectors are extrapolated from the last two sizes, m and 2m:
 
     seconds(n) = t₂ (n / 2m)^p,   p = log₂(t₂ / t₁), kept between 1 and 2
+    support(n) = s₂ (n / 2m)^q,   q = log₂(s₂ / s₁), kept between 0 and 1
 
-Accuracy (or R²) is that on samples held out from the larger size.
+Accuracy (or R²) is that on held-out samples.
 """
 
 from __future__ import annotations
@@ -18,9 +20,6 @@ from numpy.typing import NDArray
 from ...estimators import SVC, SVR, LinearSVC, LinearSVR
 from ...tuning import AutoSVC, AutoSVR
 from ...tuning.auto.scaling import divided, standard_deviations
-
-# Samples of the larger of the two fits.
-LARGER = 4000
 
 
 class Estimate(NamedTuple):
@@ -37,6 +36,7 @@ class Comparison(NamedTuple):
     kernel: Estimate
     linear: Estimate
     measure: str
+    samples: int
 
     def prefers_linear(self, max_seconds: float | None = None) -> bool:
         """Whether the linear machine is the better choice.
@@ -56,7 +56,7 @@ class Comparison(NamedTuple):
         plain = self._of("a linear machine", self.linear)
         chosen, other = (plain, kernel) if linear else (kernel, plain)
         option = "--kernel rbf" if linear else "--linear"
-        return [f"estimated from {LARGER:,} samples: {chosen};", f"{other} ({option})"]
+        return [f"estimated from {self.samples:,} samples: {chosen};", f"{other} ({option})"]
 
     def _of(self, name: str, estimate: Estimate) -> str:
         score = (
@@ -77,35 +77,66 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h"
 
 
-def compared(X: Any, y: NDArray[Any], classifies: bool, seed: int = 0) -> Comparison:
-    """Estimate both machines from two fits and a test on a part of the samples, at least 6,000.
+def compared(
+    X: Any, y: NDArray[Any], classifies: bool, seed: int = 0, held: int = 2000, most: int = 32_000
+) -> Comparison:
+    """Estimate both machines from fits on a part of the samples, at least 6,000.
 
-    A search of at most five seconds finds the kernel.
+    A search of at most ten seconds on 1,000 samples finds the kernel.
     """
     n = X.shape[0]
-    chosen = np.random.default_rng(seed).permutation(n)[: 3 * LARGER // 2]
-    few = divided(X[chosen], standard_deviations(X[chosen]))
+    chosen = np.random.default_rng(seed).permutation(n)[: held + most]
+    some = divided(X[chosen], standard_deviations(X[chosen]))
     targets = y[chosen]
-    train, test = (few[:LARGER], targets[:LARGER]), (few[LARGER:], targets[LARGER:])
-    small, fewer = (tuple(part[:size] for part in train) for size in (LARGER // 2, LARGER // 4))
-    options: dict[str, Any] = {"scale": False, "max_seconds": 5.0, "random_state": seed}
+    test, train = (some[:held], targets[:held]), (some[held:], targets[held:])
+    few = train[0][:1000], train[1][:1000]
+    options: dict[str, Any] = {"scale": False, "max_seconds": 10.0, "random_state": seed}
     if classifies:
-        found = AutoSVC(strategy="kta", **options).search(*fewer)
+        found = AutoSVC(strategy="kta", **options).search(*few)
         kernel: Any = SVC(C=found.C, kernel=found.kernel)
         linear: Any = LinearSVC()
     else:
-        found = AutoSVR(**options).search(fewer[0], fewer[1].astype(np.float64))
+        found = AutoSVR(**options).search(few[0], few[1].astype(np.float64))
         kernel = SVR(C=found.C, kernel=found.kernel, epsilon=found.epsilon)
         linear = LinearSVR(C="auto")
-    kernel.fit(*small)  # compiles
-    first, second = timed(kernel, *small), timed(kernel, *train)
-    power = float(np.clip(np.log2(max(second, 1e-3) / max(first, 1e-3)), 1.0, 2.0))
-    support = int(kernel.support_.size * n / LARGER)
-    score = float(kernel.score(*test))
-    exact = Estimate(score, second * (n / LARGER) ** power, support)
-    seconds = timed(linear, *train)
-    plain = Estimate(float(linear.score(*test)), seconds * n / LARGER)
-    return Comparison(exact, plain, "accuracy" if classifies else "R²")
+    fits = growing_fits(kernel, *train)
+    last = fits[-1]
+    seconds = extrapolated([max(fit.seconds, 1e-3) for fit in fits], n / last.samples, 1.0, 2.0)
+    support = extrapolated([max(fit.support, 1) for fit in fits], n / last.samples, 0.0, 1.0)
+    exact = Estimate(float(kernel.score(*test)), seconds, int(support))
+    part = train[0][: last.samples], train[1][: last.samples]
+    seconds = timed(linear, *part) * n / last.samples
+    plain = Estimate(float(linear.score(*test)), seconds)
+    return Comparison(exact, plain, "accuracy" if classifies else "R²", last.samples)
+
+
+class Fit(NamedTuple):
+    """A fit on a part of the samples."""
+
+    samples: int
+    seconds: float
+    support: int
+
+
+def growing_fits(model: Any, X: Any, y: Any, size: int = 2000, enough: float = 1.0) -> list[Fit]:
+    """Fits on twice as many samples each time, until one takes `enough` seconds; at least two."""
+    model.fit(X[:size], y[:size])  # compiles
+    fits: list[Fit] = []
+    while size <= len(y) and (len(fits) < 2 or fits[-1].seconds < enough):
+        seconds = timed(model, X[:size], y[:size])
+        if fits and seconds > 4.0 * fits[-1].seconds:
+            # More than a square: the first fit of this size may have compiled.
+            seconds = min(seconds, timed(model, X[:size], y[:size]))
+        fits.append(Fit(size, seconds, int(model.support_.size)))
+        size *= 2
+    return fits
+
+
+def extrapolated(values: list[float], ratio: float, low: float, high: float) -> float:
+    """The value at `ratio` times the last size, by a power between two bounds; each size is twice
+    the one before."""
+    power = float(np.clip(np.log2(values[-1] / values[-2]), low, high))
+    return float(values[-1] * ratio**power)
 
 
 def timed(model: Any, X: Any, y: Any) -> float:

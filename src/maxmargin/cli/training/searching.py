@@ -52,7 +52,7 @@ def by_strategy(options: MachineOptions, X: Any, y: Any, course: Course) -> Foun
         callback=course.heard,
     )
     chosen = auto.search(X, y, journal=course.journal)
-    table = search_table(chosen.stages, str(chosen))
+    table = search_table(chosen.stages, str(chosen), chosen)
     return Found({"kernel": chosen.kernel, "C": chosen.C}, table)
 
 
@@ -60,13 +60,14 @@ def by_regression(options: MachineOptions, X: Any, y: Any, course: Course) -> Fo
     """Kernel, C and ε of a regression, as `AutoSVR` finds them."""
     auto = AutoSVR(
         metric=options.metric or "radial",
+        strategy=options.strategy or "auto",
         scale=False,
         max_seconds=options.max_seconds,
         random_state=options.seed,
         callback=course.heard,
     )
     chosen = auto.search(X, y, journal=course.journal)
-    table = search_table(chosen.stages, str(chosen))
+    table = search_table(chosen.stages, str(chosen), chosen)
     parameters = {"kernel": chosen.kernel, "C": chosen.C, "epsilon": chosen.epsilon}
     return Found(parameters, table)
 
@@ -191,4 +192,6 @@ class Trial:
             f"{len(self.rows)} points, best {kind} {score:.3f}\n{chosen}"
         )
         stage = np.full(len(self.rows), "cross-validation")
-        return SearchTable(summary, stage, np.array([score for _, score in self.rows]), columns)
+        scores = np.array([score for _, score in self.rows])
+        coordinates = {f"log_{name}": float(np.log(value)) for name, value in best.items()}
+        return SearchTable(summary, stage, scores, columns, coordinates)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
+from ...data.tables.names import listed
+
 
 def split_for_test(
     X: Any, y: NDArray[Any], holdout: float, seed: int, classifies: bool
@@ -23,7 +25,7 @@ def split_for_test(
         tested = max(1, round(holdout * y.size))
         if alone.any() and (~alone).sum() > tested:
             rows, single = np.flatnonzero(~alone), np.flatnonzero(alone)
-            names = ", ".join(repr(str(name)) for name in classes[counts == 1][:4])
+            names = listed([str(name) for name in classes[counts == 1]], most=4)
             notes.append(f"only one sample of class {names}: used for training, not for the test")
         plural = np.count_nonzero(counts > 1)
         if min(tested, rows.size - tested) >= plural and counts[codes[rows]].min() >= 2:

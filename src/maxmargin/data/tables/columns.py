@@ -46,6 +46,15 @@ class Column:
     def width(self) -> int:
         return len(self.categories) if self.kind == "category" else 1
 
+    @property
+    def fills(self) -> np.ndarray:
+        """What stands for a missing value, as features; NaN for nothing."""
+        if self.fill is None:
+            return np.full(self.width, np.nan)
+        if self.kind == "category":
+            return np.array([float(category == self.fill) for category in self.categories])
+        return np.array([float(self.fill)])
+
     def check(self) -> None:
         """Raise ValueError where the parts do not fit together."""
         if self.kind not in KINDS:

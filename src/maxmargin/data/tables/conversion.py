@@ -15,7 +15,14 @@ from .cells import as_texts, is_text, missing
 from .columns import Column, encoded, filled, refuse_missing
 from .names import listed, suggestion, suggestions
 from .rules import RULES
-from .traps import columns_left_out, line_of, refuse_mistakes, refuse_target
+from .traps import (
+    are_identifiers,
+    columns_left_out,
+    line_of,
+    numbers_among,
+    refuse_mistakes,
+    refuse_target,
+)
 
 # Names of columns that are likely to be the target, most likely first.
 TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "response")
@@ -64,6 +71,12 @@ class Schema:
     @property
     def scaled(self) -> bool:
         return bool(self.center.any() or (self.scale != 1.0).any())
+
+    @property
+    def fills(self) -> np.ndarray:
+        """What stands for a missing value of each feature, before scaling; NaN for nothing."""
+        parts = [column.fills for column in self.columns]
+        return np.concatenate(parts) if parts else np.full(self.width, np.nan)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -296,11 +309,9 @@ def described(data: Table, name: str, included: bool = False) -> tuple[Column | 
         refuse_mistakes(data, name)
     texts = as_texts(series)
     categories = sorted({*texts.tolist()} - {""})
-    if not included and len(categories) >= max(
-        RULES.identifier_share * data.samples, RULES.fewest_identifiers
-    ):
+    if not included and are_identifiers(len(categories), data.samples):
         note = f"{name!r} is left out: {len(categories)} of {data.samples} strings are different"
-        return None, f"{note}; --include {name} uses it"
+        return None, f"{note}{numbers_among(data, name)}; --include {name} uses it"
     return Column(name, "category", tuple(categories)), f"{name!r} has {len(categories)} categories"
 
 

@@ -1,10 +1,11 @@
 """Columns and targets that would mislead a machine: found, named, and left out or refused.
 
     a column that numbers the rows, or has one value     left out
+    a column of whole numbers that rise with every row   left out
     a column that is the target in other words           left out
     a column that nearly tells the target                said
     a column of numbers with a few other cells           refused, with the line
-    a target that is different in every row              refused
+    a target of dates, or of texts that hardly repeat    refused
 
 A column listed as included is taken in any case.
 """
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from ..readers import Table
 from ..sources import DataError
@@ -32,9 +34,11 @@ class Rules(NamedTuple):
     # Rows that may be out of order where a column nearly tells the target, as a part of those
     # outside the largest class.
     out_of_order: float = 0.02
-    # Correlations of a measurement with a column that is it, and that nearly is.
+    # Correlations of a measurement with a column that is it, and that nearly is, of values or of
+    # ranks, and the rows that ranks are compared of.
     same: float = 1.0 - 1e-12
     nearly_same: float = 0.9999
+    ranked_rows: int = 20_000
 
 
 RULES = Rules()
@@ -80,6 +84,8 @@ def columns_left_out(
             continue
         if numbers_rows(name, series, values, distinct):
             reasons[name] = "it numbers the rows"
+        elif rises(series, values):
+            reasons[name] = "its whole numbers rise or fall with every row, as ids do"
         elif values.size and (values == values[0]).all() and not series.null_count():
             reasons[name] = f"all its values are {shown(values[0])}"
         elif goal is not None and goal.size == values.size and not series.null_count():
@@ -118,6 +124,14 @@ def numbers_rows(name: str, series: Any, values: NDArray[Any], distinct: Callabl
     return named and bool(np.unique(values).size >= RULES.unique * distinct())
 
 
+def rises(series: Any, values: NDArray[Any]) -> bool:
+    """Whether a column of whole numbers rises or falls with every row, by steps that differ."""
+    if not series.dtype.is_integer() or series.null_count() or values.size < 2 * RULES.fewest_rows:
+        return False
+    steps = np.diff(values.astype(np.float64))
+    return bool(((steps > 0).all() or (steps < 0).all()) and (steps != steps[0]).any())
+
+
 def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
     """ "same" for the target in other words, "nearly" for what nearly sorts it, or nothing."""
     if is_measurement(target):
@@ -125,21 +139,34 @@ def resemblance(values: NDArray[Any], target: NDArray[Any]) -> str:
             return ""
         with np.errstate(all="ignore"):
             r = abs(float(np.corrcoef(values.astype(float), target.astype(float))[0, 1]))
-        return "same" if r >= RULES.same else "nearly" if r >= RULES.nearly_same else ""
+        if r >= RULES.same:
+            return "same"
+        return "nearly" if max(r, rank_correlation(values, target)) >= RULES.nearly_same else ""
     codes, own = (np.unique(each, return_inverse=True)[1].ravel() for each in (values, target))
     classes, kinds = int(own.max()) + 1, int(codes.max()) + 1
     if kinds == classes >= 2 and np.unique(codes * classes + own).size == classes:
         return "same"
-    if values.dtype.kind not in "iuf" or kinds <= 2:
+    others = own.size - int(np.bincount(own).max())
+    ordered = values.dtype.kind in "iuf"
+    if not ordered and kinds - classes > RULES.out_of_order * others:
         return ""
     counts = np.zeros((kinds, classes), dtype=np.int64)
     np.add.at(counts, (codes, own), 1)
     mixed = own.size - int(counts.max(axis=1).sum())
     changes = int(np.count_nonzero(np.diff(counts.argmax(axis=1))))
-    # A row among those of another class costs two changes.
-    out_of_order = mixed + (changes - (classes - 1)) / 2
-    others = own.size - int(counts.sum(axis=0).max())
+    # A row among those of another class costs two changes, a text of its own costs one row.
+    surplus = (changes - (classes - 1)) / 2 if ordered else kinds - classes
+    out_of_order = mixed + max(surplus, 0)
     return "nearly" if out_of_order <= RULES.out_of_order * others else ""
+
+
+def rank_correlation(values: NDArray[Any], target: NDArray[Any]) -> float:
+    """The size of Spearman's correlation, of evenly spaced rows if there are many."""
+    step = 1 + values.size // RULES.ranked_rows
+    first, second = rankdata(values[::step]), rankdata(target[::step])
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    return abs(float(np.corrcoef(first, second)[0, 1]))
 
 
 def is_measurement(target: NDArray[Any]) -> bool:
@@ -183,6 +210,20 @@ def no_numbers(series: Any) -> list[tuple[int, str]]:
     return [(int(row), str(series[int(row)])) for row in wrong]
 
 
+def numbers_among(data: Table, name: str) -> str:
+    """A hint for a column of texts of which at least half are numbers, or nothing."""
+    import polars
+
+    series = data.frame[name]
+    if series.dtype != polars.String:
+        return ""
+    others = no_numbers(series)
+    present = series.len() - series.null_count()
+    if not others or 2 * len(others) > present:
+        return ""
+    return f"; {present - len(others)} are numbers, {in_lines(data, others)} are not"
+
+
 def in_lines(data: Table, cells: list[tuple[int, str]]) -> str:
     """The first cell with its line, and how many more there are."""
     row, text = cells[0]
@@ -195,23 +236,37 @@ def line_of(data: Table, row: int) -> int:
     return row + 1 + data.named if data.lines is None else int(data.lines[row])
 
 
+def are_identifiers(different: int, samples: int) -> bool:
+    """Whether so many different texts are names of the samples."""
+    limits = rules.RULES
+    return different >= max(limits.identifier_share * samples, limits.fewest_identifiers)
+
+
 def refuse_target(data: Table, name: str, included: Sequence[str]) -> None:
     """Raise `DataError` for a target from which nothing can be learned."""
     if name in included or data.samples < RULES.fewest_rows:
         return
     refuse_mistakes(data, name)
     series = data.frame[name]
+    way_out = f"--target chooses another, --include {name} takes it all the same"
+    if series.dtype.is_temporal():
+        raise DataError(
+            f"the target {name!r} of {data.name} holds dates or times, each of which would be a "
+            f"class: {way_out}"
+        )
     values = _values(series)
     if values is None or series.null_count():
         return
-    way_out = f"--target chooses another, --include {name} takes it all the same"
     if numbers_rows(name, series, values, lambda: data.samples):
         raise DataError(f"the target {name!r} of {data.name} numbers the rows: {way_out}")
-    if values.dtype.kind == "U" and np.unique(values).size == values.size:
-        raise DataError(
-            f"the target {name!r} of {data.name} is different in every row, so there is nothing to "
-            f"learn: {way_out}"
-        )
+    if values.dtype.kind == "U":
+        different = np.unique(values).size
+        if are_identifiers(different, values.size):
+            rows = "every row" if different == values.size else f"{different} of {values.size} rows"
+            raise DataError(
+                f"the target {name!r} of {data.name} is different in {rows}, so there is nothing "
+                f"to learn: {way_out}"
+            )
 
 
 def shown(value: Any) -> str:

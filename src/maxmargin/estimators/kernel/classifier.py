@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ...dual import Machine
 from .. import parameters as p
+from ..available import available_if
 from ..distinct import Samples
 from ..targets import class_targets
 from .machine import KernelMachine
@@ -24,10 +24,12 @@ from .training.problems import Trainer
 from .training.tasks import Outcome, Task, by_class, coefficients
 
 
-def _has_probabilities(classifier: Any) -> bool:
+def _require_probabilities(classifier: Any) -> None:
     if not classifier.probability:
-        raise AttributeError("predict_proba is not available when probability=False")
-    return True
+        raise AttributeError(
+            f"predict_proba of this {type(classifier).__name__} is not available with "
+            "probability=False: set probability=True and fit again"
+        )
 
 
 class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
@@ -224,7 +226,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
             )
         self.probA_, self.probB_ = sigmoids
 
-    @available_if(_has_probabilities)
+    @available_if(_require_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, highest for the class that `predict` gives.
 
@@ -249,7 +251,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):  # type: ignore[misc]
         sigmoids = Sigmoids(self.probA_, self.probB_)
         return probabilities(values, sigmoids, self._in_pairs(), winners)
 
-    @available_if(_has_probabilities)
+    @available_if(_require_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of `predict_proba`.
 

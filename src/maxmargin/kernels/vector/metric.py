@@ -120,7 +120,7 @@ class MetricGaussian(Kernel):
 
     def moved(self, delta: Any) -> MetricGaussian:
         B = Chart(self).moved(self._checked_delta(delta))
-        return MetricGaussian(0.5 * (B + B.T), self.freeze)
+        return MetricGaussian(_definite(0.5 * (B + B.T)), self.freeze)
 
     def gradient(self, A: Inputs, B: Inputs | None, W: Array) -> Float:
         return Chart(self).gradient(self._metric_gradient(A, B, W))
@@ -241,6 +241,19 @@ def _axes(metric: Float) -> Float:
     if np.array_equal(metric, np.diag(np.diagonal(metric))):
         return np.eye(len(metric))
     return np.asarray(np.linalg.eigh(metric)[1])
+
+
+def _definite(B: Float) -> Float:
+    """A metric whose smallest eigenvalues may have been lost to rounding, with these as large as
+    rounding; images Bx are the same up to it."""
+    if not np.isfinite(B).all():
+        return B
+    values, vectors = np.linalg.eigh(B)
+    least = 4.0 * len(B) * np.finfo(np.float64).eps * values[-1]
+    if values[0] > least:
+        return B
+    repaired = vectors * np.maximum(values, 4.0 * least) @ vectors.T
+    return np.asarray(0.5 * (repaired + repaired.T))
 
 
 def _checked_metric(metric: Any) -> Float:

@@ -37,13 +37,14 @@ class Graph:
         return name
 
     def apply(self, operator: str, *inputs: str | NDArray[Any] | float, **attributes: Any) -> str:
-        """The result of an operator."""
+        """The result of an operator, the first of several."""
         names = [
             value if isinstance(value, str) else self.constant(np.asarray(value))
             for value in inputs
         ]
         result = f"value_{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(operator, names, [result], **attributes))
+        results = [result, f"{result}_places"] if operator == "TopK" else [result]
+        self.nodes.append(self.onnx.helper.make_node(operator, names, results, **attributes))
         return result
 
     def as_double(self, value: str) -> str:

@@ -1,4 +1,4 @@
-"""Machines as ONNX graphs: kernels, votes, labels, decision values and probabilities."""
+"""Machines as ONNX graphs: kernels, votes, labels and decision values."""
 
 from __future__ import annotations
 
@@ -22,23 +22,30 @@ from ...estimators import (
     RidgeRegression,
     SoftmaxRegression,
 )
+from ...estimators.inputs import takes_strings
 from ...estimators.kernel.multiclass import pairs
 from ...estimators.kernel.one_class import ON_BOUNDARY
 from ...kernels import Gaussian, Linear, MetricGaussian, Polynomial, Sigmoid
 from .graph import Graph
+from .likelihood import probabilities
 
 Float = NDArray[np.float64]
 KERNEL_MACHINES = (SVC, NuSVC, SVR, NuSVR, KernelRidge, OneClassSVM)
 LINEAR = (LinearSVC, LinearSVR, LogisticRegression, RidgeRegression, Lasso, SoftmaxRegression)
 
 
-def machine_graph(machine: Any, center: Any, scale: Any) -> Graph:
-    """The graph of a machine for inputs x, which it sees as (x − center)/scale."""
+def machine_graph(machine: Any, center: Any, scale: Any, fills: Any = None) -> Graph:
+    """The graph of a machine for inputs x, which it sees as (x − center)/scale, with `fills` in
+    place of NaN."""
     linear = isinstance(machine, LINEAR)
     if not linear and not isinstance(machine, KERNEL_MACHINES):
         raise ValueError(f"ONNX export does not support {type(machine).__name__}")
+    if not linear and takes_strings(machine.kernel_):
+        raise ValueError(f"ONNX export supports no kernels of strings, got {machine.kernel_!r}")
     graph = Graph(machine.n_features_in_)
     inputs = "X"
+    if fills is not None:
+        inputs = graph.apply("Where", graph.apply("IsNaN", inputs), _row(fills), inputs)
     if scale is not None:
         inputs = graph.apply("Div", graph.apply("Sub", inputs, _row(center)), _row(scale))
     values = (linear_values if linear else kernel_values)(graph, inputs, machine)
@@ -129,7 +136,7 @@ def give_classes(graph: Graph, values: str, machine: Any) -> None:
     ovo = count > 2 and machine.get_params().get("decision_function_shape") == "ovo"
     columns = len(pairs(count)) if ovo and machine._in_pairs() else count
     graph.give("scores", scores, np.dtype(np.float64), columns)
-    likely = probabilities(graph, values, scores, machine)
+    likely = probabilities(graph, values, scores, winners, machine)
     if likely is not None:
         graph.give("probabilities", likely, np.dtype(np.float64), count)
 
@@ -162,21 +169,6 @@ def of_pairs(graph: Graph, values: str, machine: Any) -> tuple[str, str]:
     judged = shaped if machine.break_ties else votes(graph.apply("Greater", values, 0.0))
     winners = graph.apply("ArgMax", judged, axis=1, keepdims=0)
     return winners, shaped if machine.decision_function_shape == "ovr" else values
-
-
-def probabilities(graph: Graph, values: str, scores: str, machine: Any) -> str | None:
-    """Of each class, or None where votes had to be coupled or moved."""
-    if isinstance(machine, LogisticRegression):
-        likely = graph.apply("Sigmoid", scores)
-        return graph.apply("Div", likely, graph.row_sums(likely))
-    if isinstance(machine, SoftmaxRegression):
-        if machine.classes_.size == 2:
-            return graph.apply("Sigmoid", scores)
-        return graph.apply("Softmax", values, axis=1)
-    slope = getattr(machine, "probA_", np.empty(0))
-    if machine.classes_.size != 2 or slope.size != 1 or machine.probB_[0] != 0.0:
-        return None
-    return graph.apply("Sigmoid", graph.apply("Mul", scores, -float(slope[0])))
 
 
 def named_labels(classes: NDArray[Any]) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...archive import replacing
@@ -21,17 +22,16 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
 
     Input and outputs are in double precision and the graph computes what the machine does, up to
     rounding: `label` and, with decision values, `scores` (−f and f for two classes); of a
-    regression `variable`. `probabilities` are an output of logistic and softmax regressions and
-    of two-class machines with ``probability=True``; those of more classes, and of
-    ``probability="platt"``, are no formula that ONNX has, so they are left out. Trees are the
-    exception: the operator for them has single precision. Their input is float32, their outputs
-    are `label` and the shares of the classes as `probabilities`, or `variable`.
+    regression `variable`. `probabilities` are an output where the machine has `predict_proba`.
+    Trees are the exception: the operator for them has single precision. Their input is float32,
+    their outputs are `label` and the shares of the classes as `probabilities`, or `variable`.
 
     Parameters
     ----------
     model : estimator or Model
         With a linear, polynomial, sigmoid or Gaussian kernel (any metric), or without a kernel. Of
-        a `Model`, the scaling of its schema becomes part of the graph.
+        a `Model`, the scaling of its schema becomes part of the graph, as does what stands for
+        missing values (NaN), except in trees.
     path : path
 
     Examples
@@ -43,10 +43,12 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
     ...     write_onnx(model, f"{folder}/model.onnx")
     """
-    center = scale = None
+    center = scale = fills = None
     if isinstance(model, Model):
         if model.schema is not None and model.schema.scaled:
             center, scale = model.schema.center, model.schema.scale
+        if model.schema is not None and np.isfinite(model.schema.fills).any():
+            fills = model.schema.fills
         model = model.estimator
     machine = chosen_machine(model)
     check_is_fitted(machine)
@@ -55,7 +57,7 @@ def write_onnx(model: Any, path: str | os.PathLike[str]) -> None:
         written = (
             tree_model(machine, center, scale)
             if is_tree
-            else machine_graph(machine, center, scale).model()
+            else machine_graph(machine, center, scale, fills).model()
         )
     except ImportError as error:
         raise ImportError(

@@ -90,6 +90,7 @@ class TuningDisplay(Display):
 
     def __init__(self, *, table: SearchTable) -> None:
         self.table = table
+        self.chosen = {name: value / np.log(10.0) for name, value in table.chosen.items()}
         names = list(dict.fromkeys(table.stage.tolist()))
         self.parts = [self._part(name) for name in names]
         self.plane = self._two_names()
@@ -109,7 +110,8 @@ class TuningDisplay(Display):
         """
         chosen_machine(search)
         found = search.search_
-        return cls(table=search_table(found.stages, str(found))).plot(ax)
+        point = getattr(found, "point", found)
+        return cls(table=search_table(found.stages, str(found), point)).plot(ax)
 
     @classmethod
     def from_table(cls, table: SearchTable, *, ax: Any = None) -> TuningDisplay:
@@ -168,7 +170,7 @@ class TuningDisplay(Display):
         bar.ax.tick_params(labelsize=10)
         last = next(part for part in self.parts if part.name == self.table.stage[-1])
         last = last if last in parts else (walks or [ground])[-1]
-        end = (last.columns[first][last.chosen], last.columns[second][last.chosen])
+        end = [self.chosen.get(name, last.columns[name][last.chosen]) for name in (first, second)]
         if grounds and walks:
             steps = walks[-1]
             stride = max(1, steps.values.size // 400)
@@ -190,8 +192,10 @@ class TuningDisplay(Display):
         style = {"color": BLUE, "marker": "o", "markersize": 4}
         ax.plot(part.columns[name][order], part.values[order], **style)
         best = part.chosen
+        if name in self.chosen:
+            best = int(np.argmin(np.abs(part.columns[name] - self.chosen[name])))
         star = {"marker": "*", "s": 260, "color": VERMILLION, "edgecolors": "white", "zorder": 5}
-        label = f"best: {part.values[best]:.4g}"
+        label = f"chosen: {part.values[best]:.4g}"
         ax.scatter(part.columns[name][best], part.values[best], label=label, **star)
         logarithmic(ax.xaxis, name)
         ax.set_ylabel("error" if "path of C" in part.name else "value")
@@ -209,8 +213,8 @@ def together(parts: list[Part], name: str) -> Part:
     return Part(last.name, {name: column}, np.concatenate([parts[0].values, last.values]))
 
 
-def search_table(stages: Any, summary: str) -> SearchTable:
-    """The histories of all stages of a search, concatenated.
+def search_table(stages: Any, summary: str, point: Any) -> SearchTable:
+    """The histories of all stages of a search, concatenated, and the point that it chose.
 
     Coordinates that a stage did not change have the value of its best point.
     """
@@ -229,7 +233,23 @@ def search_table(stages: Any, summary: str) -> SearchTable:
         np.repeat([stage.what for stage in stages], lengths),
         np.concatenate([stage.history["value"] for stage in stages]),
         {name: np.concatenate(parts) for name, parts in columns.items()},
+        chosen_coordinates(stages, point),
     )
+
+
+def chosen_coordinates(stages: Any, point: Any) -> dict[str, float]:
+    """Of the point with a kernel and a C that a search chose, as its stages have them.
+
+    The stage that found it is the last one that ended at this C; its kernel may be in other units.
+    """
+    ends = [stage.result.point for stage in stages if "log_C" in stage.result.point.names]
+    found = [end for end in ends if np.isclose(end.C, point.C, rtol=1e-9, atol=0.0)]
+    end = found[-1] if found else point
+    names, theta = getattr(end, "names", ()), getattr(end, "theta", ())
+    coordinates = dict(zip(names, map(float, theta))) | {"log_C": float(np.log(point.C))}
+    if getattr(point, "epsilon", None):
+        coordinates["log_epsilon"] = float(np.log(point.epsilon))
+    return coordinates
 
 
 def _column(stage: Any, name: str, length: int) -> np.ndarray:

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.stats import rankdata
 from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from ...estimators import SVC
+from ...estimators.available import available_if
 from ...estimators.inputs import takes_strings
 from ...estimators.parameters import check_option, refuse
 from ...estimators.targets import refuse_missing_labels
@@ -45,13 +46,12 @@ SCORINGS = (None, "accuracy", "balanced_accuracy", "roc_auc")
 EVALUATIONS = 15_000
 
 
-def _has_probabilities(model: Any) -> bool:
+def _require_probabilities(model: Any) -> None:
     if model.probability is False:
         raise AttributeError(
-            "predict_proba is not available with probability=False: leave probability out and "
-            "fit again"
+            "predict_proba of this AutoSVC is not available with probability=False: leave "
+            "probability out and fit again"
         )
-    return True
 
 
 class AutoSVC(ClassifierMixin, AutoMachine):  # type: ignore[misc]
@@ -285,9 +285,10 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             )
 
         try:
-            found = chosen(tuned(task, strategy, callback=self.callback, journal=journal))
+            outcome = tuned(task, strategy, callback=self.callback, journal=journal)
         except SearchInterrupted as interrupted:
             raise SearchInterrupted(chosen(interrupted.found)) from None
+        found = chosen(outcome)
         if found.samples == codes.size or found.status != "finished":
             return found
         data = held_out(X, y, codes, importance, seed)
@@ -295,7 +296,9 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
             return found
         model = SVC(kernel=found.kernel, class_weight=self.class_weight, n_jobs=self.n_jobs)
         left = self._search_seconds(began)
-        return corrected(found, Correction(model, data, misses, left, self.callback))
+        losses = misrankings if self.scoring == "roc_auc" else misses
+        correction = Correction(model, data, losses, left, self.callback)
+        return corrected(found, correction, outcome.point.kernel)
 
     def _inputs_and_start(
         self, X: Any, samples: NDArray[Any], labels: NDArray[Any], strategy: str
@@ -334,7 +337,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         model, X = self._fitted_and_inputs(X)
         return np.asarray(model.decision_function(X))
 
-    @available_if(_has_probabilities)
+    @available_if(_require_probabilities)
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Class probabilities; the first call may train five more machines.
 
@@ -346,6 +349,16 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         if not model.probability:
             self._fit_probabilities(model)
         return np.asarray(model.predict_proba(X))
+
+    @available_if(_require_probabilities)
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        return np.asarray(np.log(self.predict_proba(X)))
 
     def _fit_probabilities(self, model: Any) -> None:
         """Fit probabilities of the fitted classifier to the samples that were kept."""
@@ -368,6 +381,20 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
 def misses(model: Any, X: Any, y: NDArray[Any]) -> Float:
     """1 for each sample that a classifier gets wrong."""
     return np.asarray(model.predict(X) != y, dtype=np.float64)
+
+
+def misrankings(model: Any, X: Any, y: NDArray[Any]) -> Float:
+    """For each sample the part of the other class on its wrong side; ties count half.
+
+    The mean within each class is 1 − AUC.
+    """
+    decision, second = model.decision_function(X), y == model.classes_[1]
+    ranks, losses = rankdata(decision), np.empty(y.size)
+    for own in (second, ~second):
+        below = ranks[own] - rankdata(decision[own])
+        losses[own] = below / max(1, np.count_nonzero(~own))
+    losses[second] = 1.0 - losses[second]
+    return losses
 
 
 def refuse_measurements(y: NDArray[Any]) -> None:

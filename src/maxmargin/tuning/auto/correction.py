@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels import Kernel
 from ...kernels.base import take
 from ..base import Float, Point
 from ..journal import SearchInterrupted, SearchProgress
@@ -141,15 +142,15 @@ def pays(change: Float) -> bool:
     return bool(change.mean() < -error)
 
 
-def corrected(found: Chosen, correction: Correction) -> Chosen:
+def corrected(found: Chosen, correction: Correction, kernel: Kernel) -> Chosen:
     """The choice with the C that is best on all samples; Ctrl-C raises `SearchInterrupted` with
-    the choice of the search."""
+    the choice of the search. `kernel` is in the units of its stages."""
     try:
         C = correction.walk(found.C)
     except KeyboardInterrupt:
         raise SearchInterrupted(found._replace(status="interrupted")) from None
     if not correction.tried:
         return found._replace(status=correction.status)
-    stages = [*found.stages, correction.stage(found.kernel, C)]
+    stages = [*found.stages, correction.stage(kernel, C)]
     seconds = found.seconds + time.perf_counter() - correction.began
     return found._replace(C=C, stages=stages, seconds=seconds, status=correction.status)

@@ -15,10 +15,10 @@ from ...estimators import SVR
 from ...estimators.parameters import check_option
 from ...estimators.targets import numeric_targets
 from .. import costs
-from ..base import Float
+from ..base import Float, TubePoint
 from ..journal import Journal, SearchInterrupted
 from ..objectives.regression.held_out import LOSSES
-from ..outcome import Chosen, Outcome
+from ..outcome import Chosen, Outcome, Stage
 from ..regression.strategies import REGRESSION_STRATEGIES, RegressionTask, tuned_regression
 from ..search import feasible_folds
 from ..start import gaussian_start, halves
@@ -168,7 +168,7 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
                 outcome.score,
                 targets.size,
                 time.perf_counter() - began,
-                outcome.stages,
+                [in_units_of_targets(stage, spread) for stage in outcome.stages],
                 outcome.status,
                 float(outcome.point.epsilon) * spread,
             )
@@ -183,9 +183,20 @@ dual_coef_, intercept_, n_features_in_, feature_names_in_
         data = held_out(X, y, np.zeros(y.size, dtype=np.int64), None, seed)
         model = SVR(kernel=found.kernel, epsilon=found.epsilon)
         left = self._search_seconds(began)
-        return corrected(found, Correction(model, data, self._losses, left, self.callback))
+        correction = Correction(model, data, self._losses, left, self.callback)
+        return corrected(found, correction, outcome.point.kernel)
 
     def _losses(self, model: Any, X: Any, y: NDArray[Any]) -> Float:
         """The loss of each sample."""
         away = model.predict(X) - y
         return np.asarray(np.abs(away) if self.loss == "absolute" else away**2)
+
+
+def in_units_of_targets(stage: Stage, spread: float) -> Stage:
+    """A stage whose targets were divided by `spread`, with C and ε as of the targets themselves."""
+    point, factor = stage.result.point, np.log(spread)
+    result = stage.result._replace(
+        point=TubePoint(point.kernel, point.C * spread, point.epsilon * spread)
+    )
+    moved = {name: stage.history[name] + factor for name in ("log_C", "log_epsilon")}
+    return Stage(stage.what, result, {**stage.history, **moved})
