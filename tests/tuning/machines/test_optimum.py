@@ -15,6 +15,7 @@ from maxmargin.tuning.machines.optimum import (
     optimum,
     position,
     repaired,
+    shift_pair,
 )
 
 
@@ -160,3 +161,14 @@ def test_position_is_that_of_the_first_entry_as_large_as_a_value():
 @pytest.mark.parametrize("values", [[5.0, 5.0, 1.0], [5.0, 1.0, 5.0]])
 def test_position_is_that_of_the_first_largest_entry_if_none_is_as_large(values):
     assert position(np.array(values), 6.0) == 0
+
+
+def test_a_bound_that_a_step_reaches_is_reached_exactly():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        alpha = rng.normal(size=2) * 10.0 ** rng.uniform(-2.0, 2.0, 2)
+        lower, upper = alpha - rng.uniform(0.0, 1.0, 2), alpha + rng.uniform(0.0, 1.0, 2)
+        up, down = upper[0] - alpha[0], alpha[1] - lower[1]
+        shift_pair(alpha, lower, upper, 0, 1, min(up, down))
+        assert (alpha[0] == upper[0]) == (up <= down)
+        assert (alpha[1] == lower[1]) == (down <= up)
