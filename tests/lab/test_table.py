@@ -20,3 +20,8 @@ def test_a_row_of_another_length_than_the_first_is_named():
 def test_a_header_alone_is_refused():
     with pytest.raises(RequestError, match="a header and no rows"):
         read_columns("a,b\n")
+
+
+def test_long_names_are_cut():
+    table = read_columns(f"{'x' * 61},{'y' * 60}\n1,2\n")
+    assert table.names == ["x" * 60, "y" * 60]

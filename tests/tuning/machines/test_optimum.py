@@ -163,12 +163,11 @@ def test_position_is_that_of_the_first_largest_entry_if_none_is_as_large(values)
     assert position(np.array(values), 6.0) == 0
 
 
-def test_a_bound_that_a_step_reaches_is_reached_exactly():
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        alpha = rng.normal(size=2) * 10.0 ** rng.uniform(-2.0, 2.0, 2)
-        lower, upper = alpha - rng.uniform(0.0, 1.0, 2), alpha + rng.uniform(0.0, 1.0, 2)
-        up, down = upper[0] - alpha[0], alpha[1] - lower[1]
-        shift_pair(alpha, lower, upper, 0, 1, min(up, down))
-        assert (alpha[0] == upper[0]) == (up <= down)
-        assert (alpha[1] == lower[1]) == (down <= up)
+@pytest.mark.parametrize("rising", [0, 1])
+def test_a_bound_that_rounding_keeps_a_step_from_is_reached_all_the_same(rising):
+    falling, end = 1 - rising, np.nextafter(0.3, 1.0)
+    alpha, lower, upper = np.zeros((3, 2))
+    alpha[falling], upper[rising], upper[falling] = end, 0.3, 1.0
+    shift_pair(alpha, lower, upper, rising, falling, 0.3)
+    assert alpha[rising] == 0.3
+    assert alpha[falling] == 0.0
