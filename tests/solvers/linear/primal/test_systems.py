@@ -1,10 +1,12 @@
 """Newton systems of linear machines."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from maxmargin.solvers.linear import Intercept, as_matrix
-from maxmargin.solvers.linear.primal.systems import IterativeSystem
+from maxmargin.solvers.linear.primal.systems import IterativeSystem, _iterations_cost
 
 
 @pytest.mark.parametrize("intercept", [Intercept(False), Intercept(True), Intercept(True, 0.25)])
@@ -21,3 +23,11 @@ def test_an_inexact_step_leaves_at_most_this_fraction_of_its_gain(intercept, acc
     A, g = np.column_stack([X, np.full(300, intercept.fitted)]), np.append(g_w, g_b)
     most = g @ np.linalg.solve(np.diag(ends) + A.T @ (h[:, None] * A), g)
     assert 0.0 < h[face] @ residual**2 <= accuracy * most
+
+
+def test_an_iteration_takes_two_products_with_each_row():
+    cheap, costly = (
+        _iterations_cost(SimpleNamespace(row_cost=SimpleNamespace(product=cost)), 100, 5.0)
+        for cost in (1.0, 4.0)
+    )
+    assert costly - cheap == pytest.approx(100 * 5 * 2 * 3.0)
