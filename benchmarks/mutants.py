@@ -196,12 +196,17 @@ def near_tests(root: Path, mutant: Mutant) -> list[str]:
 
 
 def grouped_tests(root: Path, mutant: Mutant, near: bool) -> list[list[str]]:
-    """The files with tests, one list for each process that runs some of them."""
-    ranked = ranked_tests(root, mutant)
+    """The files with tests, one list for each process that runs some of them.
+
+    The doctests of the module have one to themselves: pytest imports a module with doctests
+    without making it an attribute of its package, and tests that replace something by its dotted
+    name fail after that.
+    """
+    ranked = [(rank, name) for rank, name in ranked_tests(root, mutant) if name != mutant.module]
     groups = GROUPS[:-1] if near else GROUPS
     found = [[name for rank, name in ranked if rank in group] for group in groups]
-    if found[0] == [mutant.module]:  # few modules have doctests
-        found[:2] = [found[0] + found[1]]
+    if ">>>" in (root / mutant.module).read_text(encoding="utf-8"):
+        found.insert(0, [mutant.module])
     return [names for names in found if names]
 
 
@@ -398,7 +403,9 @@ class Job:
 
     def failing(self, tests: set[str]) -> set[str]:
         """Those of some tests that fail without a fault; they are left out from then on."""
-        outcome = self.tested(self.warm, sorted(tests), all_of_them=True)
+        # Doctests last, as in the suite.
+        ordered = sorted(tests, key=lambda name: (not name.startswith("tests/"), name))
+        outcome = self.tested(self.warm, ordered, all_of_them=True)
         found = set(failures_in(outcome.said))
         if outcome.code and not found & tests:
             raise SystemExit(f"the tests fail without a fault:\n{outcome.said[-3000:]}")

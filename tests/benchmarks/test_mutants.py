@@ -125,8 +125,16 @@ def test_groups_of_tests_are_all_tests_in_their_order():
     mutant = mutant_in(f"{PACKAGE}/solvers/smo/step.py")
     for near, expected in ((True, mutants.near_tests), (False, mutants.ordered_tests)):
         groups = mutants.grouped_tests(ROOT, mutant, near)
-        assert [name for group in groups for name in group] == expected(ROOT, mutant)
-    assert set(groups[0]) == {mutant.module, "tests/solvers/smo/test_step.py"}
+        ordered = [name for name in expected(ROOT, mutant) if name != mutant.module]
+        assert [name for group in groups for name in group] == ordered
+    assert groups[0] == ["tests/solvers/smo/test_step.py"]
+
+
+def test_doctests_of_the_module_have_a_process_of_their_own():
+    module = f"{PACKAGE}/tuning/objectives/leave_one_out.py"
+    first, *others = mutants.grouped_tests(ROOT, mutant_in(module), near=True)
+    assert first == [module]
+    assert all(name.startswith("tests/") for group in others for name in group)
 
 
 def test_groups_of_tests_run_until_one_fails_or_the_time_is_used(tmp_path, monkeypatch):
@@ -165,13 +173,13 @@ def test_tests_that_fail_without_a_fault_are_left_out(tmp_path, monkeypatch):
         return Outcome(1, said, 1.0)
 
     monkeypatch.setattr(job, "tested", tested)
-    names = {"tests/a.py::fails", "tests/a.py::passes", "tests/b.py"}
-    assert job.failing(names) == {"tests/a.py::fails", "tests/b.py"}
-    assert asked == [(job.warm, sorted(names), True)]
+    names = ["tests/a.py::fails", "tests/a.py::passes", "tests/b.py", "src/c.py::doctest"]
+    assert job.failing(set(names)) == {"tests/a.py::fails", "tests/b.py"}
+    assert asked == [(job.warm, names, True)]
     assert job.unreliable == {"tests/a.py::fails", "tests/b.py"}
     said = "Killed"
     with pytest.raises(SystemExit, match="Killed"):
-        job.failing(names)
+        job.failing(set(names))
 
 
 def test_mutants_of_tests_that_fail_without_a_fault_are_judged_again(tmp_path):
@@ -330,11 +338,7 @@ def test_a_mutant_is_put_into_the_copy_tested_and_taken_out(tmp_path, monkeypatc
     verdict = job.judged(mutant)
     assert verdict[:2] == (CAUGHT, "tests/a.py::test_b")
     assert seen == [
-        (
-            mutant.fault.applied(before),
-            job.cache,
-            {module, "tests/solvers/drivers/test_shards.py"},
-        )
+        (mutant.fault.applied(before), job.cache, {"tests/solvers/drivers/test_shards.py"})
     ]
     assert path.read_text(encoding="utf-8") == before
     assert path.stat().st_mtime_ns == stamp

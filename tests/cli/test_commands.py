@@ -108,6 +108,11 @@ def test_inspect_tells_of_certificate_and_data(home):
     assert all(len(number.replace(".", "").lstrip("0")) <= 6 for number in numbers)
 
 
+def test_inspect_tells_how_many_features_there_are_and_that_they_are_standardised(home):
+    said = command_here("inspect", "iris.mm", cwd=home).out
+    assert re.search(r"^ *features  4, standardised$", said, re.MULTILINE)
+
+
 def test_json_is_one_object(home):
     told = json.loads(command_here("inspect", "iris.mm", "--json", cwd=home).out)
     assert told["machine"] == "SVC"

@@ -113,6 +113,13 @@ def test_npz_is_found_by_the_names_of_its_arrays(keys, tmp_path):
     assert data.X.dtype == np.float64
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npz_is_read_in_either_order_of_its_entries(order, tmp_path):
+    X, y = np.arange(6.0).reshape(3, 2), np.array([0, 1, 0])
+    np.savez(tmp_path / "d.npz", X=np.array(X, order=order), y=y)
+    np.testing.assert_array_equal(read_data(tmp_path / "d.npz").X, X)
+
+
 def test_sparse_npz_has_no_targets(tmp_path):
     sparse.save_npz(tmp_path / "d.npz", sparse.eye_array(20, format="csr"))
     data = read_data(tmp_path / "d.npz")

@@ -69,6 +69,23 @@ def test_samples_clearly_outside_the_margin_are_not_computed_again():
     assert np.count_nonzero(alpha) <= exact.asked < 0.7 * problem.samples
 
 
+def test_only_samples_that_belong_at_their_bounds_are_left_inexact():
+    problem, alpha, gram, X = board()
+    exact = Gaussian(2.0).bind(X)
+    support = np.flatnonzero(alpha)
+    alpha[support[::3]] = 0.0
+    alpha = problem.feasible(alpha)
+    sharp, expected = sharp_expansion(problem, alpha, gram, exact), kernel_expansion(alpha, exact)
+    slope = problem.gradient(alpha, expected)
+    margin = (slope - problem.bias(alpha, slope)) * problem.linear
+    inexact = np.abs(sharp - expected) > 1e-12 * np.abs(alpha).sum()
+    assert inexact[problem.linear > 0].any()
+    assert inexact[problem.linear < 0].any()
+    assert (alpha[inexact] == 0.0).all()
+    assert (margin[inexact] < 0.0).all()
+    assert ((alpha == 0.0) & (margin > 0.0)).any()
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_rows_in_memory_are_not_computed_again(share):
     problem, alpha, _, X = board()

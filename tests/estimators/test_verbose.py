@@ -1,17 +1,27 @@
 """The live line that `verbose` shows."""
 
+import inspect
 import io
 import sys
 
 import pytest
 from sklearn.datasets import load_iris
 
+import maxmargin
 from maxmargin import SVC
 
 
 @pytest.fixture(scope="module")
 def iris():
     return load_iris(return_X_y=True)
+
+
+def test_nothing_is_shown_by_default():
+    public = {name: inspect.signature(getattr(maxmargin, name)) for name in maxmargin.__all__}
+    options = {name: signature.parameters.get("verbose") for name, signature in public.items()}
+    shown = {name: option.default for name, option in options.items() if option is not None}
+    assert {"SVC", "SVR", "LinearSVC", "KernelRidge"} <= shown.keys()
+    assert not any(shown.values())
 
 
 def test_verbose_is_silent_where_there_is_no_terminal(iris, capfd):

@@ -335,7 +335,10 @@ def change_array(name, change):
         (change_array("attributes.dual_coef_", lambda a: a[:1]), "of 1 and 3 functions"),
         (change_array("attributes.dual_coef_", lambda a: a * 1e308), "kernel values overflow"),
         (change_array("attributes.support_vectors_", lambda a: a * 1e80), "are too large"),
-        (change_array("attributes.class_weight_", lambda a: -a), "class_weight_ has negative"),
+        (
+            change_array("attributes.class_weight_", lambda a: np.append(-a[:1], a[1:])),
+            "class_weight_ has negative",
+        ),
         (lambda _, arrays: arrays.update(more=np.ones(1)), "array 'more' belongs to nothing"),
         (lambda values, _: values["parameters"].update(kernel="precomputed"), "different inputs"),
         (lambda values, _: values["parameters"].update(tol="small"), "tol of SVC must be"),

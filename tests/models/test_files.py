@@ -113,6 +113,12 @@ def test_sparse_machine_comes_back(tmp_path):
     np.testing.assert_array_equal(again.decision_function(inputs), model.decision_function(inputs))
 
 
+@pytest.mark.parametrize("model", [SVC(), LinearSVC()])
+def test_machine_of_one_feature_comes_back(model, tmp_path):
+    model.fit(X[:, :1], TWO)
+    np.testing.assert_array_equal(back(model, tmp_path).predict(X[:, :1]), model.predict(X[:, :1]))
+
+
 def test_machine_of_sequences_comes_back(tmp_path):
     texts = ["ACGTACGT", "ACGTTCGT", "GGGGCCCC", "GGGACCCC"]
     model = SVC(kernel=k.Oligo(2, 1.0)).fit(texts, [0, 0, 1, 1])

@@ -179,6 +179,16 @@ SV
 """
 
 
+@pytest.mark.parametrize("sizes", ["2 0", "0 2"])
+def test_a_class_may_have_no_support_vectors(sizes, tmp_path):
+    path = tmp_path / "model"
+    path.write_text(SMALL.replace("nr_sv 1 1", f"nr_sv {sizes}"))
+    model = read_libsvm(path)
+    assert model.n_support_.sum() == 2
+    expected = 0.5 * np.exp(-0.5 * 5.0) - 0.5 * np.exp(-0.5 * 1.0) - 0.25
+    assert abs(model.decision_function(np.zeros((1, 3)))[0]) == pytest.approx(abs(expected))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -303,6 +303,14 @@ def test_balanced_classes_weigh_the_same(strategy):
     assert even.svc_.class_weight == "balanced"
 
 
+@pytest.mark.parametrize("scoring", ["balanced_accuracy", "roc_auc"])
+def test_classes_of_any_size_are_as_important_where_the_score_is_balanced(scoring):
+    y = np.repeat(["a", "b", "c"], [5, 10, 25])
+    codes = np.unique(y, return_inverse=True)[1]
+    _, importance = AutoSVC(scoring=scoring)._weights(codes, y)
+    assert np.bincount(codes, importance) == pytest.approx([40 / 3] * 3)
+
+
 def test_area_under_the_curve_is_what_its_path_maximises():
     X, y = imbalanced(240, 0)
     chosen = AutoSVC(strategy="kta", scoring="roc_auc").search(X, y)

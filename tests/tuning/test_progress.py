@@ -87,6 +87,16 @@ def test_fraction_rises_and_stays_below_one(strategy):
     assert fractions[-1] <= 1
 
 
+def test_fraction_of_a_search_by_votes_is_one_at_its_end_alone(monkeypatch):
+    monkeypatch.setattr("maxmargin.tuning.costs.MOST_PAIRS", 0)
+    seen = []
+    tuned(three_classes("cv-posterior"), "cv-posterior", callback=seen.append)
+    fractions = np.array([now.fraction for now in seen])
+    assert (np.diff(fractions) >= 0).all()
+    assert (fractions[:-1] < 1.0).all()
+    assert fractions[-1] == 1.0
+
+
 def test_every_stage_is_told_of():
     stages = dict.fromkeys(now.stage for now in heard("kta"))
     assert list(stages) == ["coarse grid", "iRprop+ on the kernel target alignment", "path of C"]

@@ -10,6 +10,7 @@ from maxmargin import AutoSVC, AutoSVR
 from maxmargin.data import read_fasta, read_gene_starts, start_sites
 from maxmargin.kernels import CombinedOligo, EncodedSequences, Oligo
 from maxmargin.tuning.auto.strings import PROTEIN, alphabet_of, are_strings
+from maxmargin.tuning.course import Search
 
 
 def motifs(n=80, letters="ACGT", motif="GATA", seed=0):
@@ -36,6 +37,18 @@ def test_auto_chooses_an_oligo_kernel(form):
     assert model.predict_proba(form(new)).shape == (200, 2)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
+
+
+def test_alignments_take_a_quarter_of_the_time_left_at_most(monkeypatch):
+    given, walk_on = [], Search._walk_on
+
+    def noted(search, what, optimiser, objective, evaluations, seconds):
+        given.append(seconds / search.left())
+        return walk_on(search, what, optimiser, objective, evaluations, seconds)
+
+    monkeypatch.setattr(Search, "_walk_on", noted)
+    AutoSVC(max_seconds=1e6).fit(*motifs(40))
+    assert given == pytest.approx([0.25] * 6, rel=1e-3)
 
 
 def test_three_classes_and_another_alphabet():

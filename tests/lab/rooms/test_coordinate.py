@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from lab.rooms.checks import as_json, run_code
 
-from maxmargin.lab.rooms.coordinate import answer
+from maxmargin.lab.rooms.coordinate import ROOM, answer
 from maxmargin.lab.rooms.fields import RequestError
 from maxmargin.solvers.linear import Intercept, fit_linear, hinge, squared_hinge
 
@@ -49,6 +49,10 @@ def test_the_run_is_that_of_fit_linear_to_the_last_bit(request_):
     primal = [epoch["primal"] for epoch in epochs]
     np.testing.assert_allclose(primal, solution.trace.primal, rtol=1e-14)
     assert (found["status"] == "converged") == solution.converged
+
+
+def test_a_request_that_leaves_options_out_is_the_example_of_the_room():
+    assert answer({}) == answer(ROOM.example)
 
 
 def test_a_step_moves_w_by_the_change_of_its_variable():

@@ -221,3 +221,12 @@ def test_a_run_without_gains_refreshes_gradients_once_then_stops_polishing_then_
     assert refreshed == [1e-6]
     assert run.goal == 1e-3
     assert (run.stagnant, run.stagnation.idle) == (False, 0)
+
+
+@pytest.mark.parametrize(("free", "polishes"), [(10, True), (11, False)])
+def test_the_exact_optimum_needs_a_block_of_twice_the_free_variables(free, polishes):
+    live = SimpleNamespace(size=100, free=lambda: np.arange(free))
+    run = SimpleNamespace(polish_rounds=None, can_polish=lambda: True, size=8, largest=20)
+    run.settings, run.all_samples = SimpleNamespace(tol=1e-3), SimpleNamespace(live=live)
+    assert BlockRun._polish(run) == polishes
+    assert run.size == (20 if polishes else 8)

@@ -68,3 +68,14 @@ def test_large_problems_and_kernels_of_low_rank_have_other_drivers():
     assert plan.single(hinge(many, 1.0).problem, Gaussian(2.0), np.resize(X, (1001, 2))) is None
     assert plan.single(hinge(y, 1.0).problem, Linear(), X) is None
     assert plan.single(hinge(y, np.inf).problem, Gaussian(2.0), X) is None
+
+
+@pytest.mark.parametrize("factor", [2.0**-40, 2.0**40])
+def test_a_multiple_of_the_matrix_with_as_much_less_C_takes_the_same_steps(factor):
+    found, scaled = (
+        solve_single(problem, None, s * K, plan.single(problem, gram.kernel, X), 1e-3)[0]
+        for s, problem in ((1.0, hinge(y, 10.0).problem), (factor, hinge(y, 10.0 / factor).problem))
+    )
+    assert scaled.status == "converged"
+    assert scaled.steps == found.steps
+    np.testing.assert_allclose(factor * scaled.alpha, found.alpha, rtol=1e-12)

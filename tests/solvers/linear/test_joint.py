@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import brentq
 from sklearn.datasets import load_digits, load_iris
 
 from maxmargin.solvers.linear import Intercept, JointProblem, as_matrix, fit_joint
@@ -51,6 +52,30 @@ def test_objective_and_dual_value_written_out_meet(seed, C, intercept):
 
 def problem_of(X, y, C=1.0, intercept=INTERCEPTS[0]):
     return JointProblem(as_matrix(X), y, np.full(len(y), C), y.max() + 1, intercept)
+
+
+def nearest(point, ceiling):
+    """The nearest point that is nowhere above the ceiling and sums to 0."""
+    shift = brentq(lambda t: np.minimum(point - t, ceiling).sum(), -50.0, 50.0, xtol=1e-14)
+    return np.minimum(point - shift, ceiling)
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
+def test_an_epoch_of_coordinate_descent_finds_the_best_response_of_each_sample_in_turn(storage):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 3)) * (rng.random((12, 3)) < 0.7), np.arange(12) % 3
+    problem, cost = problem_of(storage(X), y), np.full(12, 1.0)
+    beta, W, b = np.zeros((12, 3)), np.zeros((3, 3)), np.zeros(3)
+    order, norms = np.arange(12), (X**2).sum(axis=1)
+    problem.matrix.joint_sweep(problem.codes, cost, norms, beta, W, b, 0.5, order)
+    expected = np.zeros((12, 3))
+    for i in range(12):
+        scores = X[i] @ (X.T @ expected) + 0.5 * expected.sum(axis=0) + (np.arange(3) != y[i])
+        ceiling = cost[i] * (np.arange(3) == y[i])
+        expected[i] = nearest(expected[i] - scores / (norms[i] + 0.5), ceiling)
+    np.testing.assert_allclose(beta, expected, atol=1e-12)
+    np.testing.assert_allclose(W, X.T @ expected, atol=1e-12)
+    np.testing.assert_allclose(b, 0.5 * expected.sum(axis=0), atol=1e-12)
 
 
 @pytest.mark.parametrize("C", [0.01, 100.0])

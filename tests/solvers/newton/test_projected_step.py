@@ -1,5 +1,7 @@
 """A wide face step goes to the optimum of all free variables that stay inside their boxes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from checks import assert_feasible
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from maxmargin import solve
 from maxmargin.data import chess_board
-from maxmargin.dual import certify, hinge
+from maxmargin.dual import certify, epsilon_svr, hinge
 from maxmargin.kernels import Gaussian
 from maxmargin.linalg.bordered import Factor
 from maxmargin.solvers import costs
@@ -50,23 +52,95 @@ def test_an_indefinite_matrix_is_not_factored():
     assert factored_in_place(np.array([[1.0, 2.0], [2.0, 1.0]])) is None
 
 
-@pytest.mark.parametrize("kind", range(4))
-@pytest.mark.parametrize("C", [1.0, 100.0])
-def test_a_step_gains_what_it_says_and_stays_feasible(kind, C):
+def aimed(kind, distance, beyond=0.0):
+    """A problem with its Gram matrix, a point inside its boxes at a distance from another one, and
+    that other one: the optimum, if the box were wider for every eighth variable, which lies so far
+    beyond its bound there."""
     rng = np.random.default_rng(kind)
     K, y = cloud(rng)
-    problem = machines(y, C)[kind].problem
-    start = solve(problem, Gaussian(0.3).bind(rng.normal(size=(40, 3))), tol=1e-3).alpha
-    active = active_at(problem, K, problem.feasible(0.9 * start + 0.1 * inside(problem, rng, C)))
+    problem = machines(y, 10.0)[kind].problem
+    optimum, start = inside(problem, rng, width=10.0), inside(problem, rng, width=10.0)
+    start = optimum + distance * (start - optimum)
+    if beyond:
+        upper = np.isfinite(problem.upper)
+        outside = np.where(upper, problem.upper + beyond, problem.lower - beyond)
+        optimum[::8] = outside[::8]
+    ridge = problem.ridge + 1.0
+    Q = np.tile(K, (problem.copies, problem.copies)) + np.diag(ridge)
+    return replace(problem, linear=Q @ optimum, ridge=ridge), K, start, optimum
+
+
+@pytest.mark.parametrize("kind", range(4))
+@pytest.mark.parametrize("distance", [0.1, 1e-3])
+def test_a_step_with_no_bound_in_the_way_reaches_the_optimum(kind, distance):
+    problem, K, start, optimum = aimed(kind, distance)
+    active = active_at(problem, K, start)
+    result = wide_face_step(active)
+    assert point_of(active, problem)[0] == pytest.approx(optimum, abs=1e-5 * distance)
+    assert result.gain > 0.0
+    assert result.factor is not None
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_what_is_left_free_is_optimal_and_the_rest_is_exactly_at_bounds(kind):
+    problem, K, start, _ = aimed(kind, 0.1, beyond=2.0)
+    active = active_at(problem, K, start)
+    result = wide_face_step(active)
+    alpha, gradient = point_of(active, problem)
+    free = problem.free(alpha)
+    slack = np.minimum(alpha - problem.lower, problem.upper - alpha)
+    assert result.rounds > 1
+    assert problem.free(start).sum() > free.sum()
+    assert slack[free].min() > 1e-3
+    for g in range(problem.totals.size):
+        assert np.ptp(gradient[free & (problem.group == g)]) < 1e-5
+
+
+def test_a_step_stops_where_its_gain_is_largest():
+    """A variable is fixed at a bound that it would leave once others are fixed too, so that the
+    whole way is longer than the best one."""
+    rng = np.random.default_rng(4446)
+    Q, start = 0.01 * (positive(rng, 8) - np.eye(8)), np.tile([0.5, -0.5], 4)
+    problem = hinge(np.sign(start), 1.0).problem
+    target = start + 0.3 * rng.normal(size=8)
+    active = active_at(replace(problem, linear=Q @ target), Q, start)
+    result = wide_face_step(active)
+    moved = active.v.alpha - start
+    assert result.gain > 0.0
+    assert moved @ active.v.gradient == pytest.approx(0.0, abs=1e-5 * result.gain)
+
+
+@pytest.mark.parametrize("kind", range(4))
+@pytest.mark.parametrize("beyond", [0.0, 2.0])
+def test_a_step_gains_what_it_says_and_stays_feasible(kind, beyond):
+    problem, K, start, _ = aimed(kind, 0.1, beyond)
+    active = active_at(problem, K, start)
     before = problem.value(*point_of(active, problem))
     result = wide_face_step(active)
     alpha, gradient = point_of(active, problem)
     assert_feasible(alpha, problem)
     expected = problem.gradient(alpha, K @ problem.per_sample(alpha))
-    assert gradient == pytest.approx(expected, abs=1e-9 * C)
+    assert gradient == pytest.approx(expected, abs=1e-8)
     after = problem.value(alpha, expected)
-    assert result.gain >= 0.0
+    assert result.gain > 0.0
     assert after - before == pytest.approx(result.gain, rel=1e-8, abs=1e-12 * abs(after))
+
+
+def test_a_step_beside_a_kink_reaches_the_optimum_and_gains_what_it_says():
+    rng = np.random.default_rng(0)
+    K = cloud(rng)[0] + np.eye(40)
+    optimum = np.append(rng.uniform(1.0, 2.0, 10), np.zeros(20))
+    optimum = np.append(optimum, -optimum[:10])
+    y = K @ optimum + 0.1 * np.sign(optimum)
+    problem = epsilon_svr(y, 10.0, 0.1).problem
+    sides = np.append(np.maximum(optimum, 0.0), np.minimum(optimum, 0.0))
+    active = active_at(problem, K, 0.9 * sides)
+    assert active.folded
+    before = problem.value(*point_of(active, problem))
+    result = wide_face_step(active)
+    alpha, gradient = point_of(active, problem)
+    assert alpha == pytest.approx(sides, abs=1e-6)
+    assert problem.value(alpha, gradient) - before == pytest.approx(result.gain, rel=1e-8)
 
 
 @pytest.mark.parametrize("spread", [0.3, 3.0, 100.0])

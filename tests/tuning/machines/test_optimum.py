@@ -9,7 +9,14 @@ from tuning.problems import blobs, board
 
 from maxmargin.dual import DualProblem, enclosing_ball, hard_margin, hinge
 from maxmargin.kernels import Gaussian, Linear
-from maxmargin.tuning.machines.optimum import hinge_fit, left_out_fit, optimum, repaired
+from maxmargin.tuning.machines.optimum import (
+    hinge_fit,
+    left_out_fit,
+    optimum,
+    position,
+    repaired,
+    shift_pair,
+)
 
 
 def fitted(problem, K, alpha=None):
@@ -145,3 +152,22 @@ def test_small_coefficients_survive_a_huge_C():
     hard = fitted(hard_margin(y).problem, K)
     soft = hinge_fit(K, y.astype(float), 1e13)
     np.testing.assert_allclose(soft.alpha, hard.alpha, rtol=1e-7, atol=1e-10)
+
+
+def test_position_is_that_of_the_first_entry_as_large_as_a_value():
+    assert position(np.array([3.0, 1.0, 5.0, 4.0]), 4.0) == 2
+
+
+@pytest.mark.parametrize("values", [[5.0, 5.0, 1.0], [5.0, 1.0, 5.0]])
+def test_position_is_that_of_the_first_largest_entry_if_none_is_as_large(values):
+    assert position(np.array(values), 6.0) == 0
+
+
+@pytest.mark.parametrize("rising", [0, 1])
+def test_a_bound_that_rounding_keeps_a_step_from_is_reached_all_the_same(rising):
+    falling, end = 1 - rising, np.nextafter(0.3, 1.0)
+    alpha, lower, upper = np.zeros((3, 2))
+    alpha[falling], upper[rising], upper[falling] = end, 0.3, 1.0
+    shift_pair(alpha, lower, upper, rising, falling, 0.3)
+    assert alpha[rising] == 0.3
+    assert alpha[falling] == 0.0

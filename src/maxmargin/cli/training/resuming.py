@@ -30,7 +30,7 @@ def fingerprint_of(X: Any, y: Any, options: MachineOptions, **more: Any) -> str:
     digest = hashlib.sha256()
     settings = {**asdict(options), **more, "version": __version__}
     settings.pop("max_seconds")
-    digest.update(json.dumps(settings, sort_keys=True).encode())
+    digest.update(json.dumps(settings).encode())
     parts = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
     for part in (*parts, *(() if y is None else (y,))):
         digest.update(np.ascontiguousarray(part).tobytes())

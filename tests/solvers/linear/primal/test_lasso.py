@@ -42,3 +42,13 @@ def test_descent_ends_where_no_coordinate_lowers_the_model(seed):
     assert 0 < zero.sum() < 6
     np.testing.assert_array_less(np.abs(smooth[zero]), 5.0 + 1e-9)
     np.testing.assert_allclose(smooth[~zero], -5.0 * np.sign(reached[~zero]), atol=1e-9)
+
+
+def test_a_step_to_weights_of_zero_is_taken_in_full():
+    random = np.random.default_rng(0)
+    X, w = random.normal(size=(20, 3)), np.array([0.3, -0.2, 0.0])
+    loss = CLASSIFICATION["squared_hinge"](np.sign(random.normal(size=20)), np.full(20, 1e-3))
+    problem = LinearProblem(as_matrix(X), loss, Intercept(False))
+    state = ProximalLasso(problem, Point(np.zeros(20), w, 0.0), lambda: None)
+    state._move(np.arange(3), problem.matrix, np.append(-w, 0.0), np.ones(4))
+    assert (state.w == 0.0).all()
