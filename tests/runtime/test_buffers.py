@@ -223,6 +223,7 @@ def test_workers_of_joblib_keep_nothing():
 # A fit in a process of its own, and by how many bytes it raised the memory in use at its peak.
 MEASURED = """
 import re, sys, warnings
+import numba
 import numpy as np
 from maxmargin import SVC
 
@@ -239,7 +240,8 @@ def noisy(n, d, classes, kind):
 n, d, classes, kind = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 options = dict(eval(sys.argv[5]))
 warnings.simplefilter("ignore")
-# Everything is compiled or loaded, and every library has its buffers.
+# Everything is compiled or loaded, the compiler too, and every library has its buffers.
+numba.njit(lambda x: x)(1)
 for m in (300, 2600):
     SVC(**{**options, "cache_size": 8, "max_iter": 2000}).fit(*noisy(m, d, classes, kind))
 X, y = noisy(n, d, classes, kind)
