@@ -259,3 +259,20 @@ def test_states_built_anew_after_every_round_lead_to_the_same_optimum():
     backend.session = rerooting
     anew = solve_sharded(backend, task, np.zeros(1), len(X), ShardedSettings())
     assert anew.certificate.dual == pytest.approx(found.certificate.dual, rel=1e-4)
+
+
+def test_shards_of_this_process_share_the_inputs_of_the_members(monkeypatch):
+    X, y = board()
+    machine, task, targets, weight = machine_and_task("hinge", X, y)
+    backend = LocalBackend.of_arrays(X, targets, weight, rows=97)
+    seen, admit = [], sharded_driver.ShardedRun.admit
+
+    def watched(run, proposals):
+        admit(run, proposals)
+        seen.append([block is run.pool.X for block in run.session.blocks])
+
+    monkeypatch.setattr(sharded_driver.ShardedRun, "admit", watched)
+    found = solve_sharded(backend, task, machine.problem.totals, len(X), ShardedSettings())
+    assert found.solution.status == "converged"
+    assert len(seen) > 1
+    assert seen == [[True]] * len(seen)

@@ -37,11 +37,17 @@ class Session(ABC):
     reroot_every : int
         The states are rebuilt from the members after this many changes, which bounds the recovery
         of a lost state; 0 is never.
+    blocks : list
+        The inputs that the shards know, by block.
+    in_process : bool
+        Whether the shards read the inputs of members where the driver has them.
     """
 
     moved = 0
     sent = 0
     reroot_every = 0
+    in_process = False
+    blocks: list[Any]
 
     @property
     @abstractmethod
@@ -180,11 +186,12 @@ class LocalSession(Session):
     """A session of this process."""
 
     workers = 1
+    in_process = True
 
     def __init__(self, parts: Sequence[Callable[[], Part]], task: ShardTask, pause: Pause) -> None:
         self.parts, self.task, self.pause = parts, task, pause
         self.states: list[ShardState | None] = [None] * len(parts)
-        self.blocks: list[Any] = []
+        self.blocks = []
 
     def sample(self, share: float, least: int, seed: int) -> list[Taken]:
         taken = [

@@ -24,6 +24,7 @@ import numpy as np
 
 from ...dual.certificate import Certificate
 from ...dual.problem import Float, Int
+from ...runtime.buffers import release_memory
 from ...runtime.parallel import single_threaded_blas
 from .. import plan
 from ..interrupt import deferred_interrupts, interrupted_when
@@ -214,6 +215,9 @@ class ShardedRun:
             raise Ended(found.status)
         self.pool.write(chosen, found.alpha)
         self.bias, self.solved = found.bias, found.violation
+        if self.session.in_process:  # memory is for the parts of the file now
+            del gram
+            release_memory()
 
     def floor(self) -> float:
         """The violation to reach: below tol if the gap requires it."""
@@ -321,6 +325,8 @@ class ShardedRun:
             new = len(self.pool) - self.idle.size
             self.idle = np.append(self.idle, np.zeros(new, dtype=np.int64))
             self.urgency = np.append(self.urgency, np.full(new, np.inf))
+        if self.session.in_process:  # no second copy of the inputs, and none of those dropped
+            self.session.blocks = [self.pool.merged()]
 
     def keep(self, kept: Any) -> None:
         """Drop all other members, if some are left."""

@@ -138,15 +138,17 @@ class Pool:
         if chosen.size < len(self):
             self.X, self.at = take(self.X, chosen), self.at.at(chosen)
 
+    def merged(self) -> Any:
+        """Put all members into one block, in place of all others; returns its inputs."""
+        self.blocks = [len(self)]
+        block, spot = np.zeros(len(self), dtype=np.int64), np.arange(len(self))
+        self.at = self.at._replace(block=block, spot=spot)
+        return self.X
+
     def one_block(self) -> Any:
         """Put all members into one block that has not been sent; returns its inputs."""
-        self.blocks = [len(self)]
-        self.at = self.at._replace(
-            block=np.zeros(len(self), dtype=np.int64),
-            spot=np.arange(len(self)),
-            sent=np.zeros_like(self.at.alpha),
-        )
-        return self.X
+        self.at = self.at._replace(sent=np.zeros_like(self.at.alpha))
+        return self.merged()
 
     def deltas(self) -> list[Float]:
         """Changes of α not yet sent to the shards, for the rows of each block."""
