@@ -323,8 +323,8 @@ def test_wrong_option_is_refused(option, message, capsys):
 
 
 def test_run_on_two_tiny_problems_prints_and_writes_everything(monkeypatch, tmp_path, capsys):
-    small = {"soft": board(40, "soft", C=1.0), "softer": board(60, "softer", C=0.5)}
-    monkeypatch.setattr(problems, "PROBLEMS", small)
+    small = board(40, "soft", C=1.0), board(60, "softer", C=0.5)
+    monkeypatch.setattr(problems, "GROUPS", {"tuned": small})
     monkeypatch.setattr(speed, "gemm_rate", RATES.get)
     monkeypatch.setattr(
         contenders, "find_spec", lambda name: None if name == "sklearnex" else find_spec(name)
