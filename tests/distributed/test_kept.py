@@ -15,7 +15,7 @@ def keep(kept, deltas, dtype=np.float64):
 
 
 def test_only_members_that_move_have_rows_and_keep_their_order():
-    kept = KeptRows(samples=10, room=np.inf)
+    kept = KeptRows(samples=10, capacity=np.inf)
     changes, without = kept.split([FIRST, SECOND], np.float64)
     assert changes.size == 0
     assert_array_equal(np.concatenate(without), [False, True, True, True, False])
@@ -26,7 +26,7 @@ def test_only_members_that_move_have_rows_and_keep_their_order():
 
 
 def test_rows_of_later_blocks_come_after_those_of_earlier_rounds():
-    kept = KeptRows(samples=10, room=np.inf)
+    kept = KeptRows(samples=10, capacity=np.inf)
     keep(kept, [FIRST])
     keep(kept, [np.array([7.0, 2.0, 0.0]), SECOND])
     assert [group.members for group in kept.groups] == [slice(0, 2), slice(2, 4)]
@@ -35,7 +35,7 @@ def test_rows_of_later_blocks_come_after_those_of_earlier_rounds():
 
 
 def test_rows_fit_while_there_is_room_and_are_needed():
-    kept = KeptRows(samples=10, room=4 * 10 * 5)
+    kept = KeptRows(samples=10, capacity=4 * 10 * 5)
     assert kept.fits(5, np.float32)
     assert not kept.fits(6, np.float32)
     assert not kept.fits(3, np.float64)
@@ -46,7 +46,7 @@ def test_rows_fit_while_there_is_room_and_are_needed():
 
 
 def test_rows_in_float32_are_of_no_use_for_sums_in_float64():
-    kept = KeptRows(samples=10, room=np.inf)
+    kept = KeptRows(samples=10, capacity=np.inf)
     keep(kept, [FIRST], np.float32)
     assert kept.split([FIRST], np.float32)[0].size == 2
     changes, without = kept.split([FIRST], np.float64)
@@ -56,13 +56,13 @@ def test_rows_in_float32_are_of_no_use_for_sums_in_float64():
 
 
 def test_rows_in_float64_serve_sums_in_float32():
-    kept = KeptRows(samples=10, room=np.inf)
+    kept = KeptRows(samples=10, capacity=np.inf)
     keep(kept, [FIRST], np.float64)
     assert_array_equal(kept.split([FIRST], np.float32)[0], [2.0, 3.0])
 
 
 def test_nothing_is_known_of_new_blocks_after_all_are_forgotten():
-    kept = KeptRows(samples=10, room=np.inf)
+    kept = KeptRows(samples=10, capacity=np.inf)
     keep(kept, [FIRST, SECOND])
     kept.forget()
     assert (kept.groups, kept.size, kept.row_of) == ([], 0, [])

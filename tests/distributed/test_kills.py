@@ -139,6 +139,8 @@ def test_a_worker_killed_within_a_task_changes_nothing(
     client, single, monkeypatch, tmp_path, name, skipped
 ):
     path = tmp_path / "killed"
+    if name == "rows_of":  # kept for kernels that are not interpolated, as of more features
+        monkeypatch.setattr(dask_backend, "interpolation_at", lambda *_: None)
     disturb(monkeypatch, dask_backend.DaskSession, name, killed_within, path, skipped)
     model = SVC(client=client, **MACHINE).fit(spread(X), spread(Y))
     assert path.exists()

@@ -30,7 +30,7 @@ for driver in ("full", "rows", "blocks"):
 
 X, y = chess_board(2000, random_state=0)
 problem, ways = hinge(y, 1e6).problem, {"face": False}
-gram = Gaussian(0.5).bind(X)
+gram = Gaussian(0.2).bind(X)
 if phase == "matrix":
     def function(A, B):
         if len(A) > 32:
@@ -40,10 +40,10 @@ if phase == "matrix":
 elif phase == "face":
     # From this start a single face step takes more than a thousand rounds.
     rng = np.random.default_rng(0)
-    y = rng.choice([-1.0, 1.0], size=2000)
+    y = rng.choice([-1.0, 1.0], size=3000)
     problem = hinge(y, 1e3).problem
-    gram = Gaussian(0.1).bind(rng.normal(size=(2000, 5)))
-    ways = {"alpha": y * rng.uniform(1.0, 2.0, size=2000), "driver": "full"}
+    gram = Gaussian(0.1).bind(rng.normal(size=(3000, 5)))
+    ways = {"alpha": y * rng.uniform(1.0, 2.0, size=3000), "driver": "full"}
     face_step = run.face_step
     def watched(active, must_end, most):
         if run.face_step is watched:

@@ -37,7 +37,7 @@ def two_classes(seed):
 def crawling():
     """A problem on which pair steps alone take millions of steps, and its Gram matrix."""
     X, y = chess_board(2000, random_state=0)
-    return hinge(y, 1e6).problem, Gaussian(0.5).bind(X)
+    return hinge(y, 1e6).problem, Gaussian(0.2).bind(X)
 
 
 def slow_gaussian(seconds):

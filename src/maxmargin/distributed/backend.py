@@ -104,8 +104,8 @@ class DaskBackend(Backend):
 
     def session(self, task: ShardTask, pause: Pause) -> DaskSession:
         memory = memory_of(self.client)
-        room = 0.0 if np.isinf(memory) else (SHARE * memory - self.nbytes) / self.side_by_side
-        return DaskSession(self.client, self.parts, task, pause, KeptRows(self.samples, room))
+        capacity = 0.0 if np.isinf(memory) else (SHARE * memory - self.nbytes) / self.side_by_side
+        return DaskSession(self.client, self.parts, task, pause, KeptRows(self.samples, capacity))
 
 
 class Piece(NamedTuple):

@@ -36,12 +36,12 @@ class KeptRows:
     ----------
     samples : int
         Of all parts: the length of a row.
-    room : float
+    capacity : float
         Bytes for all rows.
     """
 
-    def __init__(self, samples: int, room: float) -> None:
-        self.samples, self.room = samples, room
+    def __init__(self, samples: int, capacity: float) -> None:
+        self.samples, self.capacity = samples, capacity
         self.forget()
 
     def forget(self) -> None:
@@ -67,7 +67,7 @@ class KeptRows:
     def fits(self, count: int, dtype: Any) -> bool:
         """Whether there is memory for so many more rows."""
         entries = (self.size + count) * self.samples
-        return count > 0 and entries * np.dtype(dtype).itemsize <= self.room
+        return count > 0 and entries * np.dtype(dtype).itemsize <= self.capacity
 
     def add(self, samples: list[Bool], dtype: Any, rows: list[Future[Any]]) -> None:
         """Keep rows of these samples of each block, in this order after all others."""

@@ -72,7 +72,9 @@ def read_plain(problem: DualProblem, alpha: Float, bias: Float, epsilon: float =
 def read_rescaled(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
     middle, rho = 0.5 * (bias[0] + bias[1]), 0.5 * (bias[1] - bias[0])
     divisor = rho if rho > 0 else 1.0
-    return Expansion(problem.per_sample(alpha) / divisor, float(middle / divisor), rho=float(rho))
+    with np.errstate(over="ignore"):  # estimators refuse what is not finite
+        coef = problem.per_sample(alpha) / divisor
+        return Expansion(coef, float(middle / divisor), rho=float(rho))
 
 
 def read_tube(problem: DualProblem, alpha: Float, bias: Float) -> Expansion:
