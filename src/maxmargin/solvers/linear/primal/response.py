@@ -17,17 +17,24 @@ import numpy as np
 
 from ....runtime.jit import borrowing, from_python, inlined
 from ..losses import LOGISTIC, Float, Loss
+from . import logistic
+
+# A complementarity below this fraction of the loss is rounding.
+NEGLIGIBLE = 1e-14
+
+
+@inlined
+def respond_logistic(loss: Loss, i: int, z: float) -> tuple[float, float]:
+    y, C = loss.target[i], loss.upper[i] - loss.lower[i]
+    p, bend = logistic.answer(y * z)
+    return y * C * p, C * bend
 
 
 @inlined
 def respond_one(
     loss: Loss, i: int, z: float, center: float, inv_sigma: float
 ) -> tuple[float, float]:
-    if loss.kind == LOGISTIC:
-        y = loss.target[i]
-        C = loss.upper[i] - loss.lower[i]
-        p = 1.0 / (1.0 + math.exp(y * z)) if y * z < 700.0 else 0.0
-        return y * C * p, C * p * (1.0 - p)
+    """The answer of a loss with a quadratic conjugate."""
     stiffness = 1.0 / (loss.ridge[i] + inv_sigma)
     v = loss.target[i] - z + center * inv_sigma
     newton = (v - min(max(v, -loss.epsilon), loss.epsilon)) * stiffness
@@ -40,8 +47,12 @@ def respond(
     loss: Loss, z: Float, center: Float, inv_sigma: float, beta: Float, h: Float
 ) -> tuple[float, float]:
     """Fills β and h; returns Σβ and Σh."""
-    for i in range(z.size):
-        beta[i], h[i] = respond_one(loss, i, z[i], center[i], inv_sigma)
+    if loss.kind == LOGISTIC:
+        for i in range(z.size):
+            beta[i], h[i] = respond_logistic(loss, i, z[i])
+    else:
+        for i in range(z.size):
+            beta[i], h[i] = respond_one(loss, i, z[i], center[i], inv_sigma)
     # Sums have their own loops, see `runtime.jit`.
     total, stiffness = 0.0, 0.0
     for i in range(z.size):
@@ -55,6 +66,12 @@ def total_response(
     loss: Loss, z: Float, shift: float, center: Float, inv_sigma: float
 ) -> tuple[float, float]:
     total, stiffness = 0.0, 0.0
+    if loss.kind == LOGISTIC:
+        for i in range(z.size):
+            b, k = respond_logistic(loss, i, z[i] + shift)
+            total += b
+            stiffness += k
+        return total, stiffness
     for i in range(z.size):
         b, k = respond_one(loss, i, z[i] + shift, center[i], inv_sigma)
         total += b
@@ -146,33 +163,37 @@ def best_answer(loss: Loss, i: int, residual: float) -> tuple[float, float]:
 
 
 @inlined
-def logistic_value(margin: float) -> float:
-    return math.log1p(math.exp(-margin)) if margin > 0.0 else math.log1p(math.exp(margin)) - margin
+def measure_logistic(loss: Loss, z: Float, beta: Float) -> tuple[float, float]:
+    """The same sums for the logistic loss, whose complementarity is C KL(q‖p), q = yβ/C.
 
-
-@inlined
-def entropy(p: float) -> float:
-    value = 0.0
-    if p > 0.0:
-        value -= p * math.log(p)
-    if p < 1.0:
-        value -= (1.0 - p) * math.log1p(-p)
-    return value
+    It is at most C (q − p)² / p(1 − p), which is 0 but for rounding if β is the response to z. Only
+    if that is not negligible, the logarithms are computed.
+    """
+    value, bound = 0.0, 0.0
+    for i in range(z.size):
+        C = loss.upper[i] - loss.lower[i]
+        margin = loss.target[i] * z[i]
+        p, bend = logistic.answer(margin)
+        missed = loss.target[i] * beta[i] - C * p
+        value += C * logistic.value(margin)
+        bound += missed * missed / (C * bend) if missed != 0.0 else 0.0
+    if bound <= NEGLIGIBLE * value:
+        return value, bound
+    slack = 0.0
+    for i in range(z.size):
+        C = loss.upper[i] - loss.lower[i]
+        margin = loss.target[i] * z[i]
+        q = min(max(loss.target[i] * beta[i] / C, 0.0), 1.0)
+        slack += C * max(logistic.value(margin) + q * margin - logistic.entropy(q), 0.0)
+    return value, slack
 
 
 @borrowing
 def measure(loss: Loss, z: Float, beta: Float) -> tuple[float, float]:
     """Σ ℓ(z) and the complementarity Σ ℓ(z) + ℓ*(−β) + zβ, whose terms are never negative."""
-    value, slack = 0.0, 0.0
     if loss.kind == LOGISTIC:
-        for i in range(z.size):
-            C = loss.upper[i] - loss.lower[i]
-            margin = loss.target[i] * z[i]
-            here = C * logistic_value(margin)
-            p = min(max(loss.target[i] * beta[i] / C, 0.0), 1.0)
-            value += here
-            slack += max(here + C * p * margin - C * entropy(p), 0.0)
-        return value, slack
+        return measure_logistic(loss, z, beta)
+    value, slack = 0.0, 0.0
     for i in range(z.size):
         residual = loss.target[i] - z[i]
         best, here = best_answer(loss, i, residual)
@@ -207,7 +228,7 @@ def dual_value(loss: Loss, beta: Float) -> float:
     for i in range(beta.size):
         if loss.kind == LOGISTIC:
             C = loss.upper[i] - loss.lower[i]
-            value += C * entropy(min(max(loss.target[i] * beta[i] / C, 0.0), 1.0))
+            value += C * logistic.entropy(min(max(loss.target[i] * beta[i] / C, 0.0), 1.0))
         else:
             value += (
                 loss.target[i] * beta[i]
@@ -223,11 +244,30 @@ def slope_and_bend(
 ) -> tuple[float, float]:
     """d/dt and d²/dt² of the smoothed loss at z + t·dz."""
     slope, bend = 0.0, 0.0
+    if loss.kind == LOGISTIC:
+        for i in range(z.size):
+            b, k = respond_logistic(loss, i, z[i] + t * dz[i])
+            slope -= b * dz[i]
+            bend += k * dz[i] * dz[i]
+        return slope, bend
     for i in range(z.size):
         b, k = respond_one(loss, i, z[i] + t * dz[i], center[i], inv_sigma)
         slope -= b * dz[i]
         bend += k * dz[i] * dz[i]
     return slope, bend
+
+
+@inlined
+def size_of_terms(loss: Loss, z: Float, dz: Float, center: Float, inv_sigma: float) -> float:
+    """Σ |β dz|, to know what is rounding in a slope at z."""
+    total = 0.0
+    if loss.kind == LOGISTIC:
+        for i in range(z.size):
+            total += abs(respond_logistic(loss, i, z[i])[0] * dz[i])
+        return total
+    for i in range(z.size):
+        total += abs(respond_one(loss, i, z[i], center[i], inv_sigma)[0] * dz[i])
+    return total
 
 
 slope_along = from_python(slope_and_bend)
@@ -257,9 +297,8 @@ def line_search(
 ) -> float:
     """The t > 0 where the derivative ``linear + t·quadratic + loss'(t)`` has fallen to `accuracy`
     of that at 0: Newton's method in one dimension, inside a bracket."""
-    slope, terms = slope_and_bend(loss, z, dz, 0.0, center, inv_sigma)[0], abs(linear)
-    for i in range(z.size):
-        terms += abs(respond_one(loss, i, z[i], center[i], inv_sigma)[0] * dz[i])
+    slope = slope_and_bend(loss, z, dz, 0.0, center, inv_sigma)[0]
+    terms = abs(linear) + size_of_terms(loss, z, dz, center, inv_sigma)
     # Smaller slopes are rounding.
     enough = max(accuracy * abs(slope + linear), 1e-15 * terms)
     low, high, t, tried = 0.0, np.inf, 1.0, 0
