@@ -37,8 +37,6 @@ class Session(ABC):
     reroot_every : int
         The states are rebuilt from the members after this many changes, which bounds the recovery
         of a lost state; 0 is never.
-    blocks : list
-        The inputs that the shards know, by block.
     in_process : bool
         Whether the shards read the inputs of members where the driver has them.
     """
@@ -47,7 +45,6 @@ class Session(ABC):
     sent = 0
     reroot_every = 0
     in_process = False
-    blocks: list[Any]
 
     @property
     @abstractmethod
@@ -69,6 +66,11 @@ class Session(ABC):
     @abstractmethod
     def restart(self, X: Any) -> None:
         """Forget states and blocks; the inputs are the only block."""
+
+    def reuse(self, X: Any) -> None:
+        """Read the inputs of all members, now the only block, where the driver has them; only where
+        `in_process` is true."""
+        raise NotImplementedError
 
     @abstractmethod
     def advance(
@@ -191,7 +193,7 @@ class LocalSession(Session):
     def __init__(self, parts: Sequence[Callable[[], Part]], task: ShardTask, pause: Pause) -> None:
         self.parts, self.task, self.pause = parts, task, pause
         self.states: list[ShardState | None] = [None] * len(parts)
-        self.blocks = []
+        self.blocks: list[Any] = []
 
     def sample(self, share: float, least: int, seed: int) -> list[Taken]:
         taken = [
@@ -211,6 +213,9 @@ class LocalSession(Session):
     def restart(self, X: Any) -> None:
         self.states, self.blocks = [None] * len(self.parts), []
         self.send(X)
+
+    def reuse(self, X: Any) -> None:
+        self.blocks = [X]
 
     def advance(
         self,

@@ -326,7 +326,7 @@ class ShardedRun:
             self.idle = np.append(self.idle, np.zeros(new, dtype=np.int64))
             self.urgency = np.append(self.urgency, np.full(new, np.inf))
         if self.session.in_process:  # no second copy of the inputs, and none of those dropped
-            self.session.blocks = [self.pool.merged()]
+            self.session.reuse(self.pool.merged())
 
     def keep(self, kept: Any) -> None:
         """Drop all other members, if some are left."""
