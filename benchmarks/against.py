@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import geometric_mean, median
@@ -69,9 +70,15 @@ class Tree:
         )
 
     def ask(self, **request: Any) -> Any:
+        self.send(**request)
+        return self.answer()
+
+    def send(self, **request: Any) -> None:
         assert self.process.stdin is not None
-        assert self.process.stdout is not None
         print(json.dumps(request), file=self.process.stdin, flush=True)
+
+    def answer(self) -> Any:
+        assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
             raise SystemExit("a process ended unexpectedly; its error is above")
@@ -95,21 +102,33 @@ def checked_out(revision: str) -> Iterator[Path]:
             subprocess.run([*git, "worktree", "remove", "--force", str(path)], check=False)
 
 
+class Fitted(NamedTuple):
+    """What a tree took for a problem: median seconds in its better float, and the dual value."""
+
+    seconds: float
+    dual: float
+
+
 def compare(problem: Any, here: Tree, there: Tree, repeats: int) -> Measured:
     """Fit a problem with both, in turn, in both kinds of float."""
-    trees = {"here": here, "there": there}
-    seconds: dict[tuple[str, str], list[float]] = {}
-    duals: dict[str, float] = {}
+    ours, theirs = fitted(problem, (here, there), repeats)
+    return Measured(problem.name, ours.seconds, theirs.seconds, ours.dual, theirs.dual)
+
+
+def fitted(problem: Any, trees: Sequence[Tree], repeats: int) -> list[Fitted]:
+    """Fit a problem with all trees, in turn, in both kinds of float."""
+    best, duals = [math.inf] * len(trees), [math.nan] * len(trees)
     for dtype in reversed(DTYPES):
-        for tree in trees.values():
-            tree.ask(request="prepare", problem=problem.name, dtype=dtype)
-        for _ in range(repeats):
-            for name, tree in trees.items():
-                answer = tree.ask(request="fit")
-                seconds.setdefault((name, dtype), []).append(answer["seconds"])
-                duals[name] = answer["dual"]  # that of float64, which comes last
-    fits = {name: min(median(seconds[name, dtype]) for dtype in DTYPES) for name in trees}
-    return Measured(problem.name, fits["here"], fits["there"], duals["here"], duals["there"])
+        # Compiling and loading may use all cores; fits come one after the other.
+        for tree in trees:
+            tree.send(request="prepare", problem=problem.name, dtype=dtype)
+        for tree in trees:
+            tree.answer()
+        rounds = [[tree.ask(request="fit") for tree in trees] for _ in range(repeats)]
+        for place, answers in enumerate(zip(*rounds)):
+            best[place] = min(best[place], median(answer["seconds"] for answer in answers))
+            duals[place] = answers[-1]["dual"]  # that of float64, which comes last
+    return list(map(Fitted, best, duals))
 
 
 def serve(off: str) -> None:

@@ -15,7 +15,7 @@ from .problems import Problem
 OURS = "maxmargin"
 SKLEARN = "scikit-learn"
 INTELEX = "intelex"
-# Megabytes for Gram rows that the peers may use; ours has to do with its default.
+# Megabytes for Gram rows, the same for all.
 CACHE_SIZE = 4000
 
 

@@ -64,14 +64,16 @@ def first_contacts(
             for round_ in range(repeats + 1):
                 for one in contenders:
                     say(f"{name}: {one.name}, {round_} of {repeats}")
-                    seconds = _process(one.module, _saved(arrays, one.dtype, folder))
+                    seconds = _process(one.module, saved(arrays, one.dtype, folder))
                     if round_:
                         runs[one.name].append(seconds)
             found += [First(name, key, *map(median, zip(*rows))) for key, rows in runs.items()]
     return found
 
 
-def data_sets(sizes: Sequence[int], mnist: bool) -> list[tuple[str, tuple[Any, Any, Any]]]:
+def data_sets(
+    sizes: Sequence[int] = SIZES, mnist: bool = True
+) -> list[tuple[str, tuple[Any, Any, Any]]]:
     """Names, and inputs with labels and new inputs."""
     import numpy as np
 
@@ -114,7 +116,8 @@ def write_rows(name: str, found: Sequence[Any], machine: dict[str, Any], folder:
     (folder / f"{name}.json").write_text(text, encoding="utf-8")
 
 
-def _saved(arrays: tuple[Any, Any, Any], dtype: str, folder: str) -> str:
+def saved(arrays: tuple[Any, Any, Any], dtype: str, folder: str) -> str:
+    """The path of a file with these arrays."""
     import numpy as np
 
     X, y, X_new = arrays
@@ -134,7 +137,8 @@ def _process(module: str, path: str) -> list[float]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _measured(module: str, path: str) -> list[float]:
+def measured(module: str, path: str) -> list[float]:
+    """The figures of `First`, of this process."""
     began, spent = time.perf_counter(), time.process_time()
     import numpy as np
 
@@ -156,4 +160,4 @@ def _measured(module: str, path: str) -> list[float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_measured(*sys.argv[1:])))
+    print(json.dumps(measured(*sys.argv[1:])))

@@ -66,7 +66,7 @@ class Data(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """A training problem with the Gaussian kernel exp(−γ‖x−x'‖²).
+    """A training problem with the Gaussian kernel exp(−γ‖x−x'‖²), or a linear one.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Problem:
     name: str
     samples: int
     features: int
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, Any]
     dataset: str = field(default="", kw_only=True)
     estimator: str = field(default="SVC", kw_only=True)
     csr: bool = field(default=False, kw_only=True)
@@ -155,6 +155,12 @@ def _other(name: str, samples: int, features: int, C: float, estimator: str = "S
     return Problem(name, samples, features, parameters, estimator=estimator)
 
 
+def _linear(name: str, samples: int, features: int, C: float, **more: str) -> Problem:
+    tube = {"epsilon": 0.1} if more.get("estimator") == "SVR" else {}
+    parameters = {"kernel": "linear", "C": C, **tube}
+    return Problem(f"{name}-linear", samples, features, parameters, **{"dataset": name} | more)
+
+
 # Sets that nothing here was made for: those that come with scikit-learn or are made up by it, and
 # more of the shared ones. All features are standardised.
 OTHERS = (
@@ -175,7 +181,7 @@ OTHERS = (
     _other("hastie", 6_000, 10, 1.0),
     _other("friedman", 700, 10, 1.0, "SVR"),
 )
-# Machines that the others leave out: many classes, a ν in place of C, sparse text.
+# Machines that the others leave out: many classes, a ν in place of C, sparse text, linear kernels.
 MACHINES = (
     Problem("covtype-7-classes", 15_120, 54, {"C": 10.0, "gamma": 1 / 54}),
     Problem("krkopt-18-classes", 28_056, 6, {"C": 10.0, "gamma": 0.5}),
@@ -186,6 +192,9 @@ MACHINES = (
     Problem("nu-cpusmall", 8_192, 12, {"C": 10.0, "nu": 0.5, "gamma": 1 / 12}, estimator="NuSVR"),
     Problem("sms-text", 5_574, 8_713, {"C": 10.0, "gamma": 1.0}, csr=True),
     Problem("news-text", 2_000, 75_878, {"C": 10.0, "gamma": 1.0}, csr=True),
+    _linear("wisconsin", 569, 30, 100.0),
+    _linear("spambase", 4_601, 57, 1.0, dataset="spambase-standardised"),
+    _linear("cpusmall", 8_192, 12, 1.0, estimator="SVR"),
 )
 GROUPS = {"tuned": _ALL, "others": OTHERS, "machines": MACHINES}
 EVERY = {problem.name: problem for group in GROUPS.values() for problem in group}
@@ -220,7 +229,7 @@ def add_groups(option: Callable[..., object]) -> None:
     """Options of a command that choose another group of problems."""
     for name, what in (
         ("others", "problems that nothing here was made for instead"),
-        ("machines", "many classes, ν and text instead"),
+        ("machines", "many classes, ν, text and linear kernels instead"),
     ):
         option(
             f"--{name}", action="store_const", const=name, default="tuned", dest="group", help=what
@@ -229,7 +238,8 @@ def add_groups(option: Callable[..., object]) -> None:
 
 def missing(problem: Problem) -> str | None:
     """Why a problem cannot be posed, if it cannot."""
-    made_up = problem.dataset == "chess-board" or problem.name in {**SHIPPED, **MADE_UP}
+    name = problem.dataset or problem.name
+    made_up = name == "chess-board" or name in {**SHIPPED, **MADE_UP}
     return None if made_up or realdata.folder() is not None else realdata.ABSENT
 
 

@@ -92,7 +92,10 @@ def figures(problem: Problem, X: Any, y: np.ndarray | None, model: Model) -> Fig
     """The figures of a model trained on X and y."""
     machines = list(_machines(X.shape[0], y, model, problem))
     coef = np.array([machine.coef for machine in machines])
-    sums = _expansions(X, model.support, coef, problem.parameters["gamma"])
+    if problem.parameters.get("kernel") == "linear":
+        sums = (X.astype(np.float64) @ (coef @ X[model.support]).T).T
+    else:
+        sums = _expansions(X, model.support, coef, problem.parameters["gamma"])
     values = [
         _values(problem, machine, model.support, column) for machine, column in zip(machines, sums)
     ]

@@ -7,8 +7,11 @@ import sys
 
 import pytest
 
-from benchmarks.ablation import PACKAGE, SWITCHES, table
-from benchmarks.against import Measured
+from benchmarks import ablation
+from benchmarks.ablation import PACKAGE, SWITCHES, fresh, table, warm
+from benchmarks.against import Fitted
+from benchmarks.first import data_sets
+from benchmarks.problems import EVERY
 
 FIT = """
 from benchmarks.ablation import switch_off
@@ -41,9 +44,35 @@ def test_a_path_that_is_off_is_not_taken():
 
 def test_the_table_names_what_is_worth_nothing():
     found = {
-        "batch": [Measured("a", 2.0, 1.0, 0.0, 0.0), Measured("b", 1.0, 1.0, 0.0, 0.0)],
-        "boxes": [Measured("a", 1.01, 1.0, 0.0, 0.0)],
+        "warm": {"a": {"batch": 2.0, "boxes": 1.01}, "b": {"batch": 0.98}},
+        "fresh": {"c": {"batch": 1.1, "boxes": 1.02}},
     }
-    batch, boxes = table(found).splitlines()[1:]
-    assert batch.split() == ["batch", "1.41", "2.00", "a"]
-    assert "worth nothing" in boxes
+    lines = {line.split("`")[1]: line.split(" | ")[1:] for line in table(found).splitlines()[2:]}
+    assert lines["batch"] == ["1.40", "2.00", "a", "1.10", "c |"]
+    assert lines["boxes"] == ["1.01", "1.01 (worth nothing)", "a", "1.02 (worth nothing)", "c |"]
+    assert lines["stages"] == ["–", "–", "–", "–", "– |"]
+
+
+def test_all_paths_are_compared_with_the_same_fits(monkeypatch):
+    class FakeTree:
+        def __init__(self, *_, off=""):
+            self.seconds = {"": 2.0, "batch": 3.0, "boxes": 1.0}[off]
+
+        def close(self):
+            pass
+
+    def fitted(_problem, trees, _repeats):
+        return [Fitted(tree.seconds, 0.0) for tree in trees]
+
+    monkeypatch.setattr(ablation, "Tree", FakeTree)
+    monkeypatch.setattr(ablation, "fitted", fitted)
+    rows = dict(warm(["batch", "boxes"], [EVERY["heart"], EVERY["iris"]], 1))
+    assert rows == {name: {"batch": 1.5, "boxes": 0.5} for name in ("heart", "iris")}
+
+
+def test_first_fits_of_new_processes_are_compared(monkeypatch):
+    sets = data_sets(sizes=(60,), mnist=False)
+    monkeypatch.setattr("benchmarks.first.data_sets", lambda: sets)
+    ((name, ratios),) = fresh(["stages"], 1)
+    assert name == sets[0][0]
+    assert 0.0 < ratios["stages"] < 100.0

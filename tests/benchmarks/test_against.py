@@ -11,12 +11,16 @@ class FakeTree:
     def __init__(self, seconds):
         self.seconds, self.asked = seconds, []
 
-    def ask(self, request, dtype=None, **_):
+    def send(self, request, dtype=None, **_):
         self.asked.append(request)
-        if request == "prepare":
-            self.dtype = dtype
-            return {}
-        return {"seconds": self.seconds[self.dtype], "dual": -64.0 if dtype is None else 0.0}
+        self.dtype = dtype
+
+    def answer(self):
+        return {}
+
+    def ask(self, request):
+        self.asked.append(request)
+        return {"seconds": self.seconds[self.dtype], "dual": -64.0}
 
 
 def test_each_tree_counts_in_its_better_float():
