@@ -78,11 +78,13 @@ def first_contact(given: argparse.Namespace) -> None:
 def more_cores(given: argparse.Namespace) -> None:
     """Fits on one core and on all, and nothing else."""
     present = [one for one in given.contenders if one.missing() is None]
-    found = list(
-        threads.gains(present, given.problems, given.repeats, given.settings.budget, say=say)
-    )
+    machine, found = description(), list[threads.Gain]()
+    for row in threads.gains(
+        present, given.problems, given.repeats, given.settings.budget, say=say
+    ):
+        found.append(row)
+        threads.write(found, machine, given.output)
     print(threads.table_of(found))
-    threads.write(found, description(), given.output)
 
 
 def opening(results: Results) -> str:

@@ -66,7 +66,7 @@ def gains(
             try:
                 found = _seconds(contender, problem, (cores[:1], cores), repeats, budget)
             except (BudgetUsed, Failed, Unavailable) as error:
-                say(f"{problem.name}: {contender.name} is left out: {error or 'over budget'}")
+                say(f"{problem.name}: {contender.name} is left out: {str(error) or 'over budget'}")
                 continue
             yield Gain(problem.name, contender.name, len(cores), *found)
 

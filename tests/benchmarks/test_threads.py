@@ -10,6 +10,7 @@ from benchmarks import threads
 from benchmarks.contenders import OWN, PEERS
 from benchmarks.problems import Problem
 from benchmarks.threads import Gain, bound_to, gains, table_of, write
+from benchmarks.workers import BudgetUsed
 
 TINY = Problem("tiny", 90, 3, {"gamma": 0.5})
 
@@ -70,3 +71,23 @@ def test_the_file_has_what_was_measured(tmp_path):
     write([Gain("board", "maxmargin-float64", 2, 3.0, 2.0)], {"cores": 2}, tmp_path)
     [row] = json.loads((tmp_path / "threads.json").read_text())["threads"]
     assert (row["alone"], row["together"]) == (3.0, 2.0)
+
+
+def test_what_takes_too_long_is_named_as_such(monkeypatch):
+    class Slow:
+        def __init__(self, _):
+            pass
+
+        def ask(self, *_, **__):
+            raise BudgetUsed
+
+        def close(self):
+            pass
+
+    said = []
+    monkeypatch.setattr(threads, "Worker", Slow)
+    monkeypatch.setattr(threads, "missing", lambda _: None)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", lambda *_: None, raising=False)
+    assert list(gains([OWN[0]], [TINY], say=said.append)) == []
+    assert said[-1] == f"tiny: {OWN[0].name} is left out: over budget"

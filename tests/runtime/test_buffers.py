@@ -92,6 +92,23 @@ def test_smaller_arrays_use_larger_memory_of_another_type():
     assert address(buffer(LARGE, np.float32)) == place
 
 
+@NEEDS_PAGES
+def test_an_array_that_grows_a_little_finds_the_same_memory():
+    with memory.pages_kept():
+        first = buffer((3_800, 3_800), np.float64)
+        place = address(first)
+        del first
+        assert address(buffer((3_814, 3_814), np.float64)) == place
+
+
+@NEEDS_PAGES
+@pytest.mark.parametrize("size", [memory.SMALLEST, memory.SMALLEST + 1, 10**7, 123_456_789])
+def test_little_more_is_mapped_than_was_asked_for(size):
+    pages = memory._fresh(size)
+    assert size <= len(pages.pages) <= 1.125 * size + 1
+    assert pages.warm == size
+
+
 def test_a_view_keeps_the_memory():
     whole = buffer(LARGE, np.float64)
     part = whole[10:20, ::2].T

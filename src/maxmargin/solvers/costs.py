@@ -46,7 +46,7 @@ SMALL_BLOCK, BLOCK, LARGE_BLOCK = 512, 1024, 2048
 MANY_SAMPLES, MANY_FEATURES = 20_000, 256
 # Number of features below which recomputing kernel values is faster than reading them from cached
 # rows; and bytes above which such rows are not cached, as the first touch of memory costs more.
-CHEAP_FEATURES, ENOUGH_FOR_CHEAP_ROWS = 64, 1 << 30
+CHEAP_FEATURES, ENOUGH_FOR_CHEAP_ROWS = 64, 3 << 27
 # Samples of a block of all free ones, at most; and free variables of a block from which it uses the
 # projected Newton step instead of the exact active-set one.
 WIDEST_FACE, FEW_FREE = 6000, 400

@@ -7,6 +7,7 @@ samples, and the application of a change of α. Rows never leave this module.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
@@ -147,6 +148,10 @@ def mark_equal(
                 marks[a % marks.size] = True
 
 
+def _copy_rows(to: Array, rows: Array, start: int, stop: int) -> None:
+    to[start:stop] = rows[start:stop]
+
+
 class Samples:
     """All samples: their α and gradient, and rows of their Gram matrix.
 
@@ -211,7 +216,10 @@ class Samples:
         matrix = self.rows.among(places) if anew else self._read_off(samples, places)
         # The loop is compiled for float64: to convert a block takes less than one pass over it.
         values = buffer(matrix.shape, np.float64)
-        values[...] = matrix
+        if samples.size <= self.block_size:
+            values[...] = matrix
+        else:  # in memory that earlier blocks have not touched, which takes longer
+            in_parts(partial(_copy_rows, values, matrix), samples.size, matrix.size)
         return self.live.part(places, FullRows(matrix, values=values))
 
     def _read_off(self, samples: Int, places: Int) -> Array:
