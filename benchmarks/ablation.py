@@ -70,9 +70,6 @@ SWITCHES = {
         "small problems in one compiled call",
         {"solvers.costs.LARGEST_IN_BATCH": 0, "solvers.costs.LARGEST_ALONE_IN_BATCH": 0},
     ),
-    "stages": Switch(
-        "blocks from some of the samples first", {"solvers.costs.SMALLEST_STAGE": math.inf}
-    ),
     "boxes": Switch(
         "small boxes first, for kernels of low rank",
         {"solvers.costs.SAMPLES_PER_DIMENSION": math.inf},
@@ -84,9 +81,6 @@ SWITCHES = {
             "solvers.costs.SINGLE_OF_DOUBLE": math.inf,
             "solvers.costs.SINGLE_ENTRIES": math.inf,
         },
-    ),
-    "float32-certificate": Switch(
-        "float32 values first in certificates", {"solvers.costs.SINGLE_IN_CERTIFICATE": math.inf}
     ),
     "recomputed-blocks": Switch(
         "kernel values of blocks computed again", {"solvers.costs.CHEAP_FEATURES": 0}
@@ -102,7 +96,6 @@ SWITCHES = {
             "runtime.costs.RARE64": 0.0,
         },
     ),
-    "tiles": Switch("Gaussian blocks in compiled tiles", {"runtime.costs.TILED_FEATURES": 0}),
     "compiled-rows": Switch(
         "Gaussian rows of few features without BLAS",
         {"runtime.costs.DIRECT_FEATURES": 0},

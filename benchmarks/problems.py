@@ -43,6 +43,7 @@ SHIPPED = {
 # Those that it makes up.
 MADE_UP = {
     "moons": partial(make_moons, noise=0.2, random_state=0),
+    "thin-moons": partial(make_moons, noise=0.1, random_state=0),
     "circles": partial(make_circles, noise=0.15, factor=0.5, random_state=0),
     "five-blobs": partial(make_blobs, centers=5, n_features=10, cluster_std=4.0, random_state=0),
     "four-classes": partial(
@@ -175,6 +176,7 @@ OTHERS = (
     _other("cpusmall", 8_192, 12, 10.0, "SVR"),
     _other("covtype", 15_120, 54, 10.0),
     _other("moons", 3_000, 2, 1.0),
+    _other("thin-moons", 6_000, 2, 10.0),
     _other("circles", 12_000, 2, 1.0),
     _other("five-blobs", 1_500, 10, 1.0),
     _other("four-classes", 3_000, 20, 1.0),

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from benchmarks.walk import calls, walk, walk_warm
-from maxmargin.solvers.plan import Plan, stage_sizes
+from maxmargin.solvers.plan import Plan, row_budget
 
 # Files, calls, crossings and types of records, at most. Lower them when a fit takes a shorter way.
 MOST = {
@@ -26,7 +26,7 @@ def most_called(found):
 
 def test_a_walk_counts_files_calls_crossings_and_records():
     def both():
-        stage_sizes(100)
+        row_budget(1e9, 0.0, 1)
         Plan(1, "full", "float64")
 
     found = walk(both)

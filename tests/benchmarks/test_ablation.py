@@ -39,7 +39,7 @@ def test_a_path_that_is_off_is_not_taken():
 
     driver, dual = fitted("batch")
     assert driver == "full"
-    assert fitted("stages") == ["batch", dual]
+    assert fitted("boxes") == ["batch", dual]
 
 
 def test_the_table_names_what_is_worth_nothing():
@@ -50,7 +50,7 @@ def test_the_table_names_what_is_worth_nothing():
     lines = {line.split("`")[1]: line.split(" | ")[1:] for line in table(found).splitlines()[2:]}
     assert lines["batch"] == ["1.40", "2.00", "a", "1.10", "c |"]
     assert lines["boxes"] == ["1.01", "1.01 (worth nothing)", "a", "1.02 (worth nothing)", "c |"]
-    assert lines["stages"] == ["–", "–", "–", "–", "– |"]
+    assert lines["wide-faces"] == ["–", "–", "–", "–", "– |"]
 
 
 def test_all_paths_are_compared_with_the_same_fits(monkeypatch):
@@ -73,6 +73,6 @@ def test_all_paths_are_compared_with_the_same_fits(monkeypatch):
 def test_first_fits_of_new_processes_are_compared(monkeypatch):
     sets = data_sets(sizes=(60,), mnist=False)
     monkeypatch.setattr("benchmarks.first.data_sets", lambda: sets)
-    ((name, ratios),) = fresh(["stages"], 1)
+    ((name, ratios),) = fresh(["wide-faces"], 1)
     assert name == sets[0][0]
-    assert 0.0 < ratios["stages"] < 100.0
+    assert 0.0 < ratios["wide-faces"] < 100.0

@@ -5,7 +5,7 @@ import pytest
 
 from maxmargin import SVC
 from maxmargin.data import chess_board
-from maxmargin.dual import hinge
+from maxmargin.dual import hinge, nu_svc
 from maxmargin.kernels import Gaussian, Linear
 from maxmargin.models import load, save
 from maxmargin.runtime.parallel import single_threaded_blas
@@ -17,7 +17,6 @@ from maxmargin.solvers.plan import (
     row_budget,
     shared_by_pairs,
     side_by_side,
-    stage_sizes,
 )
 from maxmargin.solvers.settings import Settings
 
@@ -61,7 +60,6 @@ def plan_of(n, features=3, driver="auto", kernel=None, C=1.0, begun=False, **cha
             Plan(7000, "blocks", "float64", block=512, tentative=True),
             "rows on demand while few are needed, then blocks of 512",
         ),
-        (Plan(60_000, "blocks", "float32", stages=(10_000,)), "in stages of 10,000 and all"),
         (Plan(900, "full", "float64", boxes=(0.1, 1.0)), "C in 2 steps"),
     ],
 )
@@ -88,20 +86,19 @@ def test_rows_on_demand_are_for_gaussians_of_few_features_and_the_usual_selectio
     assert not plan_of(costs.LARGEST_TENTATIVE + 1).tentative
 
 
+def test_rows_on_demand_are_not_tried_where_most_samples_have_a_coefficient_from_the_start():
+    X = np.random.default_rng(0).normal(size=(5000, 3))
+    problem = nu_svc(np.where(np.arange(5000) % 2, 1.0, -1.0), 0.3).problem
+    plan = planned(problem, Gaussian(0.1).bind(X), Settings(**PLAIN), "auto", False)
+    assert plan.driver == "blocks"
+    assert not plan.tentative
+
+
 def test_blocks_are_larger_where_products_of_many_rows_pay():
     assert plan_of(9000, 3, "blocks").block == costs.SMALL_BLOCK
     assert plan_of(costs.MANY_SAMPLES, 2, "blocks").block == costs.BLOCK
     assert plan_of(4000, costs.MANY_FEATURES, "blocks").block == costs.LARGE_BLOCK
     assert plan_of(100, 3, "blocks").block == 100
-
-
-def test_stages_are_for_runs_that_begin_at_zero():
-    sizes = stage_sizes(40 * costs.SMALLEST_STAGE)
-    assert sizes == tuple(sorted(sizes))
-    assert sizes[0] >= costs.SMALLEST_STAGE
-    n = costs.STAGE_RATIO * costs.SMALLEST_STAGE
-    assert plan_of(n, 1).stages == (costs.SMALLEST_STAGE,)
-    assert plan_of(n, 1, begun=True).stages == ()
 
 
 def test_boxes_grow_where_a_kernel_of_low_rank_has_bounds_far_away():

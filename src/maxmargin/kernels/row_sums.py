@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,10 @@ STRIPE = 2048
 
 class StoredRows(NamedTuple):
     """Some rows over all columns: the row of sample i is ``values[slot[i]]``, absent if slot[i] <
-    0.
-
-    `columns` holds the sample of each column if they are not in order.
-    """
+    0."""
 
     values: NDArray[np.floating]
     slot: NDArray[np.intp]
-    columns: NDArray[np.intp] | None = None
 
     def sums(
         self, samples: NDArray[np.intp], coefficients: NDArray[np.float64]
@@ -31,16 +27,7 @@ class StoredRows(NamedTuple):
         """Σ_k coefficients_k K[samples_k] at every sample; all `samples` must have a row."""
         total = np.zeros(self.values.shape[1])
         add_rows(total, self.values, self.slot[samples], coefficients)
-        if self.columns is None:
-            return total
-        return in_places(self.columns, total)
-
-
-def in_places(places: NDArray[np.intp], values: NDArray[Any]) -> NDArray[Any]:
-    """The array with these values at these places, a permutation."""
-    result = np.empty_like(values)
-    result[places] = values
-    return result
+        return total
 
 
 class KnownSums(NamedTuple):
@@ -89,13 +76,11 @@ def add_rows(
     values: NDArray[np.floating],
     slots: NDArray[np.intp],
     coefficients: NDArray[np.float64],
-    first: int = 0,
 ) -> None:
-    """total += Σ_k coefficients_k · values[slots_k], for the columns from `start` on"""
-    width = total.size - first
+    """total += Σ_k coefficients_k · values[slots_k]"""
 
     def some_columns(start: int, stop: int) -> None:
-        sum_rows(total, values, slots, coefficients, first + start, first + stop)
+        sum_rows(total, values, slots, coefficients, start, stop)
 
     # Four entries are added in the time in which one is computed elsewhere.
-    in_parts(some_columns, width, width * slots.size // 4)
+    in_parts(some_columns, total.size, total.size * slots.size // 4)

@@ -23,11 +23,10 @@ WORTH_A_THREAD, TERMS_AN_ENTRY = 1 << 19, 64
 FEWEST_ROWS, FEWEST_COLUMNS = 1200, 8
 
 # --- Gaussian kernel values
-# python -m benchmarks.ablation --paths compiled-rows,tiles
+# python -m benchmarks.ablation --paths compiled-rows
 
-# Number of features up to which distances are computed one by one instead of by GEMM; and up to
-# which a product of some columns at a time is faster than one for all.
-DIRECT_FEATURES, TILED_FEATURES = 12, 64
+# Number of features up to which distances are computed one by one instead of by GEMM.
+DIRECT_FEATURES = 12
 # Time of a Chebyshev point in kernel values, for sums of Gaussians.
 COEFFICIENTS_A_VALUE = 4
 

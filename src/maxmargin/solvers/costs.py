@@ -21,7 +21,7 @@ LARGEST_TENTATIVE, TENTATIVE_FEATURES = 8000, 12
 # python -m benchmarks.speed --problems heart,thyroid; with --others: iris,digits
 
 # Most variables of a problem in a batch of several, and most samples of a batch of one.
-LARGEST_IN_BATCH, LARGEST_ALONE_IN_BATCH = 2000, 1000
+LARGEST_IN_BATCH, LARGEST_ALONE_IN_BATCH = 1000, 1000
 # Gram entries of all its problems from which a second thread pays off.
 THREADED_BATCH = 1 << 16
 
@@ -52,8 +52,6 @@ CHEAP_FEATURES, ENOUGH_FOR_CHEAP_ROWS = 64, 3 << 27
 WIDEST_FACE, FEW_FREE = 6000, 400
 # Columns are dropped when at least this fraction of them has settled.
 LEAST_SETTLED = 0.2
-# Smallest first stage, and the ratio of successive stages.
-SMALLEST_STAGE, STAGE_RATIO = 6000, 6
 
 # --- face steps and polishing
 # python -m benchmarks.ablation --paths compiled-newton --problems german,image,splice
@@ -92,8 +90,6 @@ SAMPLES_PER_DIMENSION, BOX_RATIO, MOST_BOXES, WORTH_STEPS = 4, 10.0, 16, 3e4
 SINGLE_OF_SINGLE, SINGLE_OF_DOUBLE, SINGLE_ENTRIES = 2000, 4000, 1_000_000
 # Samples, and rows of their Gram matrix, used to estimate the rounding of float32.
 PROBED, PROBED_ROWS = 300, 30
-# Samples from which certificates use float32 values first, and float64 only where it matters.
-SINGLE_IN_CERTIFICATE = 4000
 
 # --- memory
 

@@ -1,4 +1,4 @@
-"""What will run, and why: driver, rows, precision, block size, stages.
+"""What will run, and why: driver, rows, precision, block size.
 
 Everything that depends on the size of a problem is decided here, by comparing with `costs`. The
 `Plan` is a plain record; it prints itself as a sentence and is kept as `Solution.plan`.
@@ -43,8 +43,6 @@ class Plan:
         The problem is solved in boxes of these fractions of its own box, one after the other.
     block, largest_block : int
         Samples of a block, and the largest number that fits into memory.
-    stages : tuple of int
-        Numbers of samples to choose blocks from, before all are used.
     row_bytes : float
         Memory for rows.
     features : float
@@ -64,7 +62,6 @@ class Plan:
     boxes: tuple[float, ...] = (1.0,)
     block: int = 0
     largest_block: int = 0
-    stages: tuple[int, ...] = ()
     row_bytes: float = 0.0
     features: float = 0.0
     recompute: bool = False
@@ -87,8 +84,6 @@ class Plan:
             parts[:2] = [" ".join(parts[:2])]
         elif self.on_demand:
             parts = [f"{rows} on demand"]
-        if self.stages:
-            parts.append(f"in stages of {', '.join(f'{size:,}' for size in self.stages)} and all")
         if len(self.boxes) > 1:
             parts.append(f"C in {len(self.boxes)} steps")
         parts.append("1 thread" if self.threads == 1 else f"{self.threads} threads")
@@ -113,6 +108,7 @@ def planned(problem: DualProblem, gram: Gram, settings: Settings, driver: str, b
     tentative = (
         driver == "auto"
         and name == "blocks"
+        and not problem.totals.any()  # else most samples have α ≠ 0 from the start
         and gram.n <= costs.LARGEST_TENTATIVE
         and not settings.trace
         and rows_on_demand(gram, settings, tentative=True)
@@ -130,7 +126,6 @@ def planned(problem: DualProblem, gram: Gram, settings: Settings, driver: str, b
         tentative=tentative,
         block=block_size(problem, numbers, largest),
         largest_block=largest,
-        stages=() if begun else stage_sizes(problem.samples),
         features=numbers,
         recompute=0 < numbers <= costs.CHEAP_FEATURES,
     )
@@ -174,15 +169,6 @@ def block_size(problem: DualProblem, numbers: float, largest: int) -> int:
         block = costs.LARGE_BLOCK
     # A block must hold at least the most violating pair of every group.
     return min(max(min(block, largest), 4 * problem.totals.size), problem.samples)
-
-
-def stage_sizes(samples: int) -> tuple[int, ...]:
-    """Numbers of samples of the stages before the last."""
-    sizes: list[int] = []
-    while samples / costs.STAGE_RATIO >= costs.SMALLEST_STAGE:
-        samples = int(samples / costs.STAGE_RATIO)
-        sizes.insert(0, samples)
-    return tuple(sizes)
 
 
 def box_sizes(problem: DualProblem, gram: Gram, settings: Settings) -> tuple[float, ...]:
@@ -285,13 +271,6 @@ def side_by_side(largest: int, budget: float, taken: float) -> int:
 def row_budget(budget: float, taken: float, jobs: int) -> float:
     """Bytes for the rows of one of `jobs` problems, from a budget of which `taken` are used."""
     return costs.ROWS_SHARE * max(0.0, budget - taken) / jobs
-
-
-def certifies_in_single(gram: Gram) -> bool:
-    """Whether a float64 certificate is cheaper if float32 values select the relevant entries."""
-    in_memory = gram.stored_rows is not None or gram.whole is not None
-    vectors = isinstance(gram.kernel, VectorKernel)
-    return not in_memory and vectors and gram.n >= costs.SINGLE_IN_CERTIFICATE
 
 
 def memory_budget(cache_size: float | str, samples: int, jobs: int = 1) -> float:

@@ -1,8 +1,10 @@
 """The row cache of blocks: which rows are overwritten, and that those in memory are right."""
 
 import numpy as np
+import pytest
 
 from maxmargin.kernels import Gaussian
+from maxmargin.solvers.drivers import block_cache
 from maxmargin.solvers.drivers.block_cache import SIZES, BlockRowCache
 
 X = np.random.default_rng(0).normal(size=(20, 3))
@@ -51,3 +53,35 @@ def test_rows_in_memory_are_not_computed_again():
     assert cache.misses == 8
     cache.ensure(np.array([0, 9]))
     assert cache.misses == 9
+
+
+@pytest.mark.parametrize("budget", [0.0, 1e6])
+def test_rows_of_columns_that_stay_are_packed_not_computed_again(budget):
+    cache = BlockRowCache(GRAM, budget, block=8, pause=lambda: None)
+    cache.ensure(np.arange(3, 11))
+    keep = np.arange(1, 20, 2)
+    cached, misses = keep[cache.has(keep)], cache.misses
+    cache.restrict(keep)
+    assert cache.misses == misses
+    assert cached.tolist() == [3, 5, 7, 9]
+    assert np.flatnonzero(cache.slot >= 0).tolist() == [1, 2, 3, 4]
+    rows = cache.values[cache.slot[[1, 2, 3, 4]]]
+    np.testing.assert_allclose(rows, GRAM.rows(cached)[:, keep], rtol=1e-12)
+    cache.ensure(np.array([0, 1]))
+    assert cache.misses == misses + 1
+    np.testing.assert_allclose(cache.values[cache.slot[0]], GRAM.rows([1])[0, keep], rtol=1e-12)
+
+
+def test_rows_that_a_pause_cut_off_are_not_taken_for_present(monkeypatch):
+    calls = []
+
+    def pause():
+        calls.append(1)
+        if len(calls) == 2:
+            raise TimeoutError
+
+    cache = BlockRowCache(GRAM, 1e6, block=8, pause=pause)
+    monkeypatch.setattr(block_cache, "BATCH_BYTES", 2 * 8 * 20)
+    with pytest.raises(TimeoutError):
+        cache.ensure(np.arange(8))
+    assert present(cache) == [0, 1, 2, 3]

@@ -33,7 +33,6 @@ def test_blocks_of_any_size_reach_the_optimum_of_an_independent_solver(kind, dat
         size = data.draw(st.sampled_from([2, 4, 8]))
         patch.setattr(costs, "SMALL_BLOCK", size)
         patch.setattr(costs, "LARGE_BLOCK", size * data.draw(st.sampled_from([1, 6])))
-        patch.setattr(costs, "SMALLEST_STAGE", data.draw(st.sampled_from([2, 6000])))
         # With 0 no kernel values are cheap.
         patch.setattr(costs, "CHEAP_FEATURES", data.draw(st.sampled_from([0, 1 << 30])))
         solution = solve(

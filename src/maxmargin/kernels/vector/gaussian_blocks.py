@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.blas import address_for, call
-from ...runtime.costs import DIRECT_FEATURES, TILED_FEATURES
+from ...runtime.costs import DIRECT_FEATURES
 from ...runtime.jit import borrowing, borrowing_fused, from_python, inlined, inlined_fused
 from ...runtime.parallel import in_parts, in_turn
 from ..base import Array
@@ -28,8 +28,6 @@ from .strides import memory_line, place_tile, uneven_step
 STRIPE = 256
 # The same for a single row, of which only the sums need to fit.
 ROW_STRIPE = 512
-# Columns of a product computed at a time.
-COLUMNS = 128
 TRANSPOSED, PLAIN = np.uint8(ord("T")), np.uint8(ord("N"))
 
 
@@ -81,34 +79,9 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
     return True
 
 
-def fill_gaussian_columns(left: Array, right: Array, out: Array) -> bool:
-    """Fill the block of two tables with rows (φ, o, 1); false if a single product is faster."""
-    usual = _is_usual(left, right, out) and left.shape[1] - 2 <= TILED_FEATURES
-    line = memory_line(out) if usual else None
-    if line is None:
-        return False
-    (memory, step), swapped, gemm = line, swap_offset_columns(left), address_for(out.dtype, "gemm")
-
-    def some_columns(start: int, stop: int) -> None:
-        fill_columns(swapped, right[start:stop], memory[start:], step, gemm)
-
-    # An entry costs as much as four of a plain pass over an array.
-    in_parts(some_columns, len(right), 4 * out.size, grain=COLUMNS)
-    return True
-
-
 def _is_usual(left: Array, right: Array, out: Array) -> bool:
     contiguous = left.flags.c_contiguous and right.flags.c_contiguous
     return COMPILED and contiguous and left.dtype == right.dtype == out.dtype
-
-
-@borrowing
-def fill_columns(left: Array, right: Array, line: Array, step: int, gemm: int) -> None:
-    """Fill a block in flat memory with `step` entries per row, some columns at a time."""
-    for start in range(0, right.shape[0], COLUMNS):
-        some, here = right[start : start + COLUMNS], line[start:]
-        multiply(gemm, left, some, here, step)
-        exponential_line(here, step, left.shape[0], some.shape[0])
 
 
 @borrowing

@@ -26,7 +26,7 @@ from .chebyshev import Interpolation, interpolation
 from .elementwise import hyperbolic_tangent, power
 from .embedding import DensePoints, Offset, squared_norms
 from .exp import exponential
-from .gaussian_blocks import fill_gaussian_columns, fill_gaussian_matrix, gaussian_block
+from .gaussian_blocks import fill_gaussian_matrix, gaussian_block
 
 
 @dataclass(frozen=True)
@@ -273,8 +273,7 @@ class Gaussian(VectorKernel):
     def _fill_rows(self, left: Any, right: Any, out: Array) -> bool:
         if not (self._is_plain and isinstance(left, DensePoints)) or left.rare is not None:
             return False
-        tables = left.table, right.table
-        return gaussian_block(*tables, out) or fill_gaussian_columns(*tables, out)
+        return gaussian_block(left.table, right.table, out)
 
     def _fill_matrix(
         self, points: DensePoints, matrix: Array, shares: list[list[int]], rows: int

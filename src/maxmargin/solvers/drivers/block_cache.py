@@ -1,8 +1,7 @@
 """Row cache of the driver `blocks`: rows computed in batches into one preallocated buffer.
 
-A new row overwrites the least recently used one, protected rows last. When samples are added, rows
-in memory are extended, in place if there is space for all of their columns. When columns settle,
-rows are packed in place, and more of them fit.
+A new row overwrites the least recently used one, protected rows last. When columns settle, rows are
+packed in place, and more of them fit.
 """
 
 from __future__ import annotations
@@ -31,9 +30,6 @@ class Sizes(NamedTuple):
 
     # Memory for at least this many rows is always allocated.
     fewest_rows: int = 8
-    # Rows of a stage are laid out with space for all columns if at least this fraction of them
-    # fits.
-    enough_rows: float = 0.5
     # Rows that are copied after they are computed come in smaller batches, because the first touch
     # of memory costs as much as the computation. Scratch memory is limited to `scratch_bytes` and
     # to this share of the row memory, but at least `fewest_scratch` bytes.
@@ -78,7 +74,7 @@ def successive(slots: Int) -> bool:
 
 
 class BlockRowCache:
-    """Rows of a Gram matrix over all columns, the first ones, or those that have not settled.
+    """Rows of a Gram matrix over all columns, or those that have not settled.
 
     Parameters
     ----------
@@ -89,8 +85,6 @@ class BlockRowCache:
         Largest number of rows in one request.
     pause : callable
         Called between batches; may raise.
-    width : int, optional
-        Number of columns at first; all by default.
     features : float
         Numbers per input; 0 if inputs are not vectors.
     """
@@ -101,7 +95,6 @@ class BlockRowCache:
         budget: float,
         block: int,
         pause: Callable[[], object],
-        width: int | None = None,
         features: float = 0,
     ) -> None:
         self.gram, self.block, self.pause = gram, block, pause
@@ -113,20 +106,14 @@ class BlockRowCache:
         self.memory = buffer((size,), gram.dtype)
         share = max(SIZES.fewest_scratch, SIZES.scratch_share * self.memory.nbytes)
         self.scratch = int(min(SIZES.scratch_bytes, share))
-        self._begin(gram.n if width is None else width)
+        self.columns: Int | None = None  # None stands for all
+        self._lay_out(gram.n)
 
-    def _begin(self, width: int) -> None:
-        """Start with the first columns and no rows."""
-        # None stands for all columns.
-        self.columns = np.arange(width) if width < self.gram.n else None
-        roomy = self.memory.size // self.gram.n >= SIZES.enough_rows * width
-        self._lay_out(width, self.gram.n if roomy else width)
-
-    def _lay_out(self, n: int, step: int) -> None:
-        """Divide the memory into empty rows of n columns that begin `step` entries apart."""
-        slots = min(self.memory.size // step, n)
-        self.n, self.step, self.clock = n, step, 0
-        self.values = self.memory[: slots * step].reshape(slots, step)  # the first n columns
+    def _lay_out(self, n: int) -> None:
+        """Divide the memory into empty rows of n columns."""
+        slots = min(self.memory.size // n, n)
+        self.n, self.clock = n, 0
+        self.values = self.memory[: slots * n].reshape(slots, n)
         self.owner, self.slot = np.full(slots, -1), np.full(n, -1)
         self.used = np.zeros(slots, dtype=np.int64)
         self.most = slots  # number of rows that fit into memory
@@ -177,21 +164,21 @@ class BlockRowCache:
 
     def _fill(self, samples: Int, slots: Int) -> None:
         in_place = successive(slots)
-        for batch in self._batches(samples.size, self.n, in_place):
+        for batch in self._batches(samples.size, in_place):
             part, place = samples[batch], slots[batch]
             ids = part if self.columns is None else self.columns[part]
             if in_place or successive(place):
-                self.source.rows(ids, self.columns, self.values[place[0] : place[-1] + 1, : self.n])
+                self.source.rows(ids, self.columns, self.values[place[0] : place[-1] + 1])
             else:
                 rows = buffer((part.size, self.n), self.gram.dtype)
-                self.values[place, : self.n] = self.source.rows(ids, self.columns, rows)
-            self._own(place, part, self.n)
+                self.values[place] = self.source.rows(ids, self.columns, rows)
+            self._own(place, part)
             self.misses += part.size
             self.pause()
 
-    def _batches(self, count: int, columns: int, in_place: bool = True) -> list[slice]:
+    def _batches(self, count: int, in_place: bool) -> list[slice]:
         """Slices of `count` rows, about equal, to be computed one after the other."""
-        size = columns * self.gram.dtype.itemsize
+        size = self.n * self.gram.dtype.itemsize
         if not in_place:
             most = self.scratch / size
         elif not self.features:
@@ -204,11 +191,11 @@ class BlockRowCache:
         edges = [count * k // batches for k in range(batches + 1)]
         return [slice(start, stop) for start, stop in pairwise(edges)]
 
-    def _own(self, slots: Int, samples: Int, columns: int) -> None:
-        """Record that rows of samples are in these slots, with `columns` new entries each."""
+    def _own(self, slots: Int, samples: Int) -> None:
+        """Record that new rows of samples are in these slots."""
         self.owner[slots], self.slot[samples] = samples, slots
         self.used[slots] = self.clock
-        self.evaluations += samples.size * columns
+        self.evaluations += samples.size * self.n
 
     @property
     def full(self) -> bool:
@@ -219,11 +206,11 @@ class BlockRowCache:
         """Mask of the samples (indices into the columns) whose rows are in memory."""
         return self.slot[samples] >= 0
 
-    def combine(self, samples: Int, coefficients: Float, start: int = 0) -> Float:
-        """Σ coefficients·rows over all columns from `start` on, of rows in memory."""
+    def combine(self, samples: Int, coefficients: Float) -> Float:
+        """Σ coefficients·rows over all columns, of rows in memory."""
         total = np.zeros(self.n)
-        add_rows(total, self.values, self.slot[samples], coefficients, start)
-        return total[start:]
+        add_rows(total, self.values, self.slot[samples], coefficients)
+        return total
 
     def sums(self, support: Int, coefficients: Float) -> Float:
         """Σ coefficients·K[support] for every sample, from rows in memory where possible."""
@@ -255,49 +242,16 @@ class BlockRowCache:
             self.pause()
         return total
 
-    def widen(self, width: int, samples: Int) -> None:
-        """Append columns. Rows of the given samples that are in memory are extended as far as there
-        is space; all others are dropped."""
-        samples = self._moved_together(samples[self.has(samples)])
-        before, step = self.n, self.step
-        self._begin(width)
-        samples = samples[: len(self.values)]
-        self._move(samples.size, before, step)
-        new = np.arange(before, width)
-        for batch in self._batches(samples.size, new.size):
-            self.source.rows(samples[batch], new, self.values[batch, before:width])
-            self._own(np.arange(batch.start, batch.stop), samples[batch], new.size)
-            self.pause()
-
-    def _moved_together(self, samples: Int) -> Int:
-        """Move the rows of some samples to the first slots; return the samples in that order."""
-        slots = self.slot[samples]
-        behind = np.flatnonzero(slots >= samples.size)
-        gaps = np.setdiff1d(np.arange(samples.size), slots)
-        for gap, slot in zip(gaps, slots[behind]):
-            self.values[gap, : self.n] = self.values[slot, : self.n]
-        slots[behind] = gaps
-        return samples[np.argsort(slots)]
-
-    def _move(self, rows: int, columns: int, step: int) -> None:
-        """Move the first rows, of `columns` entries, from their old places `step` entries apart."""
-        if step == self.step:
-            return
-        # In this order no row is overwritten before it is moved.
-        order = range(rows) if step > self.step else reversed(range(rows))
-        for k in order:
-            self.values[k, :columns] = self.memory[k * step : k * step + columns]
-
     def restrict(self, keep: Int) -> None:
         """Keep only some columns (indices into the columns, ascending)."""
         place = np.full(self.n, -1)
         place[keep] = np.arange(keep.size)
         slots = np.flatnonzero(self.owner >= 0)
         slots = slots[place[self.owner[slots]] >= 0]
-        pack_rows(self.memory, self.step, slots, keep)
+        pack_rows(self.memory, self.n, slots, keep)
         owners, used, clock = place[self.owner[slots]], self.used[slots], self.clock
         self.columns = keep if self.columns is None else self.columns[keep]
-        self._lay_out(keep.size, keep.size)
+        self._lay_out(keep.size)
         self.owner[: owners.size] = owners
         self.used[: owners.size], self.clock = used, clock
         self.slot[owners] = np.arange(owners.size)
@@ -305,8 +259,7 @@ class BlockRowCache:
     def reset(self, columns: Int | None) -> None:
         """Start again with the given columns of the whole matrix; None stands for all."""
         self.columns = columns
-        n = self.gram.n if columns is None else columns.size
-        self._lay_out(n, n)
+        self._lay_out(self.gram.n if columns is None else columns.size)
 
     def give_back(self) -> None:
         """Offer the rows to the Gram matrix and release the memory."""

@@ -19,7 +19,6 @@ from ...dual.problem import Float, Int
 from ...linalg.bordered import Factor
 from .. import costs
 from ..newton.projected_step import no_longer_free, wide_face_step
-from ..rows.permuted import Arrangement
 from ..smo import state as r
 from ..smo.loop import forget
 from ..smo.schedule import POLISHED
@@ -29,15 +28,13 @@ from .working_set import Active, marked
 
 
 class Rules(NamedTuple):
-    """How far blocks, stages and polishing go."""
+    """How far blocks and polishing go."""
 
     # A block is optimised to this fraction of the violation outside it (the second one if it holds
     # all free samples), with at most so many steps per variable.
     inner_share: float = 0.1
     wide_share: float = 0.03
     inner_steps: int = 10
-    # A stage on a part of the samples ends at this multiple of tol.
-    stage_goal: int = 100
     # All free samples form one block if at most this fraction of the most violating samples has not
     # been in a block before.
     new_share: float = 0.02
@@ -59,16 +56,11 @@ class BlockRun(Run):
 
     polish_rounds: int | None
     factor: Factor | None
-    arrangement: Arrangement | None
     before: tuple[Float, Float] | None
 
     def prepare(self) -> None:
         self.size, self.largest = self.plan.block, self.plan.largest_block
-        stages = () if self.alpha.any() else self.plan.stages
-        self._arrange(len(stages) > 0)
-        self.all_samples = Samples(
-            self.problem, self.gram, self.alpha, self.plan, self.pause, stages
-        )
+        self.all_samples = Samples(self.problem, self.gram, self.alpha, self.plan, self.pause)
         self.active = self.all_samples.live
         self.state.dual = self.problem.value(self.alpha, self.all_samples.gradient)
         self.goal = self.aim
@@ -77,14 +69,6 @@ class BlockRun(Run):
         self.before = None  # α and gradient on the plateau, see `_gains_by_rounding`
         self.polish_rounds = None  # polishing rounds left, once polishing has begun
         self.wide, self.factor = False, None  # the factor of the last block of all free samples
-
-    def _arrange(self, in_stages: bool) -> None:
-        """Shuffle the samples if there are stages, so that each stage is a random subset."""
-        self.arrangement = None
-        if in_stages:
-            order = np.random.default_rng(0).permutation(self.problem.samples)
-            self.arrangement = Arrangement(self.problem, self.gram, order)
-            self.problem, self.gram = self.arrangement.problem, self.arrangement.gram
 
     def loop(self) -> str:
         all_samples = self.all_samples
@@ -99,15 +83,7 @@ class BlockRun(Run):
         all_samples.live.write(all_samples.alpha, all_samples.gradient)
         self.gradient, self.active = all_samples.gradient, all_samples.live
         all_samples.rows.give_back()
-        self._put_back()
         return status
-
-    def _put_back(self) -> None:
-        """Restore the original order of the samples."""
-        if self.arrangement is not None:
-            self.problem, self.gram = self.arrangement.original
-            self.alpha = self.arrangement.put_back(self.alpha)
-            self.gradient = self.arrangement.put_back(self.gradient)
 
     def _rounds(self) -> str:
         all_samples, gain = self.all_samples, None
@@ -115,9 +91,6 @@ class BlockRun(Run):
             self.violation, self.active = all_samples.violation(), all_samples.live
             if gain is not None:
                 self.stagnant, gain = self._leads_nowhere(gain), None
-            if all_samples.stages and self.violation <= RULES.stage_goal * self.settings.tol:
-                all_samples.grow()
-                continue
             if self.violation <= max(self.goal, self.noise()):
                 if not all_samples.complete:
                     all_samples.return_all()

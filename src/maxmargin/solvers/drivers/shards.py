@@ -6,7 +6,7 @@ samples, and the application of a change of α. Rows never leave this module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -155,9 +155,8 @@ def _copy_rows(to: Array, rows: Array, start: int, stop: int) -> None:
 class Samples:
     """All samples: their α and gradient, and rows of their Gram matrix.
 
-    `stages` are increasing numbers of samples: only the first `stages[0]` are live at first, then
-    the first `stages[1]`, and finally all. Samples that have settled at a bound are left out of
-    rows and gradients until `return_all`. Samples are identified by their index in the problem.
+    Samples that have settled at a bound are left out of rows and gradients until `return_all`: they
+    are not *live*. Samples are identified by their index in the problem.
 
     A row is computed when its sample moves, not when it enters a block: half of the samples in
     blocks do not move. If the plan says `recompute`, the kernel values of a block are computed even
@@ -171,15 +170,11 @@ class Samples:
         alpha: Float,
         plan: Plan,
         pause: Callable[[], object],
-        stages: Iterable[int] = (),
     ) -> None:
         self.problem, self.alpha, self.block_size = problem, alpha, plan.block
         self.recompute = plan.recompute
         self.diagonal = gram.diagonal()
-        self.stages = [*stages, problem.samples]
-        self.rows = BlockRowCache(
-            gram, plan.row_bytes, plan.block, pause, self.stages[0], plan.features
-        )
+        self.rows = BlockRowCache(gram, plan.row_bytes, plan.block, pause, plan.features)
         # Coefficients at the last reconstruction of all gradients.
         self.returned_with: Float | None = None
         # Of the live samples as they are, if known: which have a free variable, extreme gradients.
@@ -189,9 +184,9 @@ class Samples:
         self.seen = np.zeros(problem.samples, dtype=bool)  # samples that have been in a block
         self.last = np.zeros(0, dtype=np.int64)  # the last block, and its matrix
         self.last_matrix = np.zeros((0, 0), dtype=gram.dtype)
-        # Samples of later stages have only the part of the gradient that does not depend on Kα.
-        self.gradient = problem.gradient(alpha, np.zeros(problem.samples))
-        self._go_live(0)
+        self.gradient = problem.gradient(alpha, self._pull())
+        self.live = Active.of(problem, self.rows, self.diagonal, alpha, self.gradient)
+        self.complete = True
 
     def violation(self) -> float:
         """ψ of the live samples; the extreme gradients behind it are noted for the next block."""
@@ -258,39 +253,20 @@ class Samples:
             self.live.place(variables[:, some].ravel(), alpha[:, some].ravel())
         self.complete = self.live.size == self.problem.samples
 
-    def grow(self) -> None:
-        """Begin the next stage: add its samples with their gradient."""
-        self.live.write(self.alpha, self.gradient)
-        self.rows.widen(self.stages[0], self._expansion()[0])
-        self._go_live(self.live.size)
-
-    def _go_live(self, known: int) -> None:
-        """Make the samples of the row cache live; the first `known` gradients are up to date."""
-        problem, rows = self.problem, self.rows
-        self.is_free = self.extremes = None
-        gradient = self.gradient.reshape(problem.copies, problem.samples)
-        gradient[:, known : rows.n] -= self._pull_from(known)
-        self.live = Active.of(problem, rows, self.diagonal, self.alpha, self.gradient, rows.columns)
-        self._forget_blocks()
-        del self.stages[0]
-        self.complete = not self.stages
-
-    def _pull_from(self, start: int) -> Float:
-        """Kα at the samples of the row cache, from place `start` on."""
+    def _pull(self) -> Float:
+        """Kα, whose rows stay in memory as far as they fit."""
         support, coefficients = self._expansion()
-        # Cached rows first: rows computed later may overwrite them.
-        order = np.argsort(~self.rows.has(support), kind="stable")
-        pull = np.zeros(self.rows.n - start)
+        pull = np.zeros(self.problem.samples)
         most = min(self.block_size, self.rows.most)
-        for first in range(0, order.size, most):
-            part = order[first : first + most]
+        for first in range(0, support.size, most):
+            part = slice(first, first + most)
             self.rows.ensure(support[part])
-            pull += self.rows.combine(support[part], coefficients[part], start)
+            pull += self.rows.combine(support[part], coefficients[part])
         return pull
 
     def settle(self) -> None:
         """Leave out the samples that have settled, if enough have."""
-        if self.returned_with is not None or self.stages:
+        if self.returned_with is not None:
             return
         most = 1.0 - costs.LEAST_SETTLED
         if not self.rows.full:
@@ -335,7 +311,7 @@ class Samples:
         self._revive()
 
     def _revive(self) -> None:
-        self.stages, self.is_free, self.extremes = [], None, None
+        self.is_free = self.extremes = None
         self.live = Active.of(self.problem, self.rows, self.diagonal, self.alpha, self.gradient)
         keep = self.live.staying()
         self.rows.reset(None)

@@ -216,12 +216,6 @@ class Grams:
             return WidenedGram(self.kernel, X)
         return self._bound(samples, np.float64)
 
-    def low_precision(self, gram: Gram) -> Gram | None:
-        """The matrix in float32 if that is faster than the given one, else None."""
-        if not plan.certifies_in_single(gram):
-            return None
-        return self.kernel.bind(gram.X, np.float32)
-
     def double(self, samples: np.ndarray | None = None) -> CachedGram:
         """The matrix in float64, for solvers."""
         return CachedGram(self._bound(samples, np.float64))

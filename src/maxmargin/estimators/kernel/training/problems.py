@@ -246,7 +246,7 @@ class Trainer:
             gram, seconds = self.grams.double(task.indices), self.clock.left()
             solution = self._solve(problem, gram, task.start, seconds, listener, solution.steps)
         if gram.dtype == np.float64:
-            outcome = self._read(task, solution, gram, self.grams.low_precision(gram))
+            outcome = self._read(task, solution, gram)
         else:
             outcome = self._read(task, solution, self.grams.exact(task.indices), gram)
         tol, gap = s.tol, s.gap
