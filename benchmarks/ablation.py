@@ -24,7 +24,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any, NamedTuple
@@ -207,20 +206,9 @@ def _largest(ratios: Ratios) -> list[str]:
     return [f"{ratios[problem]:.2f}{verdict}", problem]
 
 
-def chosen(names: Sequence[str] | None, quick: bool) -> list[Any]:
-    """Problems of all groups, those that the solvers were not made for included."""
-    from .problems import EVERY, QUICK, missing
-
-    found = [problem for problem in EVERY.values() if missing(problem) is None]
-    return [
-        problem
-        for problem in found
-        if (names is None or any(fnmatchcase(problem.name, name) for name in names))
-        and not (quick and problem.samples >= QUICK)
-    ]
-
-
 def main() -> None:
+    from .problems import missing, selected
+
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--paths", metavar="a,b,c", help=", ".join(SWITCHES))
     parser.add_argument("--problems", metavar="a,b,c", help="names or patterns such as 'mnist*'")
@@ -244,11 +232,12 @@ def main() -> None:
     if unknown:
         parser.error(f"--paths: there is no {unknown[0]!r}; there are {', '.join(SWITCHES)}")
     names = arguments.problems.split(",") if arguments.problems else None
+    problems = [p for p in selected(names, arguments.quick, group=None) if missing(p) is None]
     rows = found.setdefault("fresh" if arguments.fresh else "warm", {})
     runs = (
         fresh(paths, arguments.repeats)
         if arguments.fresh
-        else warm(paths, chosen(names, arguments.quick), arguments.repeats)
+        else warm(paths, problems, arguments.repeats)
     )
     for problem, ratios in runs:
         rows[problem] = rows.get(problem, {}) | ratios

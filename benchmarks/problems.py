@@ -211,11 +211,11 @@ GROWTH = {
 
 
 def selected(
-    patterns: Iterable[str] | None, quick: bool = False, group: str = "tuned"
+    patterns: Iterable[str] | None, quick: bool = False, group: str | None = "tuned"
 ) -> list[Problem]:
-    """The problems of a group whose names match one of the patterns, and with `quick` only the
-    small ones."""
-    found = list(GROUPS[group])
+    """The problems of a group (None stands for all groups) whose names match one of the patterns,
+    and with `quick` only the small ones."""
+    found = list(EVERY.values() if group is None else GROUPS[group])
     names = [problem.name for problem in found]
     if patterns is not None:
         for pattern in patterns:

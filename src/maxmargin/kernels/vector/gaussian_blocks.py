@@ -59,8 +59,9 @@ def gaussian_block(left: Array, right: Array, out: Array) -> bool:
 def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], rows: int) -> bool:
     """Fill the Gram matrix of a table with rows (φ, o, 1), in tiles of `rows` rows; `shares` are
     the first rows of the tiles of each thread. Returns whether it was done."""
+    usual = COMPILED and table.flags.c_contiguous and table.dtype == matrix.dtype
     # More multiplications are done in parts, so that the run can be interrupted.
-    if not _is_usual(table, table, matrix) or matrix.size * table.shape[1] > 1e10:
+    if not usual or matrix.size * table.shape[1] > 1e10:
         return False
     is_direct = table.shape[1] - 2 <= DIRECT_FEATURES
     swapped = table if is_direct else swap_offset_columns(table)
@@ -77,11 +78,6 @@ def fill_gaussian_matrix(table: Array, matrix: Array, shares: list[list[int]], r
 
     in_turn(some_tiles, shares)
     return True
-
-
-def _is_usual(left: Array, right: Array, out: Array) -> bool:
-    contiguous = left.flags.c_contiguous and right.flags.c_contiguous
-    return COMPILED and contiguous and left.dtype == right.dtype == out.dtype
 
 
 @borrowing

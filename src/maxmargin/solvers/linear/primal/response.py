@@ -47,6 +47,7 @@ def respond(
     loss: Loss, z: Float, center: Float, inv_sigma: float, beta: Float, h: Float
 ) -> tuple[float, float]:
     """Fills β and h; returns Σβ and Σh."""
+    # A loop for each kind, here and below: with the choice inside, neither is vectorised.
     if loss.kind == LOGISTIC:
         for i in range(z.size):
             beta[i], h[i] = respond_logistic(loss, i, z[i])
